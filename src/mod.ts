@@ -1,0 +1,2 @@
+// The front door of `leasehold`: what users import from the main entry.
+export {}

@@ -1,0 +1,2 @@
+// The entry `leasehold/testing`: the public test kit.
+export {}
