@@ -29,7 +29,9 @@ function install() {
   const [command, args] = npm === undefined ? ["npm", quietly] : [process.execPath, [npm, ...quietly]]
   const { status } = spawnSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] })
   if (status !== 0) {
-    console.error(`leasehold: npm ci failed (exit ${status}). Read its message above, mend that, and run the same command again.`)
+    console.error(
+      `leasehold: npm ci failed (exit ${status}). Read its message above, mend that, and run the same command again.`,
+    )
     process.exit(1)
   }
 }
@@ -37,7 +39,9 @@ function install() {
 /** The version of the `node` that the main script of the same npm call will find, such as "24.21.0". */
 function nodeVersion() {
   const path = [join(root, "node_modules", ".bin"), process.env.PATH].join(process.platform === "win32" ? ";" : ":")
-  return execFileSync("node", ["--version"], { encoding: "utf8", env: { ...process.env, PATH: path } }).trim().slice(1)
+  return execFileSync("node", ["--version"], { encoding: "utf8", env: { ...process.env, PATH: path } })
+    .trim()
+    .slice(1)
 }
 
 if (!isInstalled()) install()

@@ -1,0 +1,181 @@
+// What the project forbids, beyond bugs: time and randomness that cannot be replayed, imports of a floor above, and a
+// second way into a library. It is written as code because an override replaces a rule's options instead of adding to
+// them: the bans are named once here, and each floor's override lists all that hold there.
+// tests/ground/lint.test.ts shows that each ban refuses what it should.
+import { defineConfig, type OxlintConfig, type OxlintOverride } from "oxlint"
+
+type ImportBan = {
+  group?: string[]
+  regex?: string
+  importNames?: string[]
+  allowImportNames?: string[]
+  message: string
+}
+
+/** From the ground up. A floor may import those before it. */
+const floors = ["runtime", "locks", "actors", "inspector", "testing", "cli"]
+
+const clock = "Take it from the clock (src/runtime/clock.ts), so that a run can be replayed."
+
+const libraryBans: ImportBan[] = [
+  { regex: "^effect$", message: "Import the module itself, such as effect/Effect: the barrel loads all of Effect." },
+  { regex: "^rxjs/internal", message: "Import from rxjs: its internal folders are not its API." },
+]
+
+const timeBans: ImportBan[] = [
+  { regex: "^(node:)?(timers|perf_hooks)(/|$)", message: clock },
+  {
+    regex: "^(node:)?crypto$",
+    allowImportNames: ["createHash"],
+    message: `Only createHash is the same in each run. ${clock}`,
+  },
+  { regex: "^(node:)?process$", importNames: ["hrtime", "uptime"], message: clock },
+]
+
+const rxjsTimeBan: ImportBan = {
+  regex: "^rxjs$",
+  importNames: (
+    "interval timer delay delayWhen debounceTime throttleTime auditTime sampleTime bufferTime windowTime " +
+    "timeout timeoutWith timestamp timeInterval asyncScheduler asapScheduler animationFrameScheduler"
+  ).split(" "),
+  message: `RxJS waits on timers of its own. ${clock}`,
+}
+
+const gcsBan: ImportBan = {
+  regex: "^(@google-cloud/storage|undici)(/|$)",
+  message: "Only src/locks/stores/gcs loads these: whoever does not use GCS should not pay for them.",
+}
+
+const selfBan: ImportBan = {
+  regex: "^leasehold(/|$)|^(\\.\\./)+mod\\.ts$",
+  message: "Inside src, import the file itself: an entry point would make a circle.",
+}
+
+const sourceBan: ImportBan = {
+  regex: "(^|/)\\.\\./src/",
+  message: "Examples import leasehold by its name, as its users do.",
+}
+
+function floorBans(floor: string): ImportBan[] {
+  return floors.slice(floors.indexOf(floor) + 1).map((above) => ({
+    regex: `^(\\.\\./)+${above}/`,
+    message: `${floor} is a floor below ${above}: imports only go down.`,
+  }))
+}
+
+type Rules = NonNullable<OxlintOverride["rules"]>
+
+function imports(...patterns: ImportBan[]): Rules {
+  return { "no-restricted-imports": ["error", { patterns }] }
+}
+
+/** Globals that differ from run to run, and those that only Node has. */
+const globalBans = {
+  "no-restricted-globals": [
+    "error",
+    {
+      globals: [
+        ...["Date", "performance", "crypto", "setTimeout", "setInterval", "setImmediate"].map((name) => ({
+          name,
+          message: clock,
+        })),
+        ...["process", "Buffer"].map((name) => ({ name, message: `Import it from node:${name.toLowerCase()}.` })),
+      ],
+      checkGlobalObject: true,
+    },
+  ],
+  "no-restricted-properties": [
+    "error",
+    { object: "Math", property: "random", message: clock },
+    { object: "AbortSignal", property: "timeout", message: clock },
+    { object: "process", property: "hrtime", message: clock },
+    { object: "process", property: "uptime", message: clock },
+  ],
+} satisfies Rules
+
+const sourceRules: OxlintOverride = {
+  files: ["src/**"],
+  rules: {
+    ...globalBans,
+    "no-console": "error",
+    "max-lines": ["error", { max: 400 }],
+    ...imports(...libraryBans, ...timeBans, rxjsTimeBan, gcsBan, selfBan),
+  },
+}
+
+const floorRules: OxlintOverride[] = floors.map((floor) => ({
+  files: [`src/${floor}/**`],
+  rules: imports(
+    ...libraryBans,
+    ...timeBans,
+    ...(floor === "runtime" ? [] : [rxjsTimeBan]),
+    gcsBan,
+    selfBan,
+    ...floorBans(floor),
+  ),
+}))
+
+const gcsRules: OxlintOverride = {
+  files: ["src/locks/stores/gcs/**"],
+  rules: imports(...libraryBans, ...timeBans, rxjsTimeBan, selfBan, ...floorBans("locks")),
+}
+
+/** The two files that may look at real time and real randomness. They are runtime, and import only downward too. */
+const clockRules: OxlintOverride = {
+  files: ["src/runtime/clock.ts", "src/runtime/virtual-time.ts"],
+  rules: {
+    "no-restricted-globals": "off",
+    "no-restricted-properties": "off",
+    ...imports(...libraryBans, gcsBan, selfBan, ...floorBans("runtime")),
+  },
+}
+
+const testRules: OxlintOverride = {
+  files: ["tests/**"],
+  plugins: ["vitest"],
+  rules: {
+    "vitest/no-focused-tests": "error",
+    "vitest/no-disabled-tests": "error",
+    "vitest/expect-expect": "error",
+    "vitest/no-commented-out-tests": "error",
+  },
+}
+
+const config: OxlintConfig = defineConfig({
+  options: { typeAware: true, reportUnusedDisableDirectives: "error" },
+  plugins: ["typescript", "unicorn", "oxc", "import", "node", "promise"],
+  ignorePatterns: ["dist", "node_modules"],
+  categories: { correctness: "error" },
+  rules: {
+    eqeqeq: "error",
+    "no-shadow": "error",
+    "no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+    "no-var": "error",
+    "prefer-const": "error",
+    "preserve-caught-error": "error",
+    "import/no-cycle": "error",
+    "import/no-self-import": "error",
+    "typescript/await-thenable": "error",
+    "typescript/consistent-type-imports": "error",
+    "typescript/no-explicit-any": "error",
+    "typescript/no-floating-promises": "error",
+    "typescript/no-misused-promises": "error",
+    "typescript/no-unnecessary-type-assertion": "error",
+    "typescript/only-throw-error": "error",
+    "typescript/prefer-promise-reject-errors": "error",
+    "typescript/return-await": "error",
+    "typescript/switch-exhaustiveness-check": "error",
+    "unicorn/prefer-node-protocol": "error",
+    ...imports(...libraryBans),
+  },
+  overrides: [
+    sourceRules,
+    ...floorRules,
+    gcsRules,
+    clockRules,
+    testRules,
+    { files: ["examples/**"], rules: imports(...libraryBans, sourceBan) },
+  ],
+})
+
+export default config
