@@ -1,0 +1,287 @@
+/**
+ * Every error that leasehold raises. Each class has a literal `_tag` (so that Effect's `catchTag` works on it), a stable
+ * `code`, whether trying again can help, and a sentence that says what to do next. Owns no behaviour: who raises what
+ * and when is decided elsewhere. A foreign error is never thrown to a caller bare; it travels as `cause`.
+ */
+
+/** Who owns a key, as far as the record tells. */
+export interface Owner {
+  /** The owner's incarnation, as published in the record. */
+  readonly ownerId: string
+  /** Where the owner can be reached, if it said so. */
+  readonly address?: string
+  /** The fencing token; 0 where the owner is a stranger that publishes none. */
+  readonly token: number
+  /** When its lease ends, in Unix milliseconds of the store's time. */
+  readonly expiresAt: number
+  /** The process that waits for the key, if one does. */
+  readonly waiterId?: string
+  /** The version of the sandbox definition that the owner runs, if it said so. */
+  readonly checkpointVersion?: number
+}
+
+/** What every error can carry. */
+export interface ErrorDetails {
+  /** What happened, as a sentence without its full stop. */
+  readonly message: string
+  /** What to do about it, as a sentence without its full stop. */
+  readonly next: string
+  readonly key?: string | undefined
+  readonly owner?: Owner | undefined
+  readonly cause?: unknown
+}
+
+/** The base of all errors of leasehold. */
+export abstract class LockError extends Error {
+  /** The class's name; Effect's `catchTag` matches on it. */
+  abstract readonly _tag: string
+  /** Stable across releases; see docs/errors.md. */
+  abstract readonly code: string
+  /** Whether the same call may succeed later, nothing else changed. */
+  abstract readonly retryable: boolean
+  /** The key it is about; empty where it is about none. */
+  readonly key: string
+  /** The owner at that time, where known. */
+  readonly owner?: Owner
+  /** What to do next. */
+  readonly next: string
+
+  constructor(details: ErrorDetails) {
+    super(`${details.message}. ${details.next}.`, details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = new.target.name
+    this.key = details.key ?? ""
+    this.next = details.next
+    if (details.owner !== undefined) this.owner = details.owner
+  }
+}
+
+/** The budget of a wait is over. Nothing is held, and no mark of this wait stays behind. */
+export class LockTimeoutError extends LockError {
+  readonly _tag = "LockTimeoutError" as const
+  readonly code = "LEASEHOLD_TIMEOUT" as const
+  readonly retryable = true as const
+  /** How long the call waited, in milliseconds. */
+  readonly waitedMs: number
+  /** The budget, in milliseconds. */
+  readonly limitMs: number
+  /** Where the budget came from: `timeout`, a default, a flag. */
+  readonly source: string
+
+  constructor(details: ErrorDetails & { waitedMs: number; limitMs: number; source: string }) {
+    super(details)
+    this.waitedMs = details.waitedMs
+    this.limitMs = details.limitMs
+    this.source = details.source
+  }
+}
+
+/** Another process waits for the key already; there is room for one. */
+export class LockContentionError extends LockError {
+  readonly _tag = "LockContentionError" as const
+  readonly code = "LEASEHOLD_CONTENTION" as const
+  readonly retryable = true as const
+  /** Who waits. */
+  readonly waiterId: string
+  /** When to try again, in milliseconds from now. */
+  readonly retryAfterMs: number
+
+  constructor(details: ErrorDetails & { waiterId: string; retryAfterMs: number }) {
+    super(details)
+    this.waiterId = details.waiterId
+    this.retryAfterMs = details.retryAfterMs
+  }
+}
+
+/** `whenOwned: "report"`: the key has an owner, and this call doesn't ask it to leave. */
+export class OwnedElsewhereError extends LockError {
+  readonly _tag = "OwnedElsewhereError" as const
+  readonly code = "LEASEHOLD_ELSEWHERE" as const
+  readonly retryable = true as const
+}
+
+/** The caller's `AbortSignal` ended the wait. As after a timeout, nothing is held or left behind. */
+export class LockCancelledError extends LockError {
+  readonly _tag = "LockCancelledError" as const
+  readonly code = "LEASEHOLD_CANCELLED" as const
+  readonly retryable = false as const
+}
+
+/** How a lease was lost. */
+export type LossReason = "expired" | "taken" | "deleted" | "released" | "corrupt" | "strict" | "token"
+
+/** The lease is gone without a release: whatever was done under it since may have been done by two. */
+export class LockLostError extends LockError {
+  readonly _tag = "LockLostError" as const
+  readonly code = "LEASEHOLD_LOST" as const
+  readonly retryable = false as const
+  readonly reason: LossReason
+  /** Unix milliseconds of this process's clock. */
+  readonly since: number
+
+  constructor(details: ErrorDetails & { reason: LossReason; since: number }) {
+    super(details)
+    this.reason = details.reason
+    this.since = details.since
+  }
+}
+
+/** A call that needs the lease came when none was held. */
+export class LockNotHeldError extends LockError {
+  readonly _tag = "LockNotHeldError" as const
+  readonly code = "LEASEHOLD_NOT_HELD" as const
+  readonly retryable = false as const
+}
+
+/** The sandbox is leaving this process; a new use must find it where it goes. */
+export class HandingOffError extends LockError {
+  readonly _tag = "HandingOffError" as const
+  readonly code = "LEASEHOLD_HANDING_OFF" as const
+  readonly retryable = true as const
+}
+
+/** A call from inside a turn of a sandbox waits for that same turn: it would never end. */
+export class ReentrantLockError extends LockError {
+  readonly _tag = "ReentrantLockError" as const
+  readonly code = "LEASEHOLD_REENTRANT" as const
+  readonly retryable = false as const
+}
+
+/** The key can't name anything. */
+export class InvalidKeyError extends LockError {
+  readonly _tag = "InvalidKeyError" as const
+  readonly code = "LEASEHOLD_KEY" as const
+  readonly retryable = false as const
+}
+
+/** An option has a value that can't work, alone or beside another. */
+export class InvalidConfigError extends LockError {
+  readonly _tag = "InvalidConfigError" as const
+  readonly code = "LEASEHOLD_CONFIG" as const
+  readonly retryable = false as const
+}
+
+/** The manager was not told of this sandbox definition. */
+export class UnknownDefinitionError extends LockError {
+  readonly _tag = "UnknownDefinitionError" as const
+  readonly code = "LEASEHOLD_DEFINITION" as const
+  readonly retryable = false as const
+}
+
+/** The process holds as many sandboxes as it may, and none is idle. */
+export class CapacityError extends LockError {
+  readonly _tag = "CapacityError" as const
+  readonly code = "LEASEHOLD_CAPACITY" as const
+  readonly retryable = true as const
+}
+
+/** The manager takes no new work: it is cordoned, draining or closed. */
+export class ManagerClosedError extends LockError {
+  readonly _tag = "ManagerClosedError" as const
+  readonly code = "LEASEHOLD_CLOSED" as const
+  readonly retryable = false as const
+  readonly state: "cordoned" | "draining" | "closed"
+
+  constructor(details: ErrorDetails & { state: "cordoned" | "draining" | "closed" }) {
+    super(details)
+    this.state = details.state
+  }
+}
+
+/** The store didn't answer, or answered that it can't now. */
+export class StoreUnavailableError extends LockError {
+  readonly _tag = "StoreUnavailableError" as const
+  readonly code = "LEASEHOLD_STORE" as const
+  readonly retryable = true as const
+  /** The HTTP status or errno name, where there was one. */
+  readonly status?: number | string
+
+  constructor(details: ErrorDetails & { status?: number | string }) {
+    super(details)
+    if (details.status !== undefined) this.status = details.status
+  }
+}
+
+/** The store can't be used as it is set up: no bucket, no permission, preconditions ignored, a read-only directory. */
+export class StoreMisconfiguredError extends LockError {
+  readonly _tag = "StoreMisconfiguredError" as const
+  readonly code = "LEASEHOLD_STORE_CONFIG" as const
+  readonly retryable = false as const
+  /** The HTTP status or errno name, where there was one. */
+  readonly status?: number | string
+
+  constructor(details: ErrorDetails & { status?: number | string }) {
+    super(details)
+    if (details.status !== undefined) this.status = details.status
+  }
+}
+
+/** What lies under the key is not a lease record. It is never taken for a free key. */
+export class CorruptRecordError extends LockError {
+  readonly _tag = "CorruptRecordError" as const
+  readonly code = "LEASEHOLD_CORRUPT" as const
+  readonly retryable = false as const
+}
+
+/** The record or head needs a feature that this release doesn't know. */
+export class FormatVersionError extends LockError {
+  readonly _tag = "FormatVersionError" as const
+  readonly code = "LEASEHOLD_FORMAT" as const
+  readonly retryable = false as const
+  /** The entries of `needs` that are not known here. */
+  readonly needs: readonly string[]
+
+  constructor(details: ErrorDetails & { needs: readonly string[] }) {
+    super(details)
+    this.needs = details.needs
+  }
+}
+
+/** What `checkpoint` returned can't be stored: the schema refuses it, JSON changes it, or it is over the cap. */
+export class CheckpointInvalidError extends LockError {
+  readonly _tag = "CheckpointInvalidError" as const
+  readonly code = "LEASEHOLD_CHECKPOINT_INVALID" as const
+  readonly retryable = false as const
+}
+
+/** Fenced: the head belongs to a later owner, and this write surely didn't land. */
+export class CheckpointRejectedError extends LockError {
+  readonly _tag = "CheckpointRejectedError" as const
+  readonly code = "LEASEHOLD_CHECKPOINT_REJECTED" as const
+  readonly retryable = false as const
+}
+
+/** Nobody can tell whether this write landed: the next owner may see it. */
+export class CheckpointUnknownError extends LockError {
+  readonly _tag = "CheckpointUnknownError" as const
+  readonly code = "LEASEHOLD_CHECKPOINT_UNKNOWN" as const
+  readonly retryable = false as const
+}
+
+/** The saved state was written by a newer version of the definition than this process has. */
+export class CheckpointVersionError extends LockError {
+  readonly _tag = "CheckpointVersionError" as const
+  readonly code = "LEASEHOLD_VERSION" as const
+  readonly retryable = false as const
+  readonly saved: number
+  readonly known: number
+
+  constructor(details: ErrorDetails & { saved: number; known: number }) {
+    super(details)
+    this.saved = details.saved
+    this.known = details.known
+  }
+}
+
+/** Saved state that can't be read: wrong checksum, missing content, another sandbox's, refused by the schema. */
+export class CorruptCheckpointError extends LockError {
+  readonly _tag = "CorruptCheckpointError" as const
+  readonly code = "LEASEHOLD_CHECKPOINT_CORRUPT" as const
+  readonly retryable = false as const
+}
+
+/** `durable`: the use ran, but its effect may not be stored. */
+export class NotDurableError extends LockError {
+  readonly _tag = "NotDurableError" as const
+  readonly code = "LEASEHOLD_NOT_DURABLE" as const
+  readonly retryable = false as const
+}

@@ -1,0 +1,122 @@
+/**
+ * What a lock is, as seen by those who use one: the interface and its contract. `store-lock.ts` implements it over any
+ * `LeaseStore`; `leasehold/testing` has one on a simulated clock.
+ *
+ * Not promised: that nobody else acts while `isHeld()` is true and this process then stops for longer than the rest of
+ * its lease. Between a check and its effect only the fencing `token`, checked by what receives the effect, helps.
+ */
+import type { Observable } from "rxjs"
+import type { Duration } from "../runtime/duration.ts"
+import type { LockError, Owner } from "./errors.ts"
+
+/** How an acquired key came: no record was there, a released one, one whose owner let it run out, or handed over. */
+export type AcquiredHow = "created" | "free" | "takeover" | "granted" | "reserved"
+
+/** How a release ended. `unknown` is not clean: the lease may stand until it runs out. */
+export type ReleaseResult = "released" | "alreadyLost" | "unknown"
+
+/** How to acquire. */
+export interface AcquireOptions {
+  /** The whole wait; `0` is one try without waiting. Without one: 30 s. */
+  readonly timeout?: Duration | "infinite"
+  /** Where the budget came from, for the message of LockTimeoutError. Without one: `the timeout option` or `the default`. */
+  readonly timeoutSource?: string
+  /** Cancels the wait: LockCancelledError once no mark is left behind. */
+  readonly signal?: AbortSignal
+  /** The key has an owner: ask it to leave and wait (default), or fail at once with OwnedElsewhereError. */
+  readonly whenOwned?: "request" | "report"
+  /** Another waits already: LockContentionError (default), or try again within the budget. */
+  readonly contention?: "fail" | "retry"
+  /** A waiter's request is passed on only after this time as owner. Without one: 0. */
+  readonly minTenure?: Duration
+  /** Refuse, before waiting, an owner whose state has a greater version (CheckpointVersionError); published as ours. */
+  readonly stateVersion?: number
+}
+
+interface At {
+  /** Unix milliseconds of this process's clock. */
+  readonly at: number
+  readonly key: string
+  /** This process's incarnation. */
+  readonly ownerId: string
+}
+
+/** What happens to one key, seen from one incarnation. `deadline`s are Unix milliseconds of this process's clock. */
+export type LockEvent = At &
+  (
+    | { readonly type: "Waiting"; readonly owner: Owner }
+    | { readonly type: "Acquired"; readonly token: number; readonly deadline: number; readonly how: AcquiredHow }
+    | { readonly type: "Renewed" | "Recovered"; readonly token: number; readonly deadline: number }
+    | {
+        readonly type: "Degraded" | "Suspect"
+        readonly token: number
+        readonly deadline: number
+        readonly error?: LockError
+      }
+    | { readonly type: "ReleaseRequested"; readonly token: number; readonly waiterId: string }
+    | { readonly type: "Granted"; readonly token: number; readonly waiterId: string; readonly how: "grant" | "reserve" }
+    | { readonly type: "Lost"; readonly token: number; readonly error: LockError }
+    | { readonly type: "Released"; readonly token: number; readonly result: ReleaseResult }
+    | { readonly type: "GaveUp"; readonly error: LockError }
+  )
+
+/** How to renew. */
+export interface RenewOptions {
+  /** Also raises the fencing token above this number. */
+  readonly tokenAbove?: number
+}
+
+/** The right to act on a key until a deadline. It renews itself until released or lost. */
+export interface Lease extends AsyncDisposable {
+  readonly key: string
+  /** The fencing token: strictly greater than every earlier owner's of this key. */
+  readonly token: number
+  /** Unix milliseconds of this process's clock, informative: decide by `isHeld()`. */
+  readonly deadline: number
+  readonly how: AcquiredHow
+  /** Aborts on loss only, with the LockLostError as its reason: before the lease is over, while this process runs. */
+  readonly signal: AbortSignal
+  /** This key's events from now on; completes after Lost or Released. */
+  readonly events$: Observable<LockEvent>
+  /** Whether this process may act now. Synchronous and conservative: false while in doubt. */
+  isHeld(): boolean
+  /** Forces one renewal now. Rejects with LockLostError, LockNotHeldError, or why it failed (the lease tries on). */
+  renew(options?: RenewOptions): Promise<void>
+  /** Ends ownership; hands over to a waiter if there is one. Idempotent, never rejects, settles within 10 s. */
+  release(): Promise<ReleaseResult>
+}
+
+/** What code that runs under a lease may do with it: everything but ending or moving it. */
+export type LeaseView = Pick<Lease, "key" | "token" | "deadline" | "signal" | "events$" | "isHeld">
+
+/** Who contends. One per process by default; tests make several, which contend like processes. */
+export interface Incarnation {
+  /** 1 to 100 characters of `[A-Za-z0-9._-]`, never used by another process, before or after. */
+  readonly id: string
+}
+
+/** One key of one incarnation. A second `acquire` of the same key by one incarnation waits in a queue of this process. */
+export interface Lock {
+  readonly key: string
+  /** All events of this key in this incarnation, across attempts. An observer that throws is dropped, not obeyed. */
+  readonly events$: Observable<LockEvent>
+  /**
+   * Settles within its budget with a lease, or rejects: LockTimeoutError, LockContentionError, OwnedElsewhereError,
+   * LockCancelledError, CheckpointVersionError, StoreUnavailableError, StoreMisconfiguredError, CorruptRecordError,
+   * FormatVersionError, InvalidConfigError. What it may have left in the store is erased, if need be in the background.
+   */
+  acquire(options?: AcquireOptions): Promise<Lease>
+  /** `renew` of the lease now held; LockNotHeldError where none is. */
+  renew(options?: RenewOptions): Promise<void>
+  /** `release` of the lease now held; `alreadyLost` where none is. */
+  release(): Promise<ReleaseResult>
+  /** One read: who owns the key, or undefined. May be stale on arrival. Rejects as `acquire` does. */
+  peek(): Promise<Owner | undefined>
+  /** Called once for each waiter that asks for the key. */
+  onReleaseRequested(handler: () => void): Disposable
+  /** Called for each failed renewal and for the loss. */
+  onRenewalError(handler: (error: LockError) => void): Disposable
+}
+
+/** Makes the lock of a key: how a manager is given its locks. */
+export type LockFactory = (key: string) => Lock
