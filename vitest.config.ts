@@ -1,13 +1,20 @@
 // The test projects. `unit` needs nothing but this process, `processes` starts real workers on the file store, and
-// `gcs` needs the real fake-gcs-server (or a bucket). Every one runs on Node and on Deno from the same files.
+// `gcs` needs the real fake-gcs-server (or a bucket). Every one runs on Node and on Deno from the same files. Tests of
+// types alone live in tests/types and are checked by `npm run check`.
+import process from "node:process"
 import { defineConfig, type ViteUserConfig } from "vitest/config"
 
 const conditions = ["leasehold-source"]
-const source = { resolve: { conditions }, ssr: { resolve: { conditions } } }
+
+/** Where .ci/run collects one JSON report a run; each has its own name, as one command may run vitest twice. */
+const reports = process.env["LEASEHOLD_TEST_REPORTS"]
+const jsonReport: ["json", { outputFile: string }] = ["json", { outputFile: `${reports}/${process.pid}.json` }]
 
 const config: ViteUserConfig = defineConfig({
-  ...source,
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
   test: {
+    reporters: reports === undefined ? ["default"] : ["default", jsonReport],
     projects: [
       {
         extends: true,

@@ -1,0 +1,18 @@
+// Adds up the JSON reports that vitest left in a folder and prints `<passed> <failed>`. A report without one passed test
+// counts as a failure: a run that tested nothing shows nothing. No dependency, and any Node, as .ci/run may have an old one.
+import { readFileSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+
+const [folder] = process.argv.slice(2)
+let passed = 0
+let failed = 0
+for (const name of readdirSync(folder)) {
+  const report = JSON.parse(readFileSync(join(folder, name), "utf8"))
+  passed += report.numPassedTests
+  // A file that cannot be loaded is a failed suite without a failed test.
+  const brokenFiles = report.testResults.filter(
+    (file) => file.status === "failed" && file.assertionResults.length === 0,
+  )
+  failed += report.numFailedTests + brokenFiles.length + (report.numPassedTests === 0 ? 1 : 0)
+}
+console.log(`${passed} ${failed}`)
