@@ -1,0 +1,153 @@
+/**
+ * The start-up probe that the stores share: on a scratch object it creates twice, writes on a generation that is over and
+ * deletes on one. A store that writes all the same can't keep two owners apart and is refused; one that deletes all the
+ * same only loses the right to deletes of records.
+ *
+ * Not promised: that a store which passes is right under load or under races; that the scratch object is gone when the
+ * store failed meanwhile (it lies in the area `probe`, where nobody looks).
+ */
+import type { Clock } from "../../runtime/clock.ts"
+import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../errors.ts"
+import { ABSENT, type Generation, type ObjectRef, type ObjectStore, type RequestOptions } from "../store.ts"
+
+/** What the probe needs of a store. */
+export type ProbedStore = Pick<ObjectStore, "put" | "read" | "remove" | "name">
+
+/** Between two tries of a request that failed: as long as a GCS object wants between two writes. */
+const RETRY_AFTER_MS = 1000
+const SCRATCH_LIMIT = 1024
+
+/**
+ * Settles with whether deletes honour their precondition. Rejects with StoreMisconfiguredError where writes don't, and
+ * with what the store answered where it can't be used; requests that may succeed later are tried until the deadline.
+ */
+export async function probe(
+  store: ProbedStore,
+  clock: Clock,
+  options: RequestOptions,
+): Promise<{ readonly deletes: boolean }> {
+  const scratch = new Scratch(store, clock, options)
+  try {
+    const first = await scratch.write(ABSENT)
+    if (first === undefined) throw refusesAll(store, "created no object, although there was none of that name")
+    if ((await scratch.write(ABSENT)) !== undefined) throw ignores(store, "created an object that was there already")
+    const second = await scratch.write(first)
+    if (second === undefined) throw refusesAll(store, "wrote no object, although the generation was right")
+    if ((await scratch.write(first)) !== undefined) throw ignores(store, "wrote on a generation that was over")
+    return { deletes: !(await scratch.vanishes(first)) }
+  } finally {
+    await scratch.clear()
+  }
+}
+
+/** One object that nobody else knows, and the budget for trying things on it. */
+class Scratch {
+  readonly #store: ProbedStore
+  readonly #clock: Clock
+  readonly #options: RequestOptions
+  readonly #ref: ObjectRef
+  readonly #due: number
+  #writes = 0
+  #last: Generation = ABSENT
+
+  constructor(store: ProbedStore, clock: Clock, options: RequestOptions) {
+    this.#store = store
+    this.#clock = clock
+    this.#options = options
+    this.#ref = { area: "probe", name: clock.id() }
+    this.#due = clock.read().mono + options.deadline
+  }
+
+  /** The generation of a write on `expected`, or undefined where it was refused: decided by reading, not by the answer. */
+  async write(expected: Generation): Promise<Generation | undefined> {
+    const text = `leasehold probe ${this.#ref.name} ${++this.#writes}`
+    for (;;) {
+      const answer = await this.#store.put(this.#ref, expected, new TextEncoder().encode(text), this.#request())
+      const seen = await this.#read()
+      if (seen.text === text) return (this.#last = seen.generation)
+      if (answer.kind === "applied") throw forgets(this.#store)
+      if (answer.kind === "refused") return undefined
+      await this.#pause(answer.error)
+    }
+  }
+
+  /** Whether a delete on a generation that is over deletes the object. */
+  async vanishes(stale: Generation): Promise<boolean> {
+    for (;;) {
+      const answer = await this.#store.remove(this.#ref, stale, this.#request())
+      if (answer.kind === "applied" || (await this.#read()).generation === ABSENT) return true
+      if (answer.kind === "refused") return false
+      await this.#pause(answer.error)
+    }
+  }
+
+  /** Deletes what is left, as far as that goes: its failure changes nothing about what was found out. */
+  async clear(): Promise<void> {
+    if (this.#last === ABSENT || this.#over()) return
+    await this.#store.remove(this.#ref, this.#last, this.#request())
+  }
+
+  async #read(): Promise<{ readonly generation: Generation; readonly text?: string }> {
+    for (;;) {
+      const answer = await this.#store.read(this.#ref, { ...this.#request(), limit: SCRATCH_LIMIT })
+      if (answer.kind === "found") return { generation: answer.generation, text: new TextDecoder().decode(answer.body) }
+      if (answer.kind === "absent") return { generation: ABSENT }
+      if (answer.kind !== "failed") return { generation: answer.generation }
+      await this.#pause(answer.error)
+    }
+  }
+
+  #left(): number {
+    return this.#due - this.#clock.read().mono
+  }
+
+  #over(): boolean {
+    return this.#left() <= 0 || this.#options.signal?.aborted === true
+  }
+
+  #request(): RequestOptions {
+    return { ...this.#options, deadline: Math.max(this.#left(), 0) }
+  }
+
+  /** Waits before the next try, or throws where none can help. */
+  async #pause(error: LockError): Promise<void> {
+    if (!error.retryable) throw error
+    if (this.#left() > RETRY_AFTER_MS) await sleep(this.#clock, RETRY_AFTER_MS, this.#options.signal)
+    else throw error
+    if (this.#over()) throw error
+  }
+}
+
+function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((settle) => {
+    const end = (): void => {
+      timer.cancel()
+      signal?.removeEventListener("abort", end)
+      settle()
+    }
+    const timer = clock.after(ms, end)
+    signal?.addEventListener("abort", end)
+    if (signal?.aborted === true) end()
+  })
+}
+
+function ignores(store: ProbedStore, what: string): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: `${store.name} ignores the preconditions of writes: it ${what}`,
+    next: "Use a store that honours them (GCS itself, an emulator that does, a local directory): here two owners could act at once",
+  })
+}
+
+function refusesAll(store: ProbedStore, what: string): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: `${store.name} refuses a write that it should apply: it ${what}`,
+    next: "Check what answers under this name, a proxy in between included",
+  })
+}
+
+function forgets(store: ProbedStore): StoreUnavailableError {
+  return new StoreUnavailableError({
+    message: `${store.name} doesn't show an object that it said was written`,
+    next: "Check that no cache lies between this process and the store, then try again",
+  })
+}
