@@ -127,7 +127,7 @@ class BootClock {
   #uptime(): number | undefined {
     try {
       const length = readSync(this.#descriptor!, this.#buffer, 0, this.#buffer.length, 0)
-      const seconds = Number.parseFloat(this.#buffer.latin1Slice(0, length))
+      const seconds = Number.parseFloat(this.#buffer.toString("latin1", 0, length))
       return Number.isFinite(seconds) ? Math.round(seconds * 1000) : undefined
     } catch {
       return undefined
