@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer"
 /**
  * The one place time, timers and randomness come from: the `Clock` port and its live implementation.
  * Everything above takes a `Clock`, so that the same code runs under virtual time (virtual-time.ts).
@@ -7,7 +8,6 @@
  */
 import { randomBytes } from "node:crypto"
 import { closeSync, openSync, readFileSync, readSync } from "node:fs"
-import { Buffer } from "node:buffer"
 import { clearTimeout, setImmediate, setTimeout } from "node:timers"
 
 /** One reading of a process's clocks, in milliseconds. */

@@ -16,8 +16,7 @@ import type { VirtualTime } from "./virtual-time.ts"
 
 const nanos = (ms: number): bigint => BigInt(Math.round(ms * 1_000_000))
 
-/** Effect's Clock service on our clock. */
-export const effectClock = (clock: Clock, options?: TimerOptions): EffectClock.Clock => {
+const clockMethods = (clock: Clock, options?: TimerOptions) => {
   const currentTimeMillisUnsafe = (): number => clock.read().wall
   const currentTimeNanosUnsafe = (): bigint => nanos(clock.read().wall)
   const monotonicTimeNanosUnsafe = (): bigint => nanos(clock.read().mono)
@@ -28,7 +27,7 @@ export const effectClock = (clock: Clock, options?: TimerOptions): EffectClock.C
     currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
     currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
     monotonicTimeNanos: Effect.sync(monotonicTimeNanosUnsafe),
-    sleep: (duration) => sleep(clock, Duration.toMillis(duration), options),
+    sleep: (duration: Duration.Duration) => sleep(clock, Duration.toMillis(duration), options),
   }
 }
 
@@ -40,6 +39,9 @@ const sleep = (clock: Clock, ms: number, options?: TimerOptions): Effect.Effect<
     return Effect.sync(() => timer.cancel())
   })
 }
+
+/** Effect's Clock service on our clock. */
+export const effectClock = (clock: Clock, options?: TimerOptions): EffectClock.Clock => clockMethods(clock, options)
 
 /** Effect's Scheduler service on our ready queue. */
 export const effectScheduler = (clock: Clock): Scheduler.Scheduler =>
@@ -67,7 +69,10 @@ export const clockServices = (clock: Clock, options?: TimerOptions): Context.Con
   )
 
 /** `Effect.runFork` on the clock. */
-export const runForkOn = (clock: Clock, options?: TimerOptions): (<A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>) => {
+export const runForkOn = (
+  clock: Clock,
+  options?: TimerOptions,
+): (<A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>) => {
   const runFork = Effect.runForkWith(clockServices(clock, options))
   return (effect) => runFork(effect)
 }
@@ -82,7 +87,7 @@ export const layerClock = (clock: Clock): Layer.Layer<never> => Layer.succeedCon
 export const layerTestClock = (time: VirtualTime): Layer.Layer<never> => {
   const adjust = (ms: number): Effect.Effect<void> => Effect.promise(() => time.advance(ms))
   const testClock: TestClock = {
-    ...effectClock(time),
+    ...clockMethods(time),
     adjust: (duration) => adjust(Duration.toMillis(Duration.fromInputUnsafe(duration))),
     setTime: (timestamp) =>
       Effect.suspend(() => {

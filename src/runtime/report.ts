@@ -18,4 +18,6 @@ export const reporter = (onError: OnError = toConsole): OnError => {
   }
 }
 
-const toConsole = (error: unknown): void => console.error("leasehold: error in background work:", error)
+const toConsole = (error: unknown): void => {
+  console.error("leasehold: error in background work:", error)
+}

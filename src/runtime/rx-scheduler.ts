@@ -41,6 +41,7 @@ export const rxScheduler = (clock: Clock): SchedulerLike => {
   const start = clock.read()
   return {
     now: () => start.wall + (clock.read().mono - start.mono),
-    schedule: <T>(work: Work<T>, delay = 0, state?: T): Subscription => new ClockAction(clock, work).schedule(state, delay),
+    schedule: <T>(work: Work<T>, delay = 0, state?: T): Subscription =>
+      new ClockAction(clock, work).schedule(state, delay),
   }
 }

@@ -135,7 +135,8 @@ export class VirtualTime implements Clock {
     const settle = (): void => void (settled = true)
     promise.then(settle, settle)
     await this.#drive(this.#steps((due) => due < Infinity && !settled))
-    if (!settled) throw new Error("virtual time: no timer is left and the promise is still pending; nothing can settle it")
+    if (!settled)
+      throw new Error("virtual time: no timer is left and the promise is still pending; nothing can settle it")
     return promise
   }
 

@@ -1,0 +1,103 @@
+/**
+ * Process signals and shutdown, on Node and on Deno: the first SIGTERM or SIGINT runs every handler once and then ends the
+ * process with 128 + the signal's number; a second one ends it at once.
+ *
+ * Not promised: a limit on how long handlers take. Who sends the signal sets that, and kills.
+ */
+import process from "node:process"
+import { type OnError, reporter } from "./report.ts"
+
+export type ShutdownSignal = "SIGTERM" | "SIGINT"
+
+/** Called once with the signal that ends the process. */
+export type ShutdownHandler = (signal: ShutdownSignal) => Promise<void> | void
+
+/** What shutdown needs of a process. */
+export interface SignalPort {
+  on(signal: ShutdownSignal, listener: () => void): void
+  off(signal: ShutdownSignal, listener: () => void): void
+  exit(code: number): void
+}
+
+export interface ShutdownOptions {
+  /** Gets what the handler throws or rejects with; the process ends all the same. */
+  readonly onError?: OnError
+  /** Default: this process. */
+  readonly port?: SignalPort
+}
+
+/** This process, on either runtime. */
+export const processSignals: SignalPort = {
+  on: (signal, listener) => void process.on(signal, listener),
+  off: (signal, listener) => void process.off(signal, listener),
+  exit: (code) => process.exit(code),
+}
+
+const numbers: Readonly<Record<ShutdownSignal, number>> = { SIGINT: 2, SIGTERM: 15 }
+
+/** A handler that never rejects. */
+type GuardedHandler = (signal: ShutdownSignal) => Promise<void>
+
+/** One process's handlers; it listens only while there are any, or while they run. */
+class Shutdown {
+  readonly #port: SignalPort
+  readonly #handlers = new Set<GuardedHandler>()
+  readonly #listeners: readonly (readonly [ShutdownSignal, () => void])[]
+  #begun = false
+
+  constructor(port: SignalPort) {
+    this.#port = port
+    this.#listeners = [
+      ["SIGTERM", () => this.#received("SIGTERM")],
+      ["SIGINT", () => this.#received("SIGINT")],
+    ]
+  }
+
+  add(handler: GuardedHandler): void {
+    if (this.#handlers.size === 0 && !this.#begun)
+      for (const [signal, listener] of this.#listeners) this.#port.on(signal, listener)
+    this.#handlers.add(handler)
+  }
+
+  delete(handler: GuardedHandler): void {
+    if (!this.#handlers.delete(handler) || this.#handlers.size > 0 || this.#begun) return
+    for (const [signal, listener] of this.#listeners) this.#port.off(signal, listener)
+  }
+
+  #received(signal: ShutdownSignal): void {
+    if (this.#begun) return this.#exit(signal)
+    this.#begun = true
+    void Promise.all([...this.#handlers].map((handler) => handler(signal))).then(() => this.#exit(signal))
+  }
+
+  #exit(signal: ShutdownSignal): void {
+    this.#port.exit(128 + numbers[signal])
+  }
+}
+
+const shutdowns = new WeakMap<SignalPort, Shutdown>()
+
+const shutdownOf = (port: SignalPort): Shutdown => {
+  let shutdown = shutdowns.get(port)
+  if (shutdown === undefined) {
+    shutdown = new Shutdown(port)
+    shutdowns.set(port, shutdown)
+  }
+  return shutdown
+}
+
+/** Runs the handler when the process is asked to end. Disposing takes the handler out; a shutdown that has begun goes on. */
+export const onShutdown = (handler: ShutdownHandler, options: ShutdownOptions = {}): Disposable => {
+  const { port = processSignals, onError } = options
+  const report = reporter(onError)
+  const guarded: GuardedHandler = async (signal) => {
+    try {
+      await handler(signal)
+    } catch (error) {
+      report(error)
+    }
+  }
+  const shutdown = shutdownOf(port)
+  shutdown.add(guarded)
+  return { [Symbol.dispose]: () => shutdown.delete(guarded) }
+}
