@@ -1,2 +1,21 @@
-// The entry `leasehold/gcs`: the store and the lock on Google Cloud Storage.
-export {}
+/**
+ * The entry `leasehold/gcs`: the store on Google Cloud Storage. Loading it loads neither @google-cloud/storage nor undici;
+ * a store does when it starts.
+ *
+ * @module
+ */
+import type { CheckpointStore, LeaseStore } from "../../store.ts"
+import type { GcsStoreOptions } from "./options.ts"
+import { GcsStore } from "./store.ts"
+
+export type { GcsStoreOptions } from "./options.ts"
+
+/**
+ * Leases and checkpoints in a bucket of Google Cloud Storage, or of an emulator (`endpoint`, or STORAGE_EMULATOR_HOST).
+ * Throws InvalidConfigError for an option that can't work; nothing is opened before the store's `start`, which rejects
+ * with StoreMisconfiguredError (no bucket, no permission, preconditions ignored) or StoreUnavailableError. The account
+ * needs `roles/storage.objectUser` on the bucket. The store leaves one object behind where it may not delete: the probe's.
+ */
+export function gcsStore(options: GcsStoreOptions): LeaseStore & CheckpointStore {
+  return new GcsStore(options)
+}

@@ -1,0 +1,102 @@
+/**
+ * The way to one bucket: endpoint and credentials as @google-cloud/storage has them, spoken over the HTTP port. Sends each
+ * request at most once and turns what is no answer at all into an error.
+ *
+ * The client's own calls are not used: they can't be given up on, and they retry where an outcome must be known.
+ */
+import type { Storage } from "@google-cloud/storage"
+import type { Clock } from "../../../runtime/clock.ts"
+import { InvalidConfigError, type LockError, StoreMisconfiguredError } from "../../errors.ts"
+import { type Credentials, credentialsOf, type Grant } from "./credentials.ts"
+import { type Action, credentialsError, lostError, type Place, unauthorizedError } from "./failures.ts"
+import { fetchHttp } from "./http-fetch.ts"
+import { undiciHttp } from "./http-undici.ts"
+import type { Http, HttpAnswer, HttpRequest } from "./http.ts"
+import { within } from "./limits.ts"
+import type { GcsSettings } from "./options.ts"
+import { Paths } from "./paths.ts"
+
+/** Opens what the settings say. Rejects with a LockError. */
+export async function connect(settings: GcsSettings, clock: Clock): Promise<Connection> {
+  const storage = settings.storage ?? (await makeStorage(settings.endpoint))
+  const endpoint = endpointOf(storage.apiEndpoint)
+  const base = endpoint.pathname.replace(/(\/storage\/v1)?\/*$/, "")
+  const place = { name: settings.name, bucket: settings.bucket, endpoint: endpoint.origin + base }
+  const http = "Deno" in globalThis ? fetchHttp(endpoint, clock) : await undiciHttp(endpoint, clock)
+  const paths = new Paths(base, settings.bucket, settings.prefix)
+  return new Connection(place, paths, http, credentialsOf(storage, clock), clock)
+}
+
+async function makeStorage(apiEndpoint: string | undefined): Promise<Storage> {
+  try {
+    const { Storage: Client } = await import("@google-cloud/storage")
+    return new Client(apiEndpoint === undefined ? {} : { apiEndpoint })
+  } catch (cause) {
+    throw new StoreMisconfiguredError({
+      message: "no client of Cloud Storage could be made from the environment",
+      next: "Check what the cause says, or pass a `storage` of your own",
+      cause,
+    })
+  }
+}
+
+function endpointOf(text: string): URL {
+  try {
+    return new URL(text)
+  } catch (cause) {
+    throw new InvalidConfigError({
+      message: `the endpoint ${text} is not a URL`,
+      next: "Give one such as http://127.0.0.1:4443, by `endpoint` or STORAGE_EMULATOR_HOST",
+      cause,
+    })
+  }
+}
+
+/** An open way to a bucket. */
+export class Connection {
+  readonly place: Place
+  readonly paths: Paths
+  readonly #http: Http
+  readonly #credentials: Credentials
+  readonly #clock: Clock
+
+  constructor(place: Place, paths: Paths, http: Http, credentials: Credentials, clock: Clock) {
+    this.place = place
+    this.paths = paths
+    this.#http = http
+    this.#credentials = credentials
+    this.#clock = clock
+  }
+
+  /** Never rejects: an error is what no answer came for, or what a 401 means. */
+  async exchange(action: Action, request: HttpRequest): Promise<HttpAnswer | LockError> {
+    const grant = this.#credentials.get()
+    if (grant instanceof Promise) return this.#waitAndSend(action, request, grant)
+    return this.#send(action, request, grant)
+  }
+
+  close(): Promise<void> {
+    this.#credentials.close()
+    return this.#http.close()
+  }
+
+  async #waitAndSend(action: Action, request: HttpRequest, pending: Promise<Grant>): Promise<HttpAnswer | LockError> {
+    const start = this.#clock.read().mono
+    try {
+      const grant = await within(this.#clock, request, pending)
+      const deadline = request.deadline - (this.#clock.read().mono - start)
+      return await this.#send(action, { ...request, deadline }, grant)
+    } catch (error) {
+      return credentialsError(this.place, error)
+    }
+  }
+
+  async #send(action: Action, request: HttpRequest, grant: Grant): Promise<HttpAnswer | LockError> {
+    const headers = { ...grant.headers, ...request.headers }
+    const result = await this.#http.exchange({ ...request, headers })
+    if (result.kind === "lost") return lostError(this.place, action, result.error)
+    if (result.status === 401) return unauthorizedError(this.place, action, !this.#credentials.rejected(grant))
+    grant.accepted = true
+    return result
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Names in a bucket: pages of an area, and the one question whether the bucket is there at all.
+ */
+import { StoreUnavailableError, LockError } from "../../errors.ts"
+import type { Area, ListOptions, Page, RequestOptions } from "../../store.ts"
+import { jsonIn } from "./answers.ts"
+import type { Connection } from "./connection.ts"
+import { answerError, bucketMissing, isPage } from "./failures.ts"
+
+/** A page is a thousand names of at most a kilobyte each, in an emulator with all their metadata. */
+const PAGE_LIMIT = 8 * 1024 * 1024
+
+/** One page. Rejects with StoreUnavailableError or StoreMisconfiguredError. */
+export async function listPage(connection: Connection, area: Area, options: ListOptions): Promise<Page> {
+  const { paths } = connection
+  const body = await ask(connection, paths.list(area, options.prefix, options.after), options)
+  const folder = paths.folder(area).length
+  const items = Array.isArray(body["items"]) ? body["items"].map((item) => itemOf(item, folder)) : []
+  const next = body["nextPageToken"]
+  return typeof next === "string" && next !== "" ? { items, next } : { items }
+}
+
+/** Rejects unless the bucket is there and may be listed. Without that permission GCS says 403 where an object is absent. */
+export async function askBucket(connection: Connection, options: RequestOptions): Promise<void> {
+  await ask(connection, connection.paths.bucket(), options)
+}
+
+async function ask(
+  connection: Connection,
+  path: string,
+  { deadline, signal }: RequestOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  const limits = { limit: PAGE_LIMIT, deadline, ...(signal === undefined ? {} : { signal }) }
+  const answer = await connection.exchange("list", { method: "GET", path, headers: {}, ...limits })
+  if (answer instanceof LockError) throw answer
+  if (answer.status === 404 && !isPage(answer)) throw bucketMissing(connection.place)
+  const body = answer.status === 200 ? jsonIn(answer) : undefined
+  if (body === undefined) throw answerError(connection.place, "list", answer)
+  return body
+}
+
+function itemOf(item: unknown, folder: number): { readonly name: string; readonly generation: string } {
+  const { name, generation } = item as { name?: unknown; generation?: unknown }
+  if (typeof name === "string" && typeof generation === "string") return { name: name.slice(folder), generation }
+  throw new StoreUnavailableError({
+    message: "a list of the bucket has an entry without a name or a generation",
+    next: "Check what answers under the endpoint: it is not the JSON API of Cloud Storage",
+  })
+}

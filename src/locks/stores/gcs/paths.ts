@@ -1,0 +1,61 @@
+/**
+ * Where an object lies in the bucket, and the paths of the JSON API's requests for it. An object's name is
+ * `<prefix>/<area>/<name>`, one path segment of a URL, encoded whole.
+ */
+import type { Area, Generation, ObjectRef } from "../../store.ts"
+import type { ContentType } from "./multipart.ts"
+
+const PAGE_SIZE = 1000
+
+/** The paths of one bucket and prefix. */
+export class Paths {
+  readonly #root: string
+  readonly #objects: string
+  readonly #uploads: string
+
+  /** `base` is the endpoint's own path, without a slash at its end. */
+  constructor(base: string, bucket: string, prefix: string) {
+    const objects = `/storage/v1/b/${encodeURIComponent(bucket)}/o`
+    this.#root = prefix === "" ? "" : `${prefix}/`
+    this.#objects = base + objects
+    this.#uploads = `${base}/upload${objects}?uploadType=multipart&fields=generation&name=`
+  }
+
+  read(ref: ObjectRef, known: Generation | undefined): string {
+    const path = `${this.#objects}/${this.#encoded(ref)}?alt=media`
+    return known === undefined ? path : `${path}&ifGenerationNotMatch=${encodeURIComponent(known)}`
+  }
+
+  upload(ref: ObjectRef, expected: Generation): string {
+    return `${this.#uploads}${this.#encoded(ref)}&ifGenerationMatch=${encodeURIComponent(expected)}`
+  }
+
+  remove(ref: ObjectRef, expected: Generation): string {
+    return `${this.#objects}/${this.#encoded(ref)}?ifGenerationMatch=${encodeURIComponent(expected)}`
+  }
+
+  list(area: Area, prefix: string, after: string | undefined): string {
+    const query = `prefix=${encodeURIComponent(this.folder(area) + prefix)}&maxResults=${PAGE_SIZE}`
+    const page = after === undefined ? "" : `&pageToken=${encodeURIComponent(after)}`
+    return `${this.#objects}?${query}${page}&fields=items(name,generation),nextPageToken`
+  }
+
+  /** A list of at most one name: the cheapest question that only an existing bucket answers. */
+  bucket(): string {
+    return `${this.#objects}?prefix=${encodeURIComponent(this.#root)}&maxResults=1&fields=nextPageToken`
+  }
+
+  /** What the names of all objects of an area begin with. */
+  folder(area: Area): string {
+    return `${this.#root}${area}/`
+  }
+
+  #encoded(ref: ObjectRef): string {
+    return encodeURIComponent(`${this.#root}${ref.area}/${ref.name}`)
+  }
+}
+
+/** Checkpoint contents are bytes of the user's; everything else that the store keeps is JSON. */
+export function contentTypeOf(ref: ObjectRef): ContentType {
+  return ref.area === "state" && !ref.name.endsWith("/head") ? "application/octet-stream" : "application/json"
+}
