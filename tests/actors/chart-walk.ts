@@ -1,0 +1,171 @@
+// Walks the whole chart with XState's pure `transition()`, beside a model of the shell: which commands are under way,
+// and so which events can come. What the rules forbid is looked for on every step that can be reached.
+import { initialTransition, transition } from "xstate"
+import type { ChartEvent, ChartInput, Refusal, SandboxSnapshot } from "../../src/actors/chart-types.ts"
+import { sandboxChart } from "../../src/actors/chart.ts"
+
+/** Commands that wait, and so end in an event. */
+export type Effect = "acquire" | "restore" | "run" | "settle" | "checkpoint" | "close" | "release"
+
+/** What a shell that does what it is told would know. */
+export interface Shell {
+  readonly effects: readonly Effect[]
+  /** A state was built and not closed. */
+  readonly open: boolean
+  readonly reported: boolean
+  readonly lost: boolean
+  readonly aborted: boolean
+}
+
+export interface Place {
+  readonly snapshot: SandboxSnapshot
+  readonly shell: Shell
+}
+
+export interface Step {
+  readonly from: Place
+  readonly event: ChartEvent
+  readonly to: Place
+  readonly commands: readonly string[]
+}
+
+export const leafOf = (snapshot: SandboxSnapshot): string => {
+  const [[state, inner]] = Object.entries(snapshot.value) as [[string, string | { work: string }]]
+  return `${state}.${typeof inner === "string" ? inner : inner.work}`
+}
+
+export const healthOf = ({ value }: SandboxSnapshot): string | undefined => {
+  if ("owning" in value) return value.owning.lease
+  return "handingOff" in value ? value.handingOff.lease : undefined
+}
+
+/** The deadlines that are armed, as the events that XState sends when they pass. */
+export const deadlinesOf = (snapshot: SandboxSnapshot): readonly ChartEvent[] =>
+  snapshot._nodes.flatMap((node) => node.after.map(({ eventType }) => ({ type: eventType }) as unknown as ChartEvent))
+
+const effects: readonly string[] = ["acquire", "restore", "run", "settle", "checkpoint", "close", "release"]
+const nothing: Shell = { effects: [], open: false, reported: false, lost: false, aborted: false }
+const error = new Error("as scripted")
+const refusals: readonly Refusal[] = ["contended", "timedOut", "cancelled", "failed"]
+
+/** One of every event there is, and of every variant that the chart tells apart. */
+export const allEvents: readonly ChartEvent[] = [
+  { type: "lock.waiting" },
+  { type: "lock.acquired", token: 7 },
+  ...refusals.map((how) => ({ type: "lock.refused", how, error }) as const),
+  { type: "lock.degraded" },
+  { type: "lock.suspect" },
+  { type: "lock.recovered" },
+  { type: "lock.releaseRequested" },
+  { type: "lock.granted" },
+  { type: "lock.lost", error },
+  ...(["released", "alreadyLost", "unknown"] as const).map((result) => ({ type: "lock.released", result }) as const),
+  { type: "leave", reason: "drain" },
+  { type: "work.restored", token: 8 },
+  { type: "work.failed", error },
+  { type: "work.settled" },
+  { type: "work.closed" },
+  { type: "checkpoint.stored" },
+  { type: "checkpoint.failed", error },
+]
+
+/** Which event ends which command. */
+const endedBy: Readonly<Record<string, Effect>> = {
+  "lock.acquired": "acquire",
+  "lock.refused": "acquire",
+  "work.restored": "restore",
+  "work.settled": "settle",
+  "work.closed": "close",
+  "checkpoint.stored": "checkpoint",
+  "checkpoint.failed": "checkpoint",
+  "lock.released": "release",
+}
+
+const failing = (shell: Shell): Effect | undefined =>
+  (["restore", "run"] as const).find((effect) => shell.effects.includes(effect))
+
+const canCome = ({ shell, snapshot }: Place, event: ChartEvent): boolean => {
+  if (event.type === "leave") return true
+  if (event.type === "work.failed") return failing(shell) !== undefined
+  if (event.type === "lock.waiting") return shell.effects.includes("acquire")
+  const ends = endedBy[event.type]
+  if (ends !== undefined) return shell.effects.includes(ends)
+  return snapshot.context.token !== undefined // what the lock says of a lease
+}
+
+/** A final checkpoint whose deadline passes is interrupted. */
+const givenUp = (event: ChartEvent): Effect | undefined =>
+  event.type.startsWith("xstate.after.checkpointWithin") ? "checkpoint" : undefined
+
+/** `work.settled` also ends what it waited for; a removal builds no state. */
+const after = (shell: Shell, event: ChartEvent, removal: boolean): Shell => {
+  const ended = event.type === "work.failed" ? failing(shell) : (endedBy[event.type] ?? givenUp(event))
+  const left = shell.effects.filter(
+    (effect) => effect !== ended && (event.type !== "work.settled" || (effect !== "run" && effect !== "restore")),
+  )
+  return {
+    ...shell,
+    effects: left,
+    lost: shell.lost || event.type === "lock.lost",
+    open: (shell.open || (event.type === "work.restored" && !removal)) && event.type !== "work.closed",
+  }
+}
+
+const obey = (shell: Shell, commands: readonly string[]): Shell => ({
+  ...shell,
+  effects: [...shell.effects, ...commands.filter((command): command is Effect => effects.includes(command))],
+  reported: shell.reported || commands.includes("reportFailure"),
+  aborted: shell.aborted || commands.includes("abortWork"),
+})
+
+const commandsOf = (actions: readonly { readonly type: string }[]): readonly string[] =>
+  actions.map(({ type }) => type).filter((type) => !type.startsWith("xstate."))
+
+const start = (input: ChartInput): Place => {
+  const [snapshot, actions] = initialTransition(sandboxChart, input)
+  return { snapshot, shell: obey(nothing, commandsOf(actions)) }
+}
+
+const take = (from: Place, event: ChartEvent): Step => {
+  const [snapshot, actions] = transition(sandboxChart, from.snapshot, event)
+  const commands = commandsOf(actions)
+  const shell = obey(after(from.shell, event, from.snapshot.context.purpose === "remove"), commands)
+  return { from, event, to: { snapshot, shell }, commands }
+}
+
+export const keyOf = ({ snapshot, shell }: Place): string => {
+  const { leaving, failure, saved, closed, granted, purpose } = snapshot.context
+  return JSON.stringify([snapshot.value, leaving, failure?.during, saved, closed, granted, purpose, shell])
+}
+
+/** Every step that can be reached from an input. */
+export const walk = (input: ChartInput): readonly Step[] => {
+  const queue = [start(input)]
+  const seen = new Set(queue.map(keyOf))
+  const steps: Step[] = []
+  for (const place of queue) {
+    if (leafOf(place.snapshot).startsWith("released.")) continue
+    const events = allEvents.filter((event) => canCome(place, event))
+    for (const event of [...events, ...deadlinesOf(place.snapshot)]) {
+      const step = take(place, event)
+      steps.push(step)
+      if (seen.has(keyOf(step.to))) continue
+      seen.add(keyOf(step.to))
+      queue.push(step.to)
+    }
+  }
+  return steps
+}
+
+/** Where a sandbox ends when nothing is ever heard and only deadlines pass. */
+export const silence = (place: Place): string => {
+  const leaf = leafOf(place.snapshot)
+  const next = deadlinesOf(place.snapshot)
+    .map((deadline) => take(place, deadline).to)
+    .find(({ snapshot }) => leafOf(snapshot) !== leaf)
+  return next === undefined ? leaf : silence(next)
+}
+
+/** A step in one line, for the message of a test that fails. */
+export const told = ({ from, event, to, commands }: Step): string =>
+  `${leafOf(from.snapshot)} -${event.type}-> ${leafOf(to.snapshot)} [${commands.join()}] under way: [${to.shell.effects.join()}]`
