@@ -107,7 +107,7 @@ export class LockCancelledError extends LockError {
 }
 
 /** How a lease was lost. */
-export type LossReason = "expired" | "taken" | "deleted" | "released" | "corrupt" | "strict" | "token"
+export type LossReason = "expired" | "taken" | "deleted" | "released" | "corrupt" | "strict"
 
 /** The lease is gone without a release: whatever was done under it since may have been done by two. */
 export class LockLostError extends LockError {

@@ -1,0 +1,189 @@
+/**
+ * The bodies of writes (rules 1, 10, 12). Each is built from the very body whose generation it names: a side rewrites
+ * its own half and carries everything else over. Owns what a write says; when it is sent is decided elsewhere.
+ */
+import type { AcquiredHow } from "../lock.ts"
+import { type LeaseRecord, type OwnerHalf, toSeconds, type WaiterHalf } from "../record.ts"
+import { ownerOver, waiterOver } from "./over.ts"
+import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
+import { sightOf } from "./view.ts"
+
+/** What a grant or reserve leaves the waiter to take over in, at most. */
+const HANDOVER = 15_000
+
+/** What a write is made of beside the record: its name and the store's time. */
+export interface Pen {
+  readonly opId: string
+  /** The store's time, in milliseconds, as far as the sample tells. */
+  readonly at: number
+}
+
+/** A write drafted: all of it but when and on what it is sent. */
+export type Written = Omit<SentWrite, "act" | "expected" | "firstSend">
+
+/** Takes a key that is free, over, reserved for me, or granted to me without its half. */
+export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen): Written {
+  const { record } = view
+  const token = nextToken(record, pen)
+  const came = claimHow(draft, view, attempt)
+  const ended = came === "takeover" ? null : (record?.body["ended"] ?? null)
+  const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, ended }
+  return { ...owned(draft, record, pen, mine), came }
+}
+
+/** How a claim on this view comes by the key. */
+function claimHow(draft: Draft, view: View, attempt: Attempt): AcquiredHow {
+  const { record } = view
+  if (record === undefined) return "created"
+  if (record.ownerId === draft.config.id) return record.owner?.nonce === attempt.nonce ? "granted" : ownHow(record)
+  if (record.ownerId !== null) return "takeover"
+  return record.waiter?.nonce === attempt.nonce ? "reserved" : "free"
+}
+
+/** A published pair of mine without half was granted by a stranger; a half of a dead attempt of mine is taken over. */
+const ownHow = (record: LeaseRecord): AcquiredHow => (record.owner === undefined ? "granted" : "takeover")
+
+/** Extends my lease, raising its token where asked. */
+export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Written {
+  const token = tokenOf(hold)
+  const ended = view.record?.body["ended"] ?? hold.ended ?? null
+  return owned(draft, view.record, pen, { nonce: hold.nonce, token, stateVersion: hold.stateVersion, ended })
+}
+
+/** Marks me as the waiter. The owner's half and times stay to the letter. */
+export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pen: Pen): Written {
+  const { id, waiterTtl, bootId } = draft.config
+  const expiresAt = toSeconds(pen.at + waiterTtl)
+  const waiter: WaiterHalf = {
+    for: id,
+    expiresAt,
+    nonce: attempt.nonce,
+    accepts: ["grant"],
+    opId: pen.opId,
+    bootId,
+  }
+  const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }
+  return finish(draft, body, pen, waiterTtl)
+}
+
+/** Moves the generation and takes my mark off, if it is there: nothing sent on the old one can land any more. */
+export function eraseBody(draft: Draft, record: LeaseRecord | undefined, pen: Pen): Written {
+  if (record === undefined) return finish(draft, { ...noOwner, ...noWaiter, ended: null }, pen, Infinity)
+  const mine = record.waitingOwnerId === draft.config.id
+  return finish(draft, { ...record.body, ...(mine && noWaiter) }, pen, Infinity)
+}
+
+/** Ends an ownership: grants or reserves the key for a live waiter, else leaves a released record. */
+export function leaveBody(draft: Draft, view: View, token: number, pen: Pen): Written {
+  const record = view.record!
+  const how = leaveHow(draft, view)
+  const ended = { token, by: pen.opId, how, note: null }
+  if (how === "grant") return { ...granted(draft, record, token, pen, ended), how }
+  const waiter = how === "reserve" ? reserved(record, pen) : noWaiter
+  const life = how === "reserve" ? HANDOVER : Infinity
+  return { ...finish(draft, { ...record.body, ...noOwner, ...waiter, ended }, pen, life), how }
+}
+
+/** How the record asks to be left. */
+export function leaveHow(draft: Draft, view: View): LeaveHow {
+  const { record } = view
+  if (liveWaiter(draft, view) === undefined) return "release"
+  return record?.waiter?.accepts.includes("grant") === true ? "grant" : "reserve"
+}
+
+/** Another live waiter in the view, named by its nonce or, a stranger, by its id. */
+export function liveWaiter(draft: Draft, view: View): { readonly id: string; readonly name: string } | undefined {
+  const { record } = view
+  if (record === undefined || record.waitingOwnerId === null) return undefined
+  if (record.waitingOwnerId === draft.config.id || waiterOver(sightOf(draft, view), record)) return undefined
+  const { waitingOwnerId: id, waiter } = record
+  return { id, name: waiter === undefined ? `id:${id}` : `nonce:${waiter.nonce}` }
+}
+
+/** Whether the view's owner is live; false where there is none. */
+export function liveOwner(draft: Draft, view: View): boolean {
+  const { record } = view
+  return record !== undefined && record.ownerId !== null && !ownerOver(sightOf(draft, view), record)
+}
+
+/** Grows with every owner, also when a stranger stripped or deleted the record (rule 12). */
+function nextToken(record: LeaseRecord | undefined, pen: Pen): number {
+  const stale = record?.body["owner"] as { token?: unknown } | null | undefined
+  const known = [record?.owner?.token, record?.ended?.token, stale?.token].filter(Number.isSafeInteger) as number[]
+  return Math.max(...known.map((token) => token + 1), Math.floor(pen.at))
+}
+
+const noOwner = { ownerId: null, expiresAt: 0, owner: null }
+const noWaiter = { waitingOwnerId: null, waiterExpiresAt: null, waiter: null }
+
+function owned(
+  draft: Draft,
+  record: LeaseRecord | undefined,
+  pen: Pen,
+  mine: Pick<OwnerHalf, "nonce" | "token" | "stateVersion"> & { readonly ended: unknown },
+): Written {
+  const { id, ttl, address, host, deletes } = draft.config
+  const expiresAt = toSeconds(pen.at + ttl)
+  const { ended, ...half } = mine
+  const owner: OwnerHalf = {
+    for: id,
+    expiresAt,
+    ...half,
+    ttlMs: ttl,
+    opId: pen.opId,
+    address,
+    process: null,
+    host,
+    ...(deletes && { deletes }),
+  }
+  const waiter = record === undefined || record.waitingOwnerId === id ? noWaiter : carriedWaiter(record)
+  const body = { ...record?.body, ownerId: id, expiresAt, ...waiter, owner, ended }
+  return { ...finish(draft, body, pen, ttl), token: half.token }
+}
+
+function granted(draft: Draft, record: LeaseRecord, token: number, pen: Pen, ended: object): Written {
+  const waiter = record.waiter!
+  const ttlMs = Math.min(draft.config.ttl, HANDOVER)
+  const expiresAt = toSeconds(pen.at + ttlMs)
+  const owner: OwnerHalf = {
+    for: waiter.for,
+    expiresAt,
+    token: Math.max(token + 1, Math.floor(pen.at)),
+    ttlMs,
+    nonce: waiter.nonce,
+    opId: pen.opId,
+    address: null,
+    stateVersion: null,
+    process: null,
+    host: bootOf(draft, waiter),
+  }
+  const body = { ...record.body, ownerId: waiter.for, expiresAt, owner, ...noWaiter, ended }
+  return finish(draft, body, pen, ttlMs)
+}
+
+/** The grant is stamped with my host's clock; whether the waiter shares it, its own half says. */
+function bootOf(draft: Draft, waiter: WaiterHalf): OwnerHalf["host"] {
+  const { bootId, host } = draft.config
+  return bootId !== null && waiter.bootId === bootId ? host : null
+}
+
+function reserved(record: LeaseRecord, pen: Pen): object {
+  const waiterExpiresAt = toSeconds(Math.min(record.waiterExpiresAt, pen.at + HANDOVER))
+  const waiter = record.waiter === undefined ? null : { ...record.waiter, expiresAt: waiterExpiresAt }
+  return { waitingOwnerId: record.waitingOwnerId, waiterExpiresAt, waiter }
+}
+
+function carriedWaiter(record: LeaseRecord): object {
+  const { waitingOwnerId, waiterExpiresAt, waiter } = record.body
+  return { waitingOwnerId: waitingOwnerId ?? null, waiterExpiresAt: waiterExpiresAt ?? null, waiter: waiter ?? null }
+}
+
+function finish(draft: Draft, body: object, pen: Pen, life: number): Written {
+  const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, ...rest } = body as Record<string, unknown>
+  const published = { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt }
+  const written = { ...published, v: 1, needs: [], ...rest, key: draft.config.key, writtenAt: toSeconds(pen.at) }
+  return { opId: pen.opId, body: JSON.stringify(written), life }
+}
+
+/** The token that a renewal writes. */
+export const tokenOf = (hold: Hold): number => hold.raising ?? hold.token

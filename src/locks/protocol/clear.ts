@@ -1,0 +1,87 @@
+/**
+ * The end of an attempt (rule 8): it is over only when an answer shows that neither half is mine and that nothing of it
+ * can still land. The caller is told by then, or when its budget or its patience is over; the rest happens behind it.
+ */
+import type { LockError } from "../errors.ts"
+import { budgetEnd } from "./budget.ts"
+import { abandon, backoff, ownersTurn, waitersTurn } from "./request.ts"
+import { ownerStanding, waiterStanding } from "./standing.ts"
+import type { Act, Attempt, Draft, Phase, View } from "./state.ts"
+import { earlier, instant, type Instant, past, plus } from "./time.ts"
+
+type Clearing = Extract<Phase, { name: "clearing" }>
+
+/** The longest that a caller waits for the clearing, in milliseconds, its budget allowing. */
+const PATIENCE = 5000
+/** After this the rest is left to run out by itself. */
+const LIMIT = 30_000
+
+/** Ends an attempt; `now`: the caller's time is over, so tell it at once. */
+export function beginClearing(draft: Draft, attempt: Attempt, error: LockError, now: boolean): void {
+  if (draft.flight?.act === "read") abandon(draft)
+  const at = instant(draft.now)
+  const patience = plus(at, PATIENCE)
+  draft.phase = {
+    name: "clearing",
+    attempt,
+    next: { act: "read", at },
+    error,
+    settleBy: earlier(patience, budgetEnd(attempt) ?? patience),
+    until: plus(at, LIMIT),
+    failures: 0,
+  }
+  const traceless = draft.flight === undefined && draft.sent.length === 0 && !shown(draft, attempt, draft.view)
+  if (traceless) done(draft)
+  else if (now) tell(draft)
+}
+
+/** Tells the caller, and gives up, each at its time. */
+export function expireClearing(draft: Draft, phase: Clearing): void {
+  if (past(phase.settleBy, draft.now)) tell(draft)
+  if (past(phase.until, draft.now)) done(draft)
+}
+
+/** A version was read or written: erase what is mine in it, burn what may still land on it. */
+export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
+  const { nonce } = phase.attempt
+  const { id } = draft.config
+  const owner = ownerStanding(view.record, id, nonce)
+  const waiter = waiterStanding(view.record, id, nonce)
+  if (owner === "mine" || owner === "stripped") return next(draft, "leave", ownersTurn(draft, instant(draft.now)))
+  if (waiter === "mine" || waiter === "stripped") return next(draft, "erase", waitersTurn(draft))
+  if (mayLand(draft)) return next(draft, "erase", ownersTurn(draft, instant(draft.now)))
+  done(draft)
+}
+
+/** Nothing was learned: try again, where that can help. */
+export function clearingFailed(draft: Draft, phase: Clearing, error: LockError | undefined): void {
+  if (error !== undefined && !error.retryable) return done(draft)
+  const wait = error === undefined ? 0 : backoff(draft, phase.failures)
+  draft.phase = { ...phase, next: { act: "read", at: plus(draft.now, wait) }, failures: phase.failures + 1 }
+}
+
+function shown(draft: Draft, attempt: Attempt, view: View | undefined): boolean {
+  const { id } = draft.config
+  const owner = ownerStanding(view?.record, id, attempt.nonce)
+  return owner === "mine" || waiterStanding(view?.record, id, attempt.nonce) === "mine"
+}
+
+const mayLand = (draft: Draft): boolean => draft.sent.some(({ act }) => act === "claim" || act === "mark")
+
+function next(draft: Draft, act: Act, at: Instant): void {
+  draft.phase = { ...(draft.phase as Clearing), next: { act, at } }
+}
+
+function tell(draft: Draft): void {
+  const phase = draft.phase as Clearing
+  if (phase.error === undefined) return
+  draft.events.push({ type: "GaveUp", error: phase.error })
+  draft.phase = { ...phase, error: undefined }
+}
+
+function done(draft: Draft): void {
+  tell(draft)
+  abandon(draft)
+  draft.sent = []
+  draft.phase = { name: "idle" }
+}

@@ -1,0 +1,97 @@
+/**
+ * Leaving by will (rules 10 and 11): local ownership ends first, then one write releases, grants or reserves. After it
+ * was sent its sender never acts under that token again, whatever the answer; what became of it may stay unknown.
+ */
+import type { LockError } from "../errors.ts"
+import type { ReleaseResult } from "../lock.ts"
+import { leaveHow } from "./bodies.ts"
+import { abandon, backoff, ownersTurn } from "./request.ts"
+import { ownerStanding } from "./standing.ts"
+import type { Draft, Due, Hold, LeaveHow, Phase, SentWrite, View } from "./state.ts"
+import { instant, past, plus } from "./time.ts"
+
+type Leaving = Extract<Phase, { name: "leaving" }>
+
+/** A release settles within this, in milliseconds. */
+export const RELEASE_WITHIN = 10_000
+
+/** Ends the ownership here and now; the write follows. A read under way is no longer waited for, a write is. */
+export function beginLeaving(draft: Draft, hold: Hold): void {
+  if (draft.flight?.act === "read") abandon(draft)
+  const at = instant(draft.now)
+  const unsure = hold.readBackAt !== undefined
+  draft.phase = {
+    name: "leaving",
+    hold,
+    next: unsure ? { act: "read", at } : { act: "leave", at: ownersTurn(draft, at) },
+    until: plus(at, RELEASE_WITHIN),
+    opIds: [],
+    failures: 0,
+  }
+}
+
+/** What a leaver does next: where the store honours it and nobody waits, a delete does. */
+export function planLeaving(draft: Pick<Draft, "config">, phase: Leaving, how: () => LeaveHow): Due {
+  const deletes = phase.next.act === "leave" && draft.config.deletes && how() === "release"
+  return deletes ? { ...phase.next, act: "delete" } : phase.next
+}
+
+/** How the last known version asks to be left. */
+export const howToLeave = (draft: Draft): LeaveHow =>
+  draft.view === undefined ? "release" : leaveHow(draft, draft.view)
+
+/** Nobody can tell any more. */
+export function expireLeaving(draft: Draft, phase: Leaving): void {
+  if (past(phase.until, draft.now)) finish(draft, phase, phase.opIds.length === 0 ? "alreadyLost" : "unknown")
+}
+
+/** A write was applied: a renewal that was still under way, or the leave. */
+export function leaverWrote(draft: Draft, phase: Leaving, sent: SentWrite, view: View): void {
+  if (sent.act === "leave" || sent.act === "delete") return left(draft, phase, sent.how ?? "release", view)
+  draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }
+}
+
+/** Nothing was learned, or the fate of the write is open: look. */
+export function leaverUnsure(draft: Draft, phase: Leaving, error: LockError | undefined): void {
+  const wait = error === undefined ? 0 : backoff(draft, phase.failures)
+  draft.phase = { ...phase, next: { act: "read", at: plus(draft.now, wait) }, failures: phase.failures + 1 }
+}
+
+/** A version was read: still to be left, or left, or past telling. */
+export function leaverSaw(draft: Draft, phase: Leaving, view: View): void {
+  const { record } = view
+  const by = record?.ended?.by
+  if (by !== undefined && phase.opIds.includes(by)) return left(draft, phase, howOf(record?.ended?.how), view)
+  switch (ownerStanding(record, draft.config.id, phase.hold.nonce)) {
+    case "mine":
+    case "stripped":
+      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }
+      return
+    case "absent":
+      return finish(draft, phase, draft.config.deletes && phase.opIds.length > 0 ? "released" : fate(phase))
+    case "free":
+    case "dead":
+    case "other":
+      return finish(draft, phase, fate(phase))
+  }
+}
+
+/** Somebody else moved the key on: after my write was sent, nobody can tell whether it came before. */
+const fate = (phase: Leaving): ReleaseResult => (phase.opIds.length === 0 ? "alreadyLost" : "unknown")
+
+const howOf = (how: string | undefined): LeaveHow => (how === "grant" || how === "reserve" ? how : "release")
+
+function left(draft: Draft, phase: Leaving, how: LeaveHow, view: View): void {
+  const waiterId = how === "grant" ? view.record?.ownerId : view.record?.waitingOwnerId
+  if (how !== "release" && waiterId != null) {
+    draft.events.push({ type: "Granted", token: phase.hold.token, waiterId, how })
+  }
+  finish(draft, phase, "released")
+}
+
+function finish(draft: Draft, phase: Leaving, result: ReleaseResult): void {
+  abandon(draft)
+  draft.sent = []
+  draft.phase = { name: "idle" }
+  draft.events.push({ type: "Released", token: phase.hold.token, result })
+}

@@ -1,0 +1,237 @@
+/**
+ * Owning (rules 4, 5, 9): renewal at a third of the ttl, a look for a waiter in between, and what ends an ownership
+ * against its will. How it ends by will is leave.ts's.
+ */
+import { type LockError, LockLostError, type LossReason } from "../errors.ts"
+import type { AcquiredHow } from "../lock.ts"
+import { needsError, ownerOf } from "../record.ts"
+import { deadlineOf, lower, remaining, shownBound, writtenBound } from "./authority.ts"
+import { liveWaiter, tokenOf } from "./bodies.ts"
+import { abandon, backoff, ownersTurn } from "./request.ts"
+import { ownerStanding } from "./standing.ts"
+import type { Attempt, Bound, Draft, Due, Flight, Hold, LockState, Phase, SentWrite, View } from "./state.ts"
+import { earlier, instant, type Instant, type Now, past, plus } from "./time.ts"
+
+type Owning = Extract<Phase, { name: "owning" }>
+
+/** Waiters passed on are remembered, so that none is passed on twice; the oldest are forgotten. */
+const REMEMBERED_WAITERS = 64
+
+/** The key is mine from here. */
+export function beginOwning(draft: Draft, attempt: Attempt, view: View, how: AcquiredHow, bound: Bound): void {
+  const { now, config } = draft
+  const token = view.record?.owner?.token ?? 0
+  const hold: Hold = {
+    nonce: attempt.nonce,
+    token,
+    raising: undefined,
+    how,
+    bounds: [bound],
+    renewAt: plus(now, renewEvery(draft)),
+    watchAt: plus(now, config.watchEvery),
+    readBackAt: undefined,
+    failures: 0,
+    degraded: false,
+    suspect: false,
+    tenureUntil: plus(now, attempt.minTenure),
+    signalled: [],
+    ended: view.record?.ended,
+    stateVersion: attempt.stateVersion,
+    expiring: false,
+  }
+  draft.phase = { name: "owning", hold: hurried(draft, hold) }
+  draft.events.push({ type: "Acquired", token, deadline: wallDeadline(hold, now), how })
+}
+
+/** What an owner does next, and when. */
+export function planOwning(state: LockState, hold: Hold): Due | undefined {
+  if (hold.expiring) return undefined
+  if (hold.readBackAt !== undefined) return { act: "read", at: hold.readBackAt }
+  const renew: Due = { act: "renew", at: ownersTurn(state, hold.renewAt) }
+  return renew.at.mono <= hold.watchAt.mono ? renew : { act: "read", at: hold.watchAt }
+}
+
+/** Loses what is past its deadline; suspects what the clocks no longer vouch for. */
+export function expireOwning(draft: Draft, phase: Owning, jumped: boolean): void {
+  if (past(deadlineOf(phase.hold), draft.now)) return lose(draft, phase.hold, "expired")
+  if (!jumped) return
+  const hold = { ...phase.hold, suspect: true, renewAt: instant(draft.now) }
+  draft.phase = { name: "owning", hold }
+  tell(draft, "Suspect", hold)
+}
+
+/** The holder asks for a renewal now, perhaps with a greater token. */
+export function forceRenewal(draft: Draft, phase: Owning, tokenAbove: number | undefined): void {
+  const { hold } = phase
+  const raising = tokenAbove !== undefined && tokenAbove >= tokenOf(hold) ? tokenAbove + 1 : hold.raising
+  draft.phase = { name: "owning", hold: { ...hold, raising, renewAt: earlier(hold.renewAt, instant(draft.now)) } }
+}
+
+/** No more renewals. */
+export function leaveToExpire(draft: Draft, phase: Owning): void {
+  draft.phase = { name: "owning", hold: { ...phase.hold, expiring: true, readBackAt: undefined } }
+}
+
+/** A renewal of mine was applied. */
+export function ownerWrote(draft: Draft, phase: Owning, sent: SentWrite, view: View, flight: Flight): void {
+  const fresh = flight.epoch === draft.sense.epoch
+  const watched = { ...phase.hold, watchAt: plus(draft.now, draft.config.watchEvery) }
+  renewed(draft, watched, sent, writtenBound(draft, sent, view), fresh)
+}
+
+/** The fate of a renewal is open; with an error it is a failed one. */
+export function ownerUnsure(draft: Draft, phase: Owning, error: LockError | undefined): void {
+  const readBackAt = plus(draft.now, error === undefined ? 0 : backoff(draft, phase.hold.failures))
+  draft.phase = { name: "owning", hold: { ...phase.hold, readBackAt } }
+  if (error !== undefined) degrade(draft, error)
+}
+
+/** A read brought nothing. That is a failed renewal only where a renewal waits for it. */
+export function ownerFailed(draft: Draft, phase: Owning, error: LockError): void {
+  const { hold } = phase
+  if (error._tag === "CorruptRecordError") return lose(draft, hold, "corrupt", error)
+  const again = plus(draft.now, backoff(draft, hold.failures))
+  if (hold.readBackAt !== undefined) draft.phase = { name: "owning", hold: { ...hold, readBackAt: again } }
+  else if (past(hold.renewAt, draft.now)) draft.phase = { name: "owning", hold: { ...hold, renewAt: again } }
+  else {
+    draft.phase = { name: "owning", hold: { ...hold, watchAt: again } }
+    return
+  }
+  degrade(draft, error)
+}
+
+/** A read showed a version: still mine, or lost. */
+export function ownerSaw(draft: Draft, phase: Owning, view: View, landed: SentWrite | undefined, fresh: boolean): void {
+  const hold = looked(draft, phase.hold)
+  const { record } = view
+  if (record !== undefined && record.needs.length > 0) {
+    return lose(draft, hold, "taken", needsError(draft.config.key, record))
+  }
+  switch (ownerStanding(record, draft.config.id, hold.nonce)) {
+    case "mine":
+      return stillMine(draft, hold, view, landed, fresh)
+    case "stripped":
+      draft.phase = { name: "owning", hold: { ...hold, readBackAt: undefined, renewAt: instant(draft.now) } }
+      return
+    case "absent":
+      return lose(draft, hold, "deleted")
+    case "free":
+      return lose(draft, hold, "released")
+    case "dead":
+    case "other":
+      return lose(draft, hold, "taken")
+  }
+}
+
+/** Passes a live waiter on, once, when the tenure allows. */
+export function signalWaiter(draft: Draft, phase: Owning): void {
+  const { hold } = phase
+  if (draft.view === undefined || hold.expiring || !past(hold.tenureUntil, draft.now)) return
+  const waiter = unsignalled(draft, hold, draft.view)
+  if (waiter === undefined) return
+  const signalled = [...hold.signalled, waiter.name].slice(-REMEMBERED_WAITERS)
+  draft.phase = { name: "owning", hold: { ...hold, signalled } }
+  draft.events.push({ type: "ReleaseRequested", token: hold.token, waiterId: waiter.id })
+}
+
+/** When a waiter that is known already will have to be passed on. */
+export function signalDue(state: LockState, hold: Hold): Instant | undefined {
+  return state.view?.record?.waitingOwnerId == null ? undefined : hold.tenureUntil
+}
+
+/** A stranger has no nonce: it counts as the same waiter until it is gone. */
+function looked(draft: Draft, hold: Hold): Hold {
+  const here = `id:${draft.view?.record?.waitingOwnerId ?? ""}`
+  const signalled = hold.signalled.filter((name) => !name.startsWith("id:") || name === here)
+  return { ...hold, signalled, watchAt: plus(draft.now, draft.config.watchEvery) }
+}
+
+function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | undefined, fresh: boolean): void {
+  if (landed?.act === "renew") return renewed(draft, hold, landed, writtenBound(draft, landed, view), fresh)
+  const shown = shownBound(draft, view)
+  const bounds = hold.bounds.map((bound) => (shown === undefined ? bound : lower(bound, shown)))
+  const renewAt = hold.readBackAt === undefined ? hold.renewAt : instant(draft.now)
+  const next = hurried(draft, { ...hold, bounds, renewAt, readBackAt: undefined })
+  draft.phase = { name: "owning", hold: next }
+  if (past(deadlineOf(next), draft.now)) lose(draft, next, "expired")
+}
+
+/** `fresh`: it was sent after the clocks last diverged, so that it ends suspicion. */
+function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound, fresh: boolean): void {
+  const troubled = hold.degraded || hold.suspect
+  const next: Hold = {
+    ...hold,
+    token: sent.token ?? hold.token,
+    raising: hold.raising === sent.token ? undefined : hold.raising,
+    bounds: [bound],
+    renewAt: plus(sent.firstSend, renewEvery(draft)),
+    readBackAt: undefined,
+    failures: 0,
+    degraded: false,
+    suspect: hold.suspect && !fresh,
+  }
+  draft.phase = { name: "owning", hold: hurried(draft, next) }
+  if (past(bound.deadline, draft.now)) return lose(draft, next, "expired")
+  if (!next.suspect) tell(draft, troubled ? "Recovered" : "Renewed", next)
+}
+
+/** Under half a ttl left, or still in doubt, or still to be raised: renew at once. */
+function hurried(draft: Draft, hold: Hold): Hold {
+  const left = remaining(hold, draft.now) + draft.config.guard
+  const late = left * 2 < draft.config.ttl || hold.suspect || hold.raising !== undefined
+  return late ? { ...hold, renewAt: earlier(hold.renewAt, instant(draft.now)) } : hold
+}
+
+function degrade(draft: Draft, error: LockError): void {
+  const { hold } = draft.phase as Owning
+  if (draft.config.strict) return lose(draft, hold, "strict", error)
+  const next = { ...hold, degraded: true, failures: hold.failures + 1 }
+  draft.phase = { name: "owning", hold: next }
+  tell(draft, "Degraded", next, error)
+}
+
+function lose(draft: Draft, hold: Hold, reason: LossReason, cause?: LockError): void {
+  const { config, now, view } = draft
+  abandon(draft)
+  draft.sent = []
+  draft.phase = { name: "idle" }
+  const error = new LockLostError({
+    key: config.key,
+    owner: ownerOf(view?.record),
+    reason,
+    since: Math.min(now.wall, wallDeadline(hold, now)),
+    cause,
+    message: `The lease on ${JSON.stringify(config.key)} was lost: ${why[reason]}`,
+    next: "Stop what was done under it; what reached others since then is fenced by the token alone",
+  })
+  draft.events.push({ type: "Lost", token: hold.token, error })
+}
+
+const why: Readonly<Record<LossReason, string>> = {
+  expired: "it was not renewed in time",
+  taken: "another process owns the key",
+  deleted: "its record is gone",
+  released: "its record says released",
+  corrupt: "its record was overwritten",
+  strict: `a renewal failed under renewal: "strict"`,
+}
+
+function unsignalled(draft: Draft, hold: Hold, view: View): ReturnType<typeof liveWaiter> {
+  const waiter = liveWaiter(draft, view)
+  return waiter === undefined || hold.signalled.includes(waiter.name) ? undefined : waiter
+}
+
+const renewEvery = ({ config, now }: Draft): number => (config.ttl / 3) * (0.9 + now.draw / 5)
+
+const wallDeadline = (hold: Hold, now: Now): number => Math.round(now.wall + remaining(hold, now))
+
+function tell(
+  draft: Draft,
+  type: "Renewed" | "Recovered" | "Degraded" | "Suspect",
+  hold: Hold,
+  error?: LockError,
+): void {
+  const what = { token: hold.token, deadline: wallDeadline(hold, draft.now) }
+  if (type === "Renewed" || type === "Recovered") draft.events.push({ type, ...what })
+  else draft.events.push({ type, ...what, ...(error && { error }) })
+}

@@ -1,0 +1,205 @@
+import { LockError } from "../errors.ts"
+import { deadlineOf } from "./authority.ts"
+/**
+ * The lease protocol as one pure function: (state, input, now) -> (state, commands, events). No I/O, no clock, no timers:
+ * production, simulator and checker run this same function. `nextWake` says when it wants to be called again.
+ */
+import { budgetEnd } from "./budget.ts"
+import { clearingFailed, clearingSaw, expireClearing } from "./clear.ts"
+import { beginLeaving, expireLeaving, howToLeave, leaverSaw, leaverUnsure, leaverWrote, planLeaving } from "./leave.ts"
+import {
+  expireOwning,
+  forceRenewal,
+  leaveToExpire,
+  ownerFailed,
+  ownerSaw,
+  ownerUnsure,
+  ownerWrote,
+  planOwning,
+  signalDue,
+  signalWaiter,
+} from "./own.ts"
+import { issue } from "./request.ts"
+import {
+  beginSeeking,
+  cancelSeeking,
+  expireSeeking,
+  fail,
+  seekingFailed,
+  seekingSaw,
+  seekingUnsure,
+  seekingWrote,
+} from "./seek.ts"
+import type { Command, Draft, Due, Flight, Input, LockConfig, LockState, ProtocolEvent, WriteResult } from "./state.ts"
+import { compare, instant, type Instant, type Now, past } from "./time.ts"
+import { settleSent, takeApplied, takeRead, takeSample } from "./view.ts"
+
+/** What one step comes to. */
+export interface Step {
+  readonly state: LockState
+  readonly commands: readonly Command[]
+  readonly events: readonly ProtocolEvent[]
+}
+
+/** A key nobody here has touched. */
+export function initialState(config: LockConfig, now: Now): LockState {
+  return {
+    config,
+    sense: { last: instant(now), epoch: 0, sample: undefined },
+    view: undefined,
+    observedOwner: undefined,
+    observedWaiter: undefined,
+    remembered: undefined,
+    sent: [],
+    flight: undefined,
+    requests: 0,
+    phase: { name: "idle" },
+  }
+}
+
+/** One step. Inputs that the phase has no use for change nothing. */
+export function step(state: LockState, input: Input, now: Now): Step {
+  const draft: Draft = { ...state, now, commands: [], events: [] }
+  draft.sense = compare(state.sense, now)
+  expire(draft, draft.sense.epoch !== state.sense.epoch)
+  accept(draft, input)
+  if (draft.phase.name === "owning") signalWaiter(draft, draft.phase)
+  const due = plan(draft)
+  if (due !== undefined && past(due.at, now)) issue(draft, due)
+  const { now: _, commands, events, ...next } = draft
+  return { state: next, commands, events }
+}
+
+/** The monotonic time at which the state wants a `tick`, if nothing else happens before. */
+export function nextWake(state: LockState, now: Now): number | undefined {
+  const due = plan({ ...state, now, commands: [], events: [] })
+  const blocked = state.flight !== undefined && (state.flight.act !== "read" || due?.act === "read")
+  const moments = [blocked ? undefined : due?.at, ...expiries(state, now)]
+  const wakes = moments.flatMap((moment) => (moment === undefined ? [] : [moment.mono]))
+  return wakes.length === 0 ? undefined : Math.min(...wakes)
+}
+
+function plan(draft: Draft): Due | undefined {
+  const { phase } = draft
+  switch (phase.name) {
+    case "idle":
+      return undefined
+    case "owning":
+      return planOwning(draft, phase.hold)
+    case "leaving":
+      return planLeaving(draft, phase, () => howToLeave(draft))
+    case "seeking":
+    case "clearing":
+      return phase.next
+  }
+}
+
+function expiries(state: LockState, now: Now): readonly (Instant | undefined)[] {
+  const { phase } = state
+  switch (phase.name) {
+    case "idle":
+      return []
+    case "seeking":
+      return [budgetEnd(phase.attempt)]
+    case "owning": {
+      const signal = signalDue(state, phase.hold)
+      return [deadlineOf(phase.hold), signal && past(signal, now) ? undefined : signal]
+    }
+    case "leaving":
+      return [phase.until]
+    case "clearing":
+      return [phase.error === undefined ? undefined : phase.settleBy, phase.until]
+  }
+}
+
+function expire(draft: Draft, jumped: boolean): void {
+  const { phase } = draft
+  if (phase.name === "seeking") expireSeeking(draft, phase)
+  else if (phase.name === "owning") expireOwning(draft, phase, jumped)
+  else if (phase.name === "leaving") expireLeaving(draft, phase)
+  else if (phase.name === "clearing") expireClearing(draft, phase)
+}
+
+function accept(draft: Draft, input: Input): void {
+  const { phase } = draft
+  switch (input.type) {
+    case "acquire":
+      return phase.name === "idle" ? beginSeeking(draft, input) : undefined
+    case "cancel":
+      return phase.name === "seeking" ? cancelSeeking(draft, phase) : undefined
+    case "renew":
+      return phase.name === "owning" ? forceRenewal(draft, phase, input.tokenAbove) : undefined
+    case "release":
+      return phase.name === "owning" ? beginLeaving(draft, phase.hold) : undefined
+    case "leaveToExpire":
+      return phase.name === "owning" ? leaveToExpire(draft, phase) : undefined
+    case "read":
+      return answered(draft, input.id, (flight) => readAnswered(draft, flight, input.answer))
+    case "wrote":
+      return answered(draft, input.id, (flight) => writeAnswered(draft, flight, input.answer))
+    case "tick":
+      return undefined
+  }
+}
+
+/** Answers to requests given up on are discarded. */
+function answered(draft: Draft, id: number, then: (flight: Flight) => void): void {
+  const { flight } = draft
+  if (flight?.id !== id) return
+  draft.flight = undefined
+  then(flight)
+}
+
+function readAnswered(draft: Draft, flight: Flight, answer: Extract<Input, { type: "read" }>["answer"]): void {
+  const error = takeRead(draft, flight, answer)
+  if (error !== undefined) return failed(draft, error)
+  const view = draft.view!
+  const landed = settleSent(draft)
+  const { phase } = draft
+  if (phase.name === "seeking") judge(draft, () => seekingSaw(draft, phase, view, landed))
+  else if (phase.name === "owning") ownerSaw(draft, phase, view, landed, flight.epoch === draft.sense.epoch)
+  else if (phase.name === "leaving") leaverSaw(draft, phase, view)
+  else if (phase.name === "clearing") clearingSaw(draft, phase, view)
+}
+
+function writeAnswered(draft: Draft, flight: Flight, answer: WriteResult): void {
+  takeSample(draft, flight, answer.storeTime)
+  const sent = draft.sent.find(({ opId }) => opId === flight.opId)
+  const untimed = draft.config.clock !== "none" && answer.storeTime === undefined
+  if (answer.kind !== "applied" || sent === undefined || untimed) {
+    return unsure(draft, answer.kind === "unknown" ? answer.error : undefined)
+  }
+  takeApplied(draft, flight, sent, answer)
+  const view = draft.view!
+  const { phase } = draft
+  if (phase.name === "seeking") seekingWrote(draft, phase, sent, view)
+  else if (phase.name === "owning") ownerWrote(draft, phase, sent, view, flight)
+  else if (phase.name === "leaving") leaverWrote(draft, phase, sent, view)
+  else if (phase.name === "clearing") clearingSaw(draft, phase, view)
+}
+
+function failed(draft: Draft, error: LockError): void {
+  const { phase } = draft
+  if (phase.name === "seeking") seekingFailed(draft, phase, error)
+  else if (phase.name === "owning") ownerFailed(draft, phase, error)
+  else if (phase.name === "leaving") leaverUnsure(draft, phase, error)
+  else if (phase.name === "clearing") clearingFailed(draft, phase, error)
+}
+
+function unsure(draft: Draft, error: LockError | undefined): void {
+  const { phase } = draft
+  if (phase.name === "seeking") seekingUnsure(draft, phase, error)
+  else if (phase.name === "owning") ownerUnsure(draft, phase, error)
+  else if (phase.name === "leaving") leaverUnsure(draft, phase, error)
+  else if (phase.name === "clearing") clearingFailed(draft, phase, error)
+}
+
+/** Judging another's half throws where its times are none. */
+function judge(draft: Draft, saw: () => void): void {
+  try {
+    saw()
+  } catch (error) {
+    if (!(error instanceof LockError)) throw error
+    fail(draft, error)
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Why an attempt ends without the key: one typed error each, that says who stands in the way and what to do next.
+ */
+import {
+  CheckpointVersionError,
+  LockCancelledError,
+  LockContentionError,
+  type LockError,
+  LockTimeoutError,
+  OwnedElsewhereError,
+  StoreUnavailableError,
+} from "../errors.ts"
+import { type LeaseRecord, ownerOf } from "../record.ts"
+import type { Attempt, Draft, LockState, Phase, View } from "./state.ts"
+import { elapsed } from "./time.ts"
+
+type Seeking = Extract<Phase, { name: "seeking" }>
+
+/** The caller's signal ended the wait. */
+export function cancelled(draft: Draft): LockCancelledError {
+  return new LockCancelledError({
+    key: draft.config.key,
+    owner: ownerOf(draft.view?.record),
+    message: `The wait for ${quoted(draft)} was cancelled by its signal`,
+    next: "Nothing is held; acquire again when it is wanted",
+  })
+}
+
+/** The budget is over: the key was not to be had, or the store told nothing. */
+export function timedOut(draft: Draft, phase: Seeking): LockError {
+  const { attempt, lastError } = phase
+  const waitedMs = Math.round(elapsed(attempt.startedAt, draft.now))
+  const limitMs = attempt.budgetMs ?? Infinity
+  const owner = ownerOf(draft.view?.record)
+  const details = { key: draft.config.key, owner, cause: lastError }
+  if (lastError !== undefined) {
+    return new StoreUnavailableError({
+      ...details,
+      message: `The store gave no usable answer about ${quoted(draft)} within ${limitMs} ms: ${lastError.message}`,
+      next: "Check the store and the way to it, then try again",
+    })
+  }
+  const held = owner === undefined ? "was not to be had" : `is held by ${JSON.stringify(owner.ownerId)}`
+  return new LockTimeoutError({
+    ...details,
+    waitedMs,
+    limitMs,
+    source: attempt.budgetSource,
+    message: `${quoted(draft)} ${held}; waited ${waitedMs} ms of ${limitMs} ms (${attempt.budgetSource})`,
+    next: limitMs === 0 ? "Give it a timeout to wait" : `Try again, or wait longer: raise ${attempt.budgetSource}`,
+  })
+}
+
+/** Another waits already. */
+export function contention(draft: Draft, view: View, waiterId: string): LockContentionError {
+  const left = (view.record?.waiterExpiresAt ?? 0) - (view.storeTime ?? draft.now.wall)
+  const owner = ownerOf(view.record)
+  return new LockContentionError({
+    key: draft.config.key,
+    owner,
+    waiterId,
+    retryAfterMs: Math.max(1000, Math.min(left, draft.config.waiterTtl)),
+    message: `${JSON.stringify(waiterId)} waits already for ${quoted(draft)}, held by ${JSON.stringify(owner?.ownerId ?? "nobody")}`,
+    next: `Try again later, or pass contention: "retry" to wait for a turn within the budget`,
+  })
+}
+
+/** The key has an owner, and the caller wants to know rather than wait. */
+export function elsewhere(draft: Draft, record: LeaseRecord): OwnedElsewhereError {
+  const owner = ownerOf(record)
+  return new OwnedElsewhereError({
+    key: draft.config.key,
+    owner,
+    message: `${quoted(draft)} is owned by ${JSON.stringify(owner?.ownerId)}`,
+    next: `Send the work to ${owner?.address ?? "its owner"}, or pass whenOwned: "request" to ask for the key`,
+  })
+}
+
+/** The owner's state is of a version that this process doesn't know. */
+export function tooNew(draft: Draft, record: LeaseRecord, attempt: Attempt): CheckpointVersionError {
+  const saved = record.owner?.stateVersion ?? 0
+  const known = attempt.stateVersion ?? 0
+  return new CheckpointVersionError({
+    key: draft.config.key,
+    owner: ownerOf(record),
+    saved,
+    known,
+    message: `${quoted(draft)} runs version ${saved} at its owner; this process knows version ${known}`,
+    next: "Leave the key to newer processes, or deploy the newer definition here",
+  })
+}
+
+const quoted = ({ config }: Pick<LockState, "config">): string => JSON.stringify(config.key)

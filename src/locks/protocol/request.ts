@@ -1,0 +1,119 @@
+import { ABSENT } from "../store.ts"
+/**
+ * Requests (rules 1 and 13): one under way at a time, a write sent again only as the same bytes, every opId remembered
+ * with its first send until the generation moves, and the spacing of writes. A write takes precedence over a read.
+ */
+import { claimBody, eraseBody, leaveBody, markBody, type Pen, renewBody, tokenOf, type Written } from "./bodies.ts"
+import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./state.ts"
+import { elapsed, instant, type Instant, later, plus, storeNow } from "./time.ts"
+
+/** Starts a request, unless one is under way that it must wait for. */
+export function issue(draft: Draft, due: Due): void {
+  const { flight } = draft
+  if (flight !== undefined) {
+    if (flight.act !== "read" || due.act === "read") return
+    abandon(draft)
+  }
+  if (due.act === "read" || penOf(draft) === undefined) return read(draft)
+  write(draft, due.act)
+}
+
+/** Nobody listens to the request under way any more: its answer will be discarded. */
+export function abandon(draft: Draft): void {
+  if (draft.flight === undefined) return
+  draft.commands.push({ type: "abandon", id: draft.flight.id })
+  draft.flight = undefined
+}
+
+/** From when on an owner, or an acquirer of a free record, may write this version. */
+export function ownersTurn(state: Pick<LockState, "config" | "view">, at: Instant): Instant {
+  return afterLastWrite(state, at, state.config.spacing)
+}
+
+/** From when on a waiter may write this version: owners go first. */
+export function waitersTurn(draft: Draft): Instant {
+  return afterLastWrite(draft, instant(draft.now), (2 + draft.now.draw) * draft.config.spacing)
+}
+
+function afterLastWrite({ config, view }: Pick<LockState, "config" | "view">, at: Instant, ms: number): Instant {
+  return config.spacing === 0 || view === undefined ? at : later(at, plus(view.lastWrite, ms))
+}
+
+/** How long to wait before the next try after `failures` of them, in milliseconds. */
+export function backoff(draft: Draft, failures: number): number {
+  const longest = Math.min(5000, draft.config.ttl / 6)
+  return Math.min(longest, 100 * 2 ** Math.min(failures, 20)) * (0.5 + draft.now.draw / 2)
+}
+
+function read(draft: Draft): void {
+  const id = depart(draft, "read", undefined)
+  const known = draft.view?.record === undefined ? undefined : draft.view.generation
+  draft.commands.push({ type: "read", id, known })
+}
+
+function write(draft: Draft, act: WriteAct): void {
+  const sent = resendable(draft, act) ?? draftWrite(draft, act)
+  if (!draft.sent.includes(sent)) draft.sent = [...draft.sent, sent]
+  if (draft.phase.name === "leaving") draft.phase = { ...draft.phase, opIds: [...draft.phase.opIds, sent.opId] }
+  const id = depart(draft, act, sent.opId)
+  if (act === "delete") draft.commands.push({ type: "remove", id, expected: sent.expected })
+  else draft.commands.push({ type: "put", id, expected: sent.expected, body: sent.body })
+}
+
+function depart(draft: Draft, act: Act, opId: string | undefined): number {
+  const id = draft.requests + 1
+  draft.requests = id
+  draft.flight = { id, act, sentAt: instant(draft.now), epoch: draft.sense.epoch, opId }
+  return id
+}
+
+/** The same write again, where it means the same and its bytes still have half their life. */
+function resendable(draft: Draft, act: WriteAct): SentWrite | undefined {
+  const last = draft.sent.findLast((sent) => sent.act === act)
+  if (last === undefined || (act === "renew" && last.token !== tokenOf(holdOf(draft)))) return undefined
+  return elapsed(last.firstSend, draft.now) * 2 > last.life ? undefined : last
+}
+
+function draftWrite(draft: Draft, act: WriteAct): SentWrite {
+  const view = draft.view!
+  const expected = view.record === undefined ? ABSENT : view.generation
+  return { ...compose(draft, view, act, penOf(draft)!), act, expected, firstSend: instant(draft.now) }
+}
+
+function compose(draft: Draft, view: View, act: WriteAct, pen: Pen): Written {
+  switch (act) {
+    case "claim":
+      return claimBody(draft, view, attemptOf(draft), pen)
+    case "mark":
+      return markBody(draft, view.record!, attemptOf(draft), pen)
+    case "renew":
+      return renewBody(draft, view, holdOf(draft), pen)
+    case "erase":
+      return eraseBody(draft, view.record, pen)
+    case "leave":
+      return leaveBody(draft, view, leavingToken(draft, view), pen)
+    case "delete":
+      return { opId: pen.opId, body: "", life: Infinity, how: "release" }
+  }
+}
+
+function penOf(draft: Draft): Pen | undefined {
+  const { config, sense, now } = draft
+  const at = config.clock === "none" ? now.wall : storeNow(sense, now)
+  return at === undefined ? undefined : { opId: now.fresh, at }
+}
+
+function attemptOf(draft: Draft): Attempt {
+  if (draft.phase.name === "seeking" || draft.phase.name === "clearing") return draft.phase.attempt
+  throw new TypeError(`no attempt while ${draft.phase.name}`)
+}
+
+function holdOf(draft: Draft): Hold {
+  if (draft.phase.name === "owning" || draft.phase.name === "leaving") return draft.phase.hold
+  throw new TypeError(`no hold while ${draft.phase.name}`)
+}
+
+/** The token that ends: of the hold, or of what a cancelled attempt came to own all the same. */
+function leavingToken(draft: Draft, view: View): number {
+  return draft.phase.name === "leaving" ? draft.phase.hold.token : (view.record?.owner?.token ?? 0)
+}

@@ -1,0 +1,175 @@
+/**
+ * Acquiring and waiting (rule 7): every answer is judged afresh, and leads to a claim, a mark, another look, or the end
+ * of the attempt. What an attempt may leave behind in the store is clear.ts's to undo.
+ */
+import type { LockError } from "../errors.ts"
+import { type LeaseRecord, needsError, ownerOf } from "../record.ts"
+import { shownBound, writtenBound } from "./authority.ts"
+import { liveOwner, liveWaiter } from "./bodies.ts"
+import { budgetEnd } from "./budget.ts"
+import { beginClearing } from "./clear.ts"
+import { stillRemembered } from "./over.ts"
+import { beginOwning } from "./own.ts"
+import { cancelled, contention, elsewhere, timedOut, tooNew } from "./refusals.ts"
+import { backoff, ownersTurn, waitersTurn } from "./request.ts"
+import { ownerStanding, waiterStanding } from "./standing.ts"
+import type { Act, Attempt, Bound, Draft, Input, Phase, SentWrite, View } from "./state.ts"
+import { elapsed, instant, type Instant, past, plus, storeNow } from "./time.ts"
+import { sightOf } from "./view.ts"
+
+type Seeking = Extract<Phase, { name: "seeking" }>
+
+/** Where writes are spaced, a wait shorter than this can't be served: it would only cost the owner renewals. */
+const SHORTEST_WAIT = 4000
+/** Starts an attempt: a read first, unless my own release is the last version known. */
+export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquire" }>): void {
+  const { type: _, ...options } = input
+  const at = instant(draft.now)
+  const warm = draft.view?.warm === true && (draft.config.clock === "none" || storeNow(draft.sense, draft.now))
+  draft.phase = {
+    name: "seeking",
+    attempt: { ...options, nonce: `${draft.now.fresh}.n`, startedAt: at },
+    next: warm ? { act: "claim", at: ownersTurn(draft, at) } : { act: "read", at },
+    waiting: false,
+    polls: 0,
+    failures: 0,
+    lastError: undefined,
+  }
+}
+
+/** Gives up once the budget is over. */
+export function expireSeeking(draft: Draft, phase: Seeking): void {
+  const end = budgetEnd(phase.attempt)
+  if (end === undefined || !past(end, draft.now)) return
+  beginClearing(draft, phase.attempt, timedOut(draft, phase), true)
+}
+
+/** The caller gave up. */
+export function cancelSeeking(draft: Draft, phase: Seeking): void {
+  beginClearing(draft, phase.attempt, cancelled(draft), false)
+}
+
+/** A read showed a version: judge it. `landed` is the open write of mine that it shows, if it does. */
+export function seekingSaw(draft: Draft, phase: Seeking, view: View, landed: SentWrite | undefined): void {
+  draft.phase = { ...phase, failures: 0, lastError: undefined }
+  const { record } = view
+  if (record !== undefined && record.needs.length > 0) return fail(draft, needsError(draft.config.key, record))
+  switch (ownerStanding(record, draft.config.id, phase.attempt.nonce)) {
+    case "mine":
+      return adopt(draft, view, landed)
+    case "stripped":
+      return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
+    case "absent":
+      return stillRemembered(sightOf(draft, view), draft.remembered) ? poll(draft) : claim(draft, view)
+    case "other":
+      return liveOwner(draft, view) ? meetOwner(draft, view, record!) : claim(draft, view)
+    case "free":
+    case "dead":
+      return claim(draft, view)
+  }
+}
+
+/** A write of mine was applied, and the store said when. */
+export function seekingWrote(draft: Draft, phase: Seeking, sent: SentWrite, view: View): void {
+  if (sent.act === "claim") return own(draft, view, sent.came ?? "free", writtenBound(draft, sent, view))
+  nowWaiting(draft, phase, view)
+}
+
+/** The fate of a write is open: look. */
+export function seekingUnsure(draft: Draft, phase: Seeking, error: LockError | undefined): void {
+  if (error !== undefined) return seekingFailed(draft, phase, error)
+  next(draft, "read", instant(draft.now))
+}
+
+/** Nothing was learned: try again later, where that can help. */
+export function seekingFailed(draft: Draft, phase: Seeking, error: LockError): void {
+  if (!error.retryable) return fail(draft, error)
+  const at = plus(draft.now, backoff(draft, phase.failures))
+  draft.phase = { ...phase, next: { act: "read", at }, failures: phase.failures + 1, lastError: error }
+}
+
+/** Ends the attempt with an error, once nothing of it is left in the store. */
+export function fail(draft: Draft, error: LockError): void {
+  const { attempt } = draft.phase as Seeking
+  beginClearing(draft, attempt, error, false)
+}
+
+/** The key is mine: my claim landed, or I was granted it. Without authority over it, it is acquired afresh. */
+function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
+  const claimed = landed?.act === "claim" ? landed : undefined
+  const bound = claimed === undefined ? shownBound(draft, view) : writtenBound(draft, claimed, view)
+  if (bound === undefined || past(bound.deadline, draft.now)) {
+    return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
+  }
+  own(draft, view, claimed?.came ?? "granted", bound)
+}
+
+function own(draft: Draft, view: View, how: NonNullable<SentWrite["came"]>, bound: Bound): void {
+  beginOwning(draft, (draft.phase as Seeking).attempt, view, how, bound)
+}
+
+/** Free, over, or left by an attempt of mine: it is anybody's, unless it is reserved for another. */
+function claim(draft: Draft, view: View): void {
+  const other = liveWaiter(draft, view)
+  if (other !== undefined) return contend(draft, view, other.id)
+  next(draft, "claim", ownersTurn(draft, instant(draft.now)))
+}
+
+function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
+  const phase = draft.phase as Seeking
+  const { attempt } = phase
+  const saved = record.owner?.stateVersion ?? 0
+  if (attempt.stateVersion !== null && saved > attempt.stateVersion) return fail(draft, tooNew(draft, record, attempt))
+  if (attempt.whenOwned === "report") return fail(draft, elsewhere(draft, record))
+  const mine = waiterStanding(record, draft.config.id, attempt.nonce)
+  if (mine === "mine") nowWaiting(draft, phase, view)
+  if (mine === "mine" && !wantsRefresh(draft)) return poll(draft)
+  if (mine === "other") {
+    const other = liveWaiter(draft, view)
+    if (other !== undefined) return contend(draft, view, other.id)
+  }
+  if (attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
+  if (!mayMark(draft, attempt)) return poll(draft)
+  next(draft, "mark", waitersTurn(draft))
+}
+
+/** My mark stands unchanged for half its life. */
+function wantsRefresh(draft: Draft): boolean {
+  const { observedWaiter, config, now } = draft
+  return observedWaiter !== undefined && elapsed(observedWaiter.since, now) * 2 >= config.waiterTtl
+}
+
+function mayMark(draft: Draft, attempt: Attempt): boolean {
+  return draft.config.spacing === 0 || attempt.budgetMs === undefined || attempt.budgetMs >= SHORTEST_WAIT
+}
+
+function nowWaiting(draft: Draft, phase: Seeking, view: View): void {
+  const owner = ownerOf(view.record)
+  if (!phase.waiting && owner !== undefined) draft.events.push({ type: "Waiting", owner })
+  draft.phase = { ...phase, waiting: true, polls: phase.waiting ? phase.polls : 0 }
+  poll(draft)
+}
+
+function contend(draft: Draft, view: View, waiterId: string): void {
+  const phase = draft.phase as Seeking
+  draft.phase = { ...phase, waiting: false }
+  if (phase.attempt.contention === "fail") return fail(draft, contention(draft, view, waiterId))
+  if (phase.attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
+  poll(draft)
+}
+
+/** Looks again: soon at first where reads are cheap, else after one to two seconds. */
+function poll(draft: Draft): void {
+  const phase = draft.phase as Seeking
+  if (phase.attempt.budgetMs === 0 && !phase.waiting) return fail(draft, timedOut(draft, phase))
+  const { cheapReads } = draft.config
+  const delay = cheapReads
+    ? Math.min(1000, 10 * 2 ** phase.polls) * (0.5 + draft.now.draw / 2)
+    : 1000 * (1 + draft.now.draw)
+  const at = plus(draft.now, delay)
+  draft.phase = { ...phase, next: { act: "read", at }, polls: Math.min(phase.polls + 1, 10) }
+}
+
+function next(draft: Draft, act: Act, at: Instant): void {
+  draft.phase = { ...(draft.phase as Seeking), next: { act, at } }
+}

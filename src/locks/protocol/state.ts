@@ -1,0 +1,246 @@
+/**
+ * The vocabulary of the protocol: the state of one key in one incarnation, what can happen to it (inputs), what it asks
+ * for (commands) and what it tells (events). Plain data only, so that a checker can compare and hash it.
+ */
+import type { LockError } from "../errors.ts"
+import type { AcquiredHow, LockEvent } from "../lock.ts"
+import type { HostHalf, LeaseRecord } from "../record.ts"
+import type { Generation } from "../store.ts"
+import type { Instant, Now, Sense } from "./time.ts"
+
+/** What doesn't change in the life of a lock. Times in milliseconds. */
+export interface LockConfig {
+  readonly key: string
+  /** The incarnation. */
+  readonly id: string
+  readonly ttl: number
+  /** What authority ends before the lease does: half for the store's clocks, half for drift. */
+  readonly guard: number
+  readonly waiterTtl: number
+  /** The longest ttl of strangers in the fleet. */
+  readonly strangerTtl: number
+  readonly clock: "none" | "coarse" | "exact"
+  /** Where the store's time belongs to one boot of this host: which. */
+  readonly bootId: string | null
+  readonly cheapReads: boolean
+  readonly spacing: number
+  /** How often an owner looks for a waiter. */
+  readonly watchEvery: number
+  /** A release deletes the record; true only where the store honours the precondition of a delete. */
+  readonly deletes: boolean
+  /** Any failed renewal is a loss. */
+  readonly strict: boolean
+  readonly address: string | null
+  readonly host: HostHalf | null
+}
+
+/** The last version known of the record. */
+export interface View {
+  readonly generation: Generation
+  /** Undefined where the record is absent. */
+  readonly record: LeaseRecord | undefined
+  /** When the request was sent whose answer showed or confirmed it. */
+  readonly sentAt: Instant
+  /** The store's time in that answer; undefined where it had none. */
+  readonly storeTime: number | undefined
+  /** When this object was last written, as far as known. */
+  readonly lastWrite: Instant
+  /** It is my own release, so that the next acquire need not read. */
+  readonly warm: boolean
+}
+
+/** How long a published pair and its half stand unchanged. Belongs to the process: attempts come and go. */
+export interface Observation {
+  readonly pair: string
+  readonly id: string
+  /** Receipt of the first answer that showed it. */
+  readonly since: Instant
+  /** The longest time between two changes by the same process that was seen. */
+  readonly longestGap: number
+}
+
+/** A live owner half of ours that was seen: if the record vanishes, it is not free before this. */
+export interface Remembered {
+  readonly expiresAt: number
+  readonly ttlMs: number
+  readonly bootId: string | null
+  readonly deletes: boolean
+}
+
+/** What a write is for. `erase` takes a mark off, or burns what may still land, by moving the generation. */
+export type WriteAct = "claim" | "mark" | "renew" | "erase" | "leave" | "delete"
+/** What a request is for. */
+export type Act = "read" | WriteAct
+
+/** A write whose fate is open, or that has just been sent. */
+export interface SentWrite {
+  readonly opId: string
+  readonly act: WriteAct
+  readonly expected: Generation
+  readonly body: string
+  readonly firstSend: Instant
+  /** How long its bytes make sense, in milliseconds. */
+  readonly life: number
+  /** Of a claim or renewal: the token it writes. */
+  readonly token?: number
+  /** Of a claim: how it came by the key. */
+  readonly came?: AcquiredHow
+  /** Of a leave: how it hands off. */
+  readonly how?: LeaveHow
+}
+
+/** How an ownership is ended. */
+export type LeaveHow = "release" | "grant" | "reserve"
+
+/** The one request under way. */
+export interface Flight {
+  readonly id: number
+  readonly act: Act
+  readonly sentAt: Instant
+  readonly epoch: number
+  readonly opId: string | undefined
+}
+
+/** Something to do, no earlier than a moment. */
+export interface Due {
+  readonly act: Act
+  readonly at: Instant
+}
+
+/** One try to own the key. */
+export interface Attempt {
+  readonly nonce: string
+  readonly startedAt: Instant
+  /** Undefined: without limit. */
+  readonly budgetMs: number | undefined
+  readonly budgetSource: string
+  readonly whenOwned: "request" | "report"
+  readonly contention: "fail" | "retry"
+  readonly minTenure: number
+  readonly stateVersion: number | null
+}
+
+/** Until when this process may act, and why. The earliest bound counts. */
+export interface Bound {
+  readonly source: "lease"
+  readonly deadline: Instant
+}
+
+/** An ownership. */
+export interface Hold {
+  readonly nonce: string
+  readonly token: number
+  /** The token that a renewal under way raises to. */
+  readonly raising: number | undefined
+  readonly how: AcquiredHow
+  readonly bounds: readonly Bound[]
+  readonly renewAt: Instant
+  readonly watchAt: Instant
+  /** The fate of a renewal is open: read before anything else, at this time. */
+  readonly readBackAt: Instant | undefined
+  readonly failures: number
+  readonly degraded: boolean
+  readonly suspect: boolean
+  readonly tenureUntil: Instant
+  /** Waiters that were passed on already. */
+  readonly signalled: readonly string[]
+  readonly ended: LeaseRecord["ended"]
+  readonly stateVersion: number | null
+  /** No more renewals: the lease is left to run out. */
+  readonly expiring: boolean
+}
+
+/** What this incarnation is doing about the key. */
+export type Phase =
+  | { readonly name: "idle" }
+  | {
+      readonly name: "seeking"
+      readonly attempt: Attempt
+      readonly next: Due
+      /** My mark stands. */
+      readonly waiting: boolean
+      readonly polls: number
+      readonly failures: number
+      readonly lastError: LockError | undefined
+    }
+  | { readonly name: "owning"; readonly hold: Hold }
+  | {
+      readonly name: "leaving"
+      readonly hold: Hold
+      readonly next: Due
+      readonly until: Instant
+      /** Every leave that was sent. */
+      readonly opIds: readonly string[]
+      readonly failures: number
+    }
+  | {
+      readonly name: "clearing"
+      readonly attempt: Attempt
+      readonly next: Due
+      /** What the caller is still to be told. */
+      readonly error: LockError | undefined
+      readonly settleBy: Instant
+      readonly until: Instant
+      readonly failures: number
+    }
+
+/** One key in one incarnation. */
+export interface LockState {
+  readonly config: LockConfig
+  readonly sense: Sense
+  readonly view: View | undefined
+  readonly observedOwner: Observation | undefined
+  readonly observedWaiter: Observation | undefined
+  readonly remembered: Remembered | undefined
+  /** Writes sent on the generation of `view` that may still land. */
+  readonly sent: readonly SentWrite[]
+  readonly flight: Flight | undefined
+  /** Ids of requests so far. */
+  readonly requests: number
+  readonly phase: Phase
+}
+
+/** The answer to a read, its body as text. */
+export type ReadResult = { readonly storeTime?: number } & (
+  | { readonly kind: "found"; readonly generation: Generation; readonly text: string }
+  | { readonly kind: "unchanged"; readonly generation: Generation }
+  | { readonly kind: "absent" }
+  | { readonly kind: "tooLarge"; readonly generation: Generation }
+  | { readonly kind: "failed"; readonly error: LockError }
+)
+
+/** The answer to a write. */
+export type WriteResult = { readonly storeTime?: number } & (
+  | { readonly kind: "applied"; readonly generation: Generation }
+  | { readonly kind: "refused" }
+  | { readonly kind: "unknown"; readonly error: LockError; readonly throttled?: boolean }
+)
+
+/** What can happen to a key. */
+export type Input =
+  | ({ readonly type: "acquire" } & Omit<Attempt, "nonce" | "startedAt">)
+  | { readonly type: "cancel" }
+  | { readonly type: "renew"; readonly tokenAbove?: number | undefined }
+  | { readonly type: "release" }
+  | { readonly type: "leaveToExpire" }
+  | { readonly type: "read"; readonly id: number; readonly answer: ReadResult }
+  | { readonly type: "wrote"; readonly id: number; readonly answer: WriteResult }
+  | { readonly type: "tick" }
+
+/** What the shell is asked to do. `abandon`: nobody listens to that request any more. */
+export type Command =
+  | { readonly type: "read"; readonly id: number; readonly known: Generation | undefined }
+  | { readonly type: "put"; readonly id: number; readonly expected: Generation; readonly body: string }
+  | { readonly type: "remove"; readonly id: number; readonly expected: Generation }
+  | { readonly type: "abandon"; readonly id: number }
+
+type WithoutAt<E> = E extends unknown ? Omit<E, "at" | "key" | "ownerId"> : never
+/** What the protocol tells: lock events before the shell stamps them. */
+export type ProtocolEvent = WithoutAt<LockEvent>
+
+/** One step's working copy of the state, and what came of it so far. */
+export type Draft = { -readonly [K in keyof LockState]: LockState[K] } & {
+  readonly now: Now
+  readonly commands: Command[]
+  readonly events: ProtocolEvent[]
+}

@@ -1,0 +1,80 @@
+/**
+ * Time as the protocol sees it: moments on two clocks that may disagree (rule 3), and what is known of the store's
+ * time. Elapsed time is the larger of the two where it ends a right of ours, the smaller where it ends another's.
+ * Reads no clock: every function is given `now`.
+ */
+import type { Reading } from "../../runtime/clock.ts"
+
+/** A moment of this process, on both of its clocks. */
+export interface Instant {
+  readonly mono: number
+  readonly boot: number
+}
+
+/** What one step is given from outside: the clocks, and chance. */
+export interface Now extends Reading {
+  /** Unique to this step, unpredictable to others. */
+  readonly fresh: string
+  /** In [0,1): jitter. */
+  readonly draw: number
+}
+
+/** My clocks may disagree by this much from one comparison to the next; beyond it one of them jumped. */
+const DIVERGENCE = 1000
+/** A sample of the store's time older than this has drifted too far to stamp writes with. */
+const SAMPLE_LIFE = 60_000
+
+/** What this process knows of time. */
+export interface Sense {
+  /** When the clocks were last compared. */
+  readonly last: Instant
+  /** Grows whenever the clocks diverged: a request of an earlier epoch proves nothing. */
+  readonly epoch: number
+  /** The store said `storeTime` to a request sent `at`. */
+  readonly sample: { readonly storeTime: number; readonly at: Instant } | undefined
+}
+
+/** The moment alone. */
+export const instant = (now: Instant): Instant => ({ mono: now.mono, boot: now.boot })
+
+/** `ms` after (or before) a moment. */
+export const plus = (at: Instant, ms: number): Instant => ({ mono: at.mono + ms, boot: at.boot + ms })
+
+/** The earlier of two moments, clock by clock. */
+export const earlier = (a: Instant, b: Instant): Instant => ({
+  mono: Math.min(a.mono, b.mono),
+  boot: Math.min(a.boot, b.boot),
+})
+
+/** The later of two moments, clock by clock. */
+export const later = (a: Instant, b: Instant): Instant => ({
+  mono: Math.max(a.mono, b.mono),
+  boot: Math.max(a.boot, b.boot),
+})
+
+/** Whether the moment is over by either clock: how rights of ours end. */
+export const past = (at: Instant, now: Instant): boolean => now.mono >= at.mono || now.boot >= at.boot
+
+/** Milliseconds since a moment, by the clock that counted more. */
+export const elapsed = (from: Instant, now: Instant): number => Math.max(now.mono - from.mono, now.boot - from.boot)
+
+/** Milliseconds since a moment, by the clock that counted less: how rights of others end. */
+export const surelyElapsed = (from: Instant, now: Instant): number =>
+  Math.min(now.mono - from.mono, now.boot - from.boot)
+
+/** Whether one of the clocks jumped since they were last compared. */
+export const diverged = (sense: Sense, now: Instant): boolean =>
+  Math.abs(now.boot - sense.last.boot - (now.mono - sense.last.mono)) > DIVERGENCE
+
+/** Compares the clocks: a divergence kills the sample and begins a new epoch. */
+export const compare = (sense: Sense, now: Instant): Sense =>
+  diverged(sense, now)
+    ? { last: instant(now), epoch: sense.epoch + 1, sample: undefined }
+    : { ...sense, last: instant(now) }
+
+/** The store's time now, in milliseconds, as far as the sample tells; undefined without a living one. */
+export function storeNow(sense: Sense, now: Instant): number | undefined {
+  if (sense.sample === undefined) return undefined
+  const age = elapsed(sense.sample.at, now)
+  return age > SAMPLE_LIFE ? undefined : sense.sample.storeTime + age
+}

@@ -1,0 +1,159 @@
+/**
+ * From an answer to what is known: the view, the sample of the store's time (rule 3), the observations and the memory
+ * of an owner (rules 6 and 7). Draws no conclusions.
+ */
+import { type LockError, StoreUnavailableError } from "../errors.ts"
+import { corrupt, type LeaseRecord, parseRecord } from "../record.ts"
+import { ABSENT, type Generation } from "../store.ts"
+import { ownerOver, type Sight } from "./over.ts"
+import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
+import { elapsed, instant, plus } from "./time.ts"
+
+/** Takes a read's answer into the draft, or says why nothing was learned. */
+export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): LockError | undefined {
+  if (answer.kind === "failed") return answer.error
+  if (draft.config.clock !== "none" && answer.storeTime === undefined) return cached(draft)
+  if (answer.kind === "tooLarge") return attempt(() => corrupt(draft.config.key, "it is larger than 64 KiB"))
+  const { view } = draft
+  if (answer.kind === "unchanged") {
+    if (view?.generation !== answer.generation) return cached(draft)
+    return confirm(draft, flight, view, view.record, answer.storeTime)
+  }
+  const found = attempt(() => (answer.kind === "absent" ? undefined : parseRecord(draft.config.key, answer.text)))
+  if (found instanceof Error) return found
+  const generation = answer.kind === "absent" ? ABSENT : answer.generation
+  return confirm(draft, flight, { generation, warm: false }, found, answer.storeTime)
+}
+
+/** Takes an applied write into the draft: what it wrote is now the last version known. */
+export function takeApplied(
+  draft: Draft,
+  flight: Flight,
+  sent: SentWrite,
+  answer: { readonly generation: Generation; readonly storeTime?: number },
+): void {
+  const record = sent.act === "delete" ? undefined : parseRecord(draft.config.key, sent.body)
+  draft.view = {
+    generation: sent.act === "delete" ? ABSENT : answer.generation,
+    record,
+    sentAt: flight.sentAt,
+    storeTime: answer.storeTime,
+    lastWrite: instant(draft.now),
+    warm: sent.how === "release",
+  }
+  draft.sent = []
+  observe(draft, record)
+  if (endsMemory.has(sent.act)) draft.remembered = undefined
+}
+
+/** Once I owned or released the key myself, the owner I saw before is history. */
+const endsMemory: ReadonlySet<SentWrite["act"]> = new Set(["claim", "renew", "leave", "delete"])
+
+/** Learns the store's time, unless the clocks jumped while the request was under way. */
+export function takeSample(draft: Draft, flight: Flight, storeTime: number | undefined): void {
+  if (storeTime === undefined || flight.epoch !== draft.sense.epoch) return
+  draft.sense = { ...draft.sense, sample: { storeTime, at: flight.sentAt } }
+}
+
+/**
+ * Which of my open writes the view shows to have landed. Those sent on a generation that is gone can't land any more
+ * and are forgotten.
+ */
+export function settleSent(draft: Draft): SentWrite | undefined {
+  const { view, sent } = draft
+  const record = view?.record
+  const shown = [record?.owner?.opId, record?.waiter?.opId, record?.ended?.by]
+  const current = record === undefined ? ABSENT : view?.generation
+  draft.sent = sent.filter((write) => write.expected === current)
+  return sent.find((write) => shown.includes(write.opId))
+}
+
+/** What judging halves takes, of the view now known. */
+export function sightOf(draft: Draft, view: View): Sight {
+  const { config, observedOwner, observedWaiter, now } = draft
+  return { config, view, observedOwner, observedWaiter, now }
+}
+
+function confirm(
+  draft: Draft,
+  flight: Flight,
+  known: Pick<View, "generation" | "warm"> & { lastWrite?: View["lastWrite"] },
+  record: LeaseRecord | undefined,
+  storeTime: number | undefined,
+): LockError | undefined {
+  takeSample(draft, flight, storeTime)
+  const moved = draft.view?.generation !== known.generation
+  const view: View = {
+    generation: known.generation,
+    record,
+    sentAt: flight.sentAt,
+    storeTime,
+    lastWrite: (!moved && draft.view?.lastWrite) || lastWrite(draft, record, storeTime),
+    warm: known.warm && !moved,
+  }
+  draft.view = view
+  observe(draft, record)
+  return attempt(() => remember(draft, view))
+}
+
+/** Before every reading of any clock, and still a number that JSON keeps. */
+const longAgo = { mono: -1e15, boot: -1e15 }
+
+function lastWrite(draft: Draft, record: LeaseRecord | undefined, storeTime: number | undefined): View["lastWrite"] {
+  if (record === undefined) return longAgo
+  const age = record.writtenAt === undefined || storeTime === undefined ? 0 : storeTime - record.writtenAt
+  return plus(draft.now, -Math.max(0, age))
+}
+
+function observe(draft: Draft, record: LeaseRecord | undefined): void {
+  if (record === undefined) return
+  const { owner, waiter } = record
+  const ownerPair = [record.ownerId, record.expiresAt, owner?.nonce, owner?.opId]
+  const waiterPair = [record.waitingOwnerId, record.waiterExpiresAt, waiter?.nonce, waiter?.opId]
+  draft.observedOwner = observed(draft, draft.observedOwner, record.ownerId, ownerPair)
+  draft.observedWaiter = observed(draft, draft.observedWaiter, record.waitingOwnerId, waiterPair)
+}
+
+function observed(
+  draft: Draft,
+  before: Observation | undefined,
+  id: string | null,
+  parts: readonly unknown[],
+): Observation | undefined {
+  if (id === null) return undefined
+  const pair = JSON.stringify(parts)
+  if (before?.pair === pair) return before
+  const gap = before?.id === id ? Math.max(before.longestGap, elapsed(before.since, draft.now)) : 0
+  return { pair, id, since: instant(draft.now), longestGap: gap }
+}
+
+/** An absent record leaves the memory as it is: that is what it is for. */
+function remember(draft: Draft, view: View): undefined {
+  const { record } = view
+  if (record === undefined) return
+  draft.remembered = undefined
+  if (record.owner === undefined || record.ownerId === draft.config.id) return
+  if (ownerOver(sightOf(draft, view), record)) return
+  draft.remembered = {
+    expiresAt: record.expiresAt,
+    ttlMs: record.owner.ttlMs,
+    bootId: record.owner.host?.bootId ?? null,
+    deletes: record.owner.deletes ?? false,
+  }
+}
+
+function cached(draft: Draft): StoreUnavailableError {
+  return new StoreUnavailableError({
+    key: draft.config.key,
+    message: `The store's answers about ${JSON.stringify(draft.config.key)} come without its time, as from a cache`,
+    next: "Remove the cache or proxy between this process and the store",
+  })
+}
+
+function attempt<A>(read: () => A): A | LockError {
+  try {
+    return read()
+  } catch (error) {
+    return error as LockError
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * The lease record: what the JSON object under a key says, and how its parts are read. Owns the format and which half
+ * counts; decides nothing about who owns what (protocol/). The first four fields are a published format: a stranger,
+ * a process that knows only them, may drop everything else, so a half counts only beside the pair it was written with.
+ */
+import { CorruptRecordError, FormatVersionError, type Owner } from "./errors.ts"
+
+/** Bodies larger than this are no lease records. In bytes. */
+export const RECORD_LIMIT: number = 64 * 1024
+
+/** The host of an owner on a store whose clock is the host's. */
+export interface HostHalf {
+  readonly name: string
+  readonly pid: number
+  readonly startedAt: string | null
+  readonly bootId: string | null
+  readonly pidNs: string | null
+  readonly groups: readonly number[]
+}
+
+/** What an owner of ours says beside the published pair. `expiresAt` is in seconds, equal to the published number. */
+export interface OwnerHalf {
+  readonly for: string
+  readonly expiresAt: number
+  readonly token: number
+  readonly ttlMs: number
+  readonly nonce: string
+  readonly opId: string
+  readonly address: string | null
+  readonly stateVersion: number | null
+  /** Reserved: a key under one heartbeat per process. Written null, ignored on reading. */
+  readonly process: null
+  readonly host: HostHalf | null
+  /** The record is deleted on release: its absence then means "free" even to those who saw it owned. */
+  readonly deletes?: boolean
+}
+
+/** What a waiter of ours says beside the published pair. */
+export interface WaiterHalf {
+  readonly for: string
+  readonly expiresAt: number
+  readonly nonce: string
+  readonly accepts: readonly string[]
+  readonly opId: string
+  /** Where the store's time belongs to one boot of one host: that boot. */
+  readonly bootId: string | null
+}
+
+/** Who ended the last ownership and how. An unknown `how` means "ended, manner unknown". */
+export interface Ended {
+  readonly token: number
+  readonly by: string
+  readonly how: string
+  readonly note: unknown
+}
+
+/** A record as read. Times are milliseconds of the store's time. */
+export interface LeaseRecord {
+  readonly ownerId: string | null
+  readonly expiresAt: number
+  readonly waitingOwnerId: string | null
+  readonly waiterExpiresAt: number
+  /** Only where it counts. */
+  readonly owner: OwnerHalf | undefined
+  /** Only where it counts. */
+  readonly waiter: WaiterHalf | undefined
+  readonly ended: Ended | undefined
+  readonly writtenAt: number | undefined
+  /** Entries of `needs`: none is known to this release. */
+  readonly needs: readonly string[]
+  /** The body itself, from which the next write is built: what isn't ours to change is carried over. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** Milliseconds to the seconds of a record. */
+export const toSeconds = (ms: number): number => Math.round(ms) / 1000
+const toMillis = (seconds: number): number => Math.round(seconds * 1000)
+
+/** Reads a record's bytes. CorruptRecordError for whatever is not a record of this key: it is never "free". */
+export function parseRecord(key: string, text: string): LeaseRecord {
+  const body = parseObject(key, text)
+  if (typeof body["key"] === "string" && body["key"] !== key) corrupt(key, `it is the record of another key`)
+  const ownerId = idOf(key, body, "ownerId")
+  const waitingOwnerId = idOf(key, body, "waitingOwnerId")
+  if (!("ownerId" in body) || !("expiresAt" in body)) corrupt(key, "it lacks ownerId and expiresAt")
+  const needs = needsOf(key, body["needs"])
+  return {
+    ownerId,
+    expiresAt: ownerId === null ? 0 : timeOf(key, body, "expiresAt"),
+    waitingOwnerId,
+    waiterExpiresAt: waitingOwnerId === null ? 0 : timeOf(key, body, "waiterExpiresAt"),
+    ...(needs.length === 0 ? halvesOf(key, body, ownerId, waitingOwnerId) : noHalves),
+    writtenAt: isTime(body["writtenAt"]) ? toMillis(body["writtenAt"]) : undefined,
+    needs,
+    body,
+  }
+}
+
+/** The owner as callers see it, or undefined where the record names none. */
+export function ownerOf(record: LeaseRecord | undefined): Owner | undefined {
+  if (record === undefined || record.ownerId === null) return undefined
+  const { owner } = record
+  return {
+    ownerId: record.ownerId,
+    token: owner?.token ?? 0,
+    expiresAt: record.expiresAt,
+    ...(owner?.address != null && { address: owner.address }),
+    ...(owner?.stateVersion != null && { checkpointVersion: owner.stateVersion }),
+    ...(record.waitingOwnerId !== null && { waiterId: record.waitingOwnerId }),
+  }
+}
+
+/** The error for a record that needs what this release doesn't know. */
+export function needsError(key: string, record: LeaseRecord): FormatVersionError {
+  return new FormatVersionError({
+    key,
+    needs: record.needs,
+    owner: ownerOf(record),
+    message: `The record of ${JSON.stringify(key)} needs ${record.needs.map((n) => JSON.stringify(n)).join(", ")}`,
+    next: "Upgrade leasehold in this process: it must not write a record it doesn't understand",
+  })
+}
+
+/** Throws the error for bytes that are not this key's record. */
+export function corrupt(key: string, why: string): never {
+  throw new CorruptRecordError({
+    key,
+    message: `What is stored under ${JSON.stringify(key)} is not its lease record: ${why}`,
+    next: "Look at the object; if nothing uses it, delete it, otherwise give leasehold a prefix or directory of its own",
+  })
+}
+
+function parseObject(key: string, text: string): Record<string, unknown> {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    corrupt(key, "it is not JSON")
+  }
+  if (!isObject(body)) corrupt(key, "it is not a JSON object")
+  return body
+}
+
+function idOf(key: string, body: Record<string, unknown>, field: string): string | null {
+  const id = body[field] ?? null
+  if (id === null || id === "") return null
+  if (typeof id !== "string" || id.length > 1000) corrupt(key, `${field} is not a name`)
+  return id
+}
+
+function timeOf(key: string, body: Record<string, unknown>, field: string): number {
+  const time = body[field]
+  if (!isTime(time)) corrupt(key, `${field} is not a time in seconds`)
+  return toMillis(time)
+}
+
+/** A record that needs what we don't know is read by its published fields alone. */
+const noHalves = { owner: undefined, waiter: undefined, ended: undefined }
+
+function halvesOf(
+  key: string,
+  body: Record<string, unknown>,
+  ownerId: string | null,
+  waiterId: string | null,
+): Pick<LeaseRecord, "owner" | "waiter" | "ended"> {
+  return {
+    owner: ownerHalf(key, body, ownerId),
+    waiter: waiterHalf(key, body, waiterId),
+    ended: endedOf(key, body["ended"]),
+  }
+}
+
+function ownerHalf(key: string, body: Record<string, unknown>, ownerId: string | null): OwnerHalf | undefined {
+  const half = body["owner"]
+  if (ownerId === null || !counts(half, ownerId, body["expiresAt"])) return undefined
+  const sound =
+    isToken(half["token"]) &&
+    isTime(half["ttlMs"]) &&
+    half["ttlMs"] > 0 &&
+    isText(half["nonce"]) &&
+    isText(half["opId"])
+  if (!sound) corrupt(key, "its owner half has wrong types")
+  return half as unknown as OwnerHalf
+}
+
+function waiterHalf(key: string, body: Record<string, unknown>, waiterId: string | null): WaiterHalf | undefined {
+  const half = body["waiter"]
+  if (waiterId === null || !counts(half, waiterId, body["waiterExpiresAt"])) return undefined
+  if (!isText(half["nonce"]) || !isText(half["opId"])) corrupt(key, "its waiter half has wrong types")
+  const accepts = Array.isArray(half["accepts"]) ? half["accepts"] : []
+  return { ...half, accepts } as unknown as WaiterHalf
+}
+
+function counts(half: unknown, id: string, expiresAt: unknown): half is Record<string, unknown> {
+  return isObject(half) && half["for"] === id && half["expiresAt"] === expiresAt
+}
+
+function endedOf(key: string, ended: unknown): Ended | undefined {
+  if (ended === undefined || ended === null) return undefined
+  if (!isObject(ended) || !isToken(ended["token"]) || typeof ended["by"] !== "string") {
+    corrupt(key, "its ended half has wrong types")
+  }
+  const how = typeof ended["how"] === "string" ? ended["how"] : "unknown"
+  return { token: ended["token"], by: ended["by"], how, note: ended["note"] ?? null }
+}
+
+function needsOf(key: string, needs: unknown): readonly string[] {
+  if (needs === undefined || needs === null) return []
+  if (!Array.isArray(needs) || !needs.every((need) => typeof need === "string"))
+    corrupt(key, "needs is not a list of names")
+  return needs
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0
+const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
+const isToken = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
