@@ -1,0 +1,56 @@
+// Pins what the memory store adds to the contract of all stores: its clock and its determinism.
+import { describe, expect, it } from "vitest"
+import { ABSENT } from "../../../src/locks/store.ts"
+import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { describeContract, write } from "./contract.ts"
+
+const options = { deadline: 1000 }
+const ref = { area: "leases", name: "key" } as const
+
+describe("memoryStore", () => {
+  describeContract(async () => {
+    const store = memoryStore()
+    await store.start(options)
+    return store
+  })
+
+  it("is fit for leases and for checkpoints, with an exact clock that isHeld reads too", () => {
+    expect(memoryStore()).toMatchObject({
+      name: "memory",
+      leases: true,
+      checkpoints: true,
+      capabilities: { clock: "exact", sameClock: true, deletes: true, cheapReads: true, writeSpacing: 0 },
+    })
+    expect(memoryStore({ name: "of test 7" }).name).toBe("of test 7")
+  })
+
+  it("shares nothing with another store", async () => {
+    const [one, other] = [memoryStore(), memoryStore()]
+    await write(one, ref, ABSENT, "mine")
+    expect(await other.read(ref, { ...options, limit: 10 })).toMatchObject({ kind: "absent" })
+  })
+
+  it.each([true, false])(
+    "stamps every answer with a time that no step of the wall moves (boot clock: %s)",
+    async (bootClock) => {
+      const clock = new VirtualTime({ wall: 1_700_000_000_000, bootClock })
+      const store = memoryStore({ clock })
+      clock.advanceSync(500)
+      clock.stepWall(-3_600_000)
+      const storeTime = 1_700_000_000_500
+      expect(await store.read(ref, { ...options, limit: 10 })).toEqual({ kind: "absent", storeTime })
+      expect(await store.put(ref, ABSENT, new Uint8Array(), options)).toMatchObject({ kind: "applied", storeTime })
+      expect(await store.put(ref, ABSENT, new Uint8Array(), options)).toEqual({ kind: "refused", storeTime })
+      expect(await store.remove(ref, "0", options)).toEqual({ kind: "refused", storeTime })
+      expect(await store.read(ref, { ...options, limit: 10 })).toMatchObject({ kind: "found", storeTime })
+    },
+  )
+
+  it("counts the time that the machine sleeps, as isHeld does", async () => {
+    const clock = new VirtualTime({ wall: 1_700_000_000_000 })
+    const store = memoryStore({ clock })
+    clock.suspend(60_000)
+    expect(await store.read(ref, { ...options, limit: 10 })).toMatchObject({ storeTime: 1_700_000_060_000 })
+  })
+})
