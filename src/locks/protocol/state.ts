@@ -218,7 +218,8 @@ export type WriteResult = { readonly storeTime?: number } & (
 
 /** What can happen to a key. */
 export type Input =
-  | ({ readonly type: "acquire" } & Omit<Attempt, "nonce" | "startedAt">)
+  /** `waitedMs`: what of its budget was spent already, in the queue of this process. */
+  | ({ readonly type: "acquire"; readonly waitedMs?: number } & Omit<Attempt, "nonce" | "startedAt">)
   | { readonly type: "cancel" }
   | { readonly type: "renew"; readonly tokenAbove?: number | undefined }
   | { readonly type: "release" }
