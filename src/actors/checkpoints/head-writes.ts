@@ -1,0 +1,60 @@
+/**
+ * The three heads that an owner writes, each built from the very version it replaces. Owns what a claim, a commit and a
+ * removal change; everything else, fields of later releases included, is carried over.
+ */
+import { type Content, emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
+import type { State, Wish } from "./protocol-types.ts"
+
+/** The same content under my token and nonce; a removed sandbox begins anew, as one with nothing saved. */
+export function claimHead(state: State, opId: string): Head {
+  const base = baseOf(state)
+  const saved: Saved = base.saved.state === "removed" ? { state: "none" } : base.saved
+  const version = saved.state === "none" ? 0 : base.version
+  return { ...mine(state, base, opId), saved, version, over: state.base?.head?.opId ?? null }
+}
+
+/** New state; the one it replaces is kept, if it is an object of its own. */
+export function commitHead(state: State, saved: Saved, opId: string): Head {
+  const base = baseOf(state)
+  const { version, keep } = state.settings
+  return { ...mine(state, base, opId), saved, version, kept: older(base).slice(0, keep) }
+}
+
+/** Nothing is left, and that is written down. */
+export function removeHead(state: State, opId: string): Head {
+  return { ...mine(state, baseOf(state), opId), saved: { state: "removed" }, kept: [] }
+}
+
+/** Whether a head of mine says already what is wished for, so that nothing needs to be written. */
+export function saysAlready(head: Head | null, wish: Wish, version: number): boolean {
+  switch (wish.kind) {
+    case "claim":
+      return false
+    case "settle":
+      return true
+    case "remove":
+      return head?.saved.state === "removed"
+    case "commit":
+      return head !== null && head.version === version && isSame(head.saved, wish.saved)
+  }
+}
+
+const hasBytes = (saved: Saved): saved is Saved & Pick<Content, "sha256" | "bytes"> => "sha256" in saved
+
+const isSame = (a: Saved, b: Saved): boolean =>
+  hasBytes(a) && hasBytes(b) && a.sha256 === b.sha256 && a.bytes === b.bytes
+
+type Base = Omit<Head, "token" | "nonce" | "opId" | "over"> & { readonly over: string | null }
+
+const baseOf = (state: State): Base => state.base?.head ?? { ...emptyHead(state.settings), over: null }
+
+const mine = (state: State, base: Base, opId: string): Head => {
+  const { type, leases, ttlMs } = state.settings
+  return { ...base, type, leases, ttlMs, token: state.token, nonce: state.nonce, seq: base.seq + 1, opId }
+}
+
+const older = (base: Base): readonly KeptContent[] => {
+  if (base.saved.state !== "content") return base.kept
+  const { content, sha256, bytes } = base.saved
+  return [{ content, sha256, bytes, version: base.version }, ...base.kept]
+}

@@ -1,0 +1,230 @@
+/**
+ * A small world for the head protocol: a compare-and-swap object, owners that run the production function, and a network
+ * that delivers, delays and drops requests and answers as a list of choices says. Every owner always believes that it
+ * holds its lease, as a process does that was stopped between its check and its write: the head alone has to fence it.
+ *
+ * Each owner's state is the list of all commits it builds on, so a lost commit is one that a later version doesn't list.
+ */
+import { Buffer } from "node:buffer"
+import type { Head, Saved } from "../../../src/actors/checkpoints/head.ts"
+import type {
+  Answer,
+  Command,
+  Input,
+  Outcome,
+  Settings,
+  State,
+  Wish,
+} from "../../../src/actors/checkpoints/protocol-types.ts"
+import { dueAt, initialState, step } from "../../../src/actors/checkpoints/protocol.ts"
+import { ABSENT } from "../../../src/locks/store.ts"
+
+export const settings: Settings = {
+  key: "counter/a",
+  type: "counter",
+  version: 1,
+  leases: "memory",
+  ttlMs: 30_000,
+  keep: 1,
+  spacingMs: 0,
+  requestMs: 5000,
+}
+
+type Sent = Extract<Command, { type: "read" | "put" }>
+
+interface Message {
+  readonly owner: number
+  readonly command: Sent
+  readonly answer?: Answer
+}
+
+interface Owner {
+  state: State
+  at: number
+  /** What it has restored or committed; undefined until its claim is known applied. */
+  log: readonly string[] | undefined
+  /** The commit under way. */
+  commit: string | undefined
+}
+
+export interface Tally {
+  claimed: number
+  stored: number
+  rejected: number
+  unknown: number
+  raised: number
+}
+
+export const emptyTally = (): Tally => ({ claimed: 0, stored: 0, rejected: 0, unknown: 0, raised: 0 })
+
+export const savedLog = (log: readonly string[]): Saved => {
+  const json = JSON.stringify(log)
+  return { state: "inline", inline: Buffer.from(json).toString("base64"), sha256: json, bytes: json.length }
+}
+
+const logOf = (head: Head | null): readonly string[] =>
+  head?.saved.state === "inline" ? (JSON.parse(Buffer.from(head.saved.inline, "base64").toString()) as string[]) : []
+
+export class HeadWorld {
+  readonly history: Head[] = []
+  readonly #owners: Owner[] = []
+  readonly #acknowledged: string[] = []
+  readonly #rejected: string[] = []
+  readonly #tally: Tally
+  readonly #claims: boolean
+  #messages: Message[] = []
+  #generation = ABSENT
+  #head: Head | null = null
+  #writes = 0
+  #fresh = 0
+  #token = 100
+
+  /** `claims: false` breaks rule 15: owners run on what they read. */
+  constructor(tally: Tally, options: { readonly claims?: boolean } = {}) {
+    this.#tally = tally
+    this.#claims = options.claims ?? true
+  }
+
+  /** Takes one of the steps that are possible now. */
+  choose(choice: number): void {
+    const steps = this.#possible()
+    steps[choice % steps.length]?.()
+  }
+
+  /** Delivers everything that is still under way and lets every wish end. */
+  finish(): void {
+    for (let left = 1000; left > 0; left--) {
+      const message = this.#messages[0]
+      const owner = this.#owners.findIndex(({ state }) => dueAt(state) !== undefined)
+      if (message !== undefined) this.#deliver(message)
+      else if (owner >= 0) this.#tick(owner)
+      else break
+    }
+    for (const id of this.#rejected)
+      if (this.history.some((head) => logOf(head).includes(id))) throw new Error(`${id} was rejected, and it landed`)
+  }
+
+  #possible(): (() => void)[] {
+    const steps: (() => void)[] = []
+    if (this.#owners.length < 3)
+      steps.push(
+        () => this.#takeOver(1),
+        () => this.#takeOver(0),
+        () => this.#takeOver(-1),
+      )
+    for (const message of this.#messages) {
+      steps.push(
+        () => this.#deliver(message),
+        () => this.#deliver(message),
+        () => this.#drop(message),
+      )
+    }
+    this.#owners.forEach((owner, index) => {
+      if (dueAt(owner.state) !== undefined) steps.push(() => this.#tick(index))
+      if (owner.state.job !== null) return
+      if (owner.log === undefined) return void steps.push(() => this.#wish(index, { kind: "claim" }))
+      steps.push(
+        () => this.#commit(index),
+        () => this.#wish(index, { kind: "settle" }),
+      )
+    })
+    return steps
+  }
+
+  /** A next owner; `ahead` says how its token compares with the highest so far, as after records deleted by hand. */
+  #takeOver(ahead: number): void {
+    this.#token += Math.max(0, ahead)
+    const state = initialState(settings, this.#token + Math.min(0, ahead), this.#id())
+    const owner: Owner = { state, at: 0, log: undefined, commit: undefined }
+    const index = this.#owners.push(owner) - 1
+    if (this.#claims) return this.#wish(index, { kind: "claim" })
+    owner.state = { ...state, phase: "owner", base: { generation: this.#generation, head: this.#head } }
+    owner.log = logOf(this.#head)
+  }
+
+  #commit(index: number): void {
+    const owner = this.#owners[index]!
+    owner.commit = this.#id()
+    owner.log = [...owner.log!, owner.commit]
+    this.#wish(index, { kind: "commit", saved: savedLog(owner.log) })
+  }
+
+  #wish(index: number, wish: Wish): void {
+    this.#input(index, { type: "wish", wish, until: this.#owners[index]!.at + 20_000 })
+  }
+
+  #tick(index: number): void {
+    const owner = this.#owners[index]!
+    owner.at = Math.max(owner.at, dueAt(owner.state)!)
+    this.#input(index, { type: "tick" })
+  }
+
+  #input(index: number, input: Input): void {
+    const owner = this.#owners[index]!
+    const next = step(owner.state, input, { at: owner.at, draw: 0.5, fresh: this.#id(), held: true })
+    owner.state = JSON.parse(JSON.stringify(next.state)) as State
+    for (const command of next.commands) {
+      if (command.type === "ended") this.#ended(owner, command.outcome)
+      else if (command.type === "raise") this.#raise(index, command.request, command.above)
+      else this.#messages.push({ owner: index, command })
+    }
+  }
+
+  #raise(index: number, request: number, above: number): void {
+    this.#token = Math.max(this.#token, above) + 1
+    this.#tally.raised++
+    this.#input(index, { type: "answer", request, answer: { kind: "raised", token: this.#token } })
+  }
+
+  #deliver(message: Message): void {
+    this.#drop(message)
+    const { owner, command, answer } = message
+    if (answer !== undefined) return this.#input(owner, { type: "answer", request: command.request, answer })
+    this.#messages.push({ owner, command, answer: command.type === "read" ? this.#read() : this.#put(command) })
+  }
+
+  #drop(message: Message): void {
+    this.#messages = this.#messages.filter((other) => other !== message)
+  }
+
+  #read(): Answer {
+    if (this.#head === null) return { kind: "absent" }
+    return { kind: "found", generation: this.#generation, head: this.#head }
+  }
+
+  #put(command: Extract<Command, { type: "put" }>): Answer {
+    if (command.expected !== this.#generation) return { kind: "refused" }
+    const before = this.#head
+    const { token, seq } = command.head
+    if (before !== null && (token < before.token || (token === before.token && seq <= before.seq)))
+      throw new Error(`(${token}, ${seq}) was written over (${before.token}, ${before.seq})`)
+    const lost = this.#acknowledged.find((id) => !logOf(command.head).includes(id))
+    if (lost !== undefined) throw new Error(`${lost} was acknowledged, and overwritten`)
+    this.#head = command.head
+    this.history.push(command.head)
+    this.#generation = String(++this.#writes)
+    return { kind: "applied", generation: this.#generation }
+  }
+
+  #ended(owner: Owner, outcome: Outcome): void {
+    const id = owner.commit
+    owner.commit = undefined
+    if (outcome.kind === "claimed") {
+      owner.log = logOf(outcome.over)
+      this.#tally.claimed++
+    } else if (outcome.kind === "done" && id !== undefined) {
+      if (!logOf(this.#head).includes(id)) throw new Error(`${id} was acknowledged, and isn't stored`)
+      this.#acknowledged.push(id)
+      this.#tally.stored++
+    } else if (outcome.kind === "rejected" && id !== undefined) {
+      this.#rejected.push(id)
+      this.#tally.rejected++
+    } else if (outcome.kind === "unknown") {
+      this.#tally.unknown++
+    }
+  }
+
+  #id(): string {
+    return `i${++this.#fresh}`
+  }
+}

@@ -1,0 +1,31 @@
+// Arbitrary interleavings of up to three owners of one head, each of which believes that it holds its lease.
+import fc from "fast-check"
+import { expect, it } from "vitest"
+import { emptyTally, HeadWorld, type Tally } from "./head-model.ts"
+
+const interleavings = (steps: number): fc.Arbitrary<number[]> =>
+  fc.array(fc.nat({ max: 2 ** 20 }), { minLength: 20, maxLength: steps })
+
+const run = (choices: readonly number[], tally: Tally, options: { claims?: boolean } = {}): void => {
+  const world = new HeadWorld(tally, options)
+  for (const choice of choices) world.choose(choice)
+  world.finish()
+}
+
+it("loses no acknowledged commit, whatever order requests and answers of three owners come in", () => {
+  const tally = emptyTally()
+  fc.assert(
+    fc.property(interleavings(120), (choices) => run(choices, tally)),
+    { numRuns: 1500, seed: 15 },
+  )
+  expect(Object.entries(tally).filter(([, times]) => times < 100)).toEqual([])
+})
+
+it("finds a lost commit when the next owner runs without claiming the head", () => {
+  const search = fc.check(
+    fc.property(interleavings(120), (choices) => run(choices, emptyTally(), { claims: false })),
+    { numRuns: 1500, seed: 15 },
+  )
+  expect(search.failed).toBe(true)
+  expect(String((search.errorInstance as Error).message)).toMatch(/acknowledged|rejected|was written over/)
+})
