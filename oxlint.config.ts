@@ -143,6 +143,7 @@ const testRules: OxlintOverride = {
     "vitest/no-focused-tests": "error",
     "vitest/no-disabled-tests": "error",
     "vitest/expect-expect": "error",
+    "vitest/no-standalone-expect": ["error", { additionalTestBlockFunctions: ["it.effect"] }],
     "vitest/no-commented-out-tests": "error",
   },
 }

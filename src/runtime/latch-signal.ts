@@ -22,7 +22,7 @@ export interface LatchedAbort extends Disposable {
 export const latchedAbort = (check: () => void, sources: readonly AbortSignal[] = []): LatchedAbort => {
   const controller = new AbortController()
   const { signal } = controller
-  const isAborted = (): boolean => Reflect.get(AbortSignal.prototype, "aborted", signal) as boolean
+  const isAborted = (): boolean => Reflect.get(AbortSignal.prototype, "aborted", signal)
   let checking = false
 
   const latch = (): void => {

@@ -14,12 +14,15 @@ type CompleteListener = (() => void) | null | undefined
 export class GuardedObserver<A> implements Observer<A> {
   readonly #user: Partial<Observer<A>>
   readonly #report: OnError
+  readonly #unobserved: OnError
   #subscription: { unsubscribe(): void } | undefined
   #left = false
 
-  constructor(observer: Partial<Observer<A>>, report: OnError) {
+  /** `unobserved` gets an error of the source that the user's observer doesn't listen for. */
+  constructor(observer: Partial<Observer<A>>, report: OnError, unobserved: OnError = report) {
     this.#user = observer
     this.#report = report
+    this.#unobserved = unobserved
   }
 
   /** Says what to unsubscribe when the user's observer throws; at once if it has thrown already. */
@@ -33,7 +36,7 @@ export class GuardedObserver<A> implements Observer<A> {
   }
 
   error(error: unknown): void {
-    if (this.#user.error === undefined) this.#report(error)
+    if (this.#user.error === undefined) this.#unobserved(error)
     else this.#guard(() => this.#user.error?.(error))
   }
 

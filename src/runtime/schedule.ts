@@ -127,7 +127,8 @@ export class Schedule {
   }
 
   #bucketOf(at: number): Bucket {
-    const end = Math.ceil(at / bucketMillis) * bucketMillis
+    const rounded = Math.ceil(at / bucketMillis) * bucketMillis
+    const end = rounded < at ? rounded + bucketMillis : rounded // the division may have rounded down to a whole number
     let bucket = this.#buckets.get(end)
     if (bucket === undefined) {
       bucket = new Bucket(end)

@@ -55,6 +55,8 @@ const guardedInspect = (inspect: (event: InspectionEvent) => void, report: OnErr
   }
 }
 
+const reportedByStartActor = (): void => {}
+
 /** What may be seen of an actor without being able to send to it or stop it. */
 export type ActorView<A extends AnyActor> = Pick<A, "id" | "sessionId" | "subscribe" | "getSnapshot" | "select">
 
@@ -62,7 +64,7 @@ export type ActorView<A extends AnyActor> = Pick<A, "id" | "sessionId" | "subscr
 export const actorView = <A extends AnyActor>(actor: A, onError?: OnError): ActorView<A> => {
   const report = reporter(onError)
   const subscribe = (...args: Parameters<typeof observerOf<SnapshotFrom<A>>>): Subscription => {
-    const observer = new GuardedObserver(observerOf(...args), report)
+    const observer = new GuardedObserver(observerOf(...args), report, reportedByStartActor)
     const subscription = actor.subscribe(observer)
     observer.attach(subscription)
     return subscription

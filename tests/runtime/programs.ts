@@ -1,0 +1,55 @@
+// Runs a program of ./programs as a process of its own, on the runtime that runs the tests.
+import { type ChildProcess, spawn } from "node:child_process"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+
+export const onDeno: boolean = "Deno" in globalThis
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Program {
+  readonly child: ChildProcess
+  /** Settles when this text was printed. */
+  printed(text: string): Promise<void>
+  readonly ended: Promise<Ended>
+}
+
+/** `denoFlags` are its permissions; Deno's spawn gives all to a program that is started without any. */
+export const start = (name: string, options: { args?: string[]; denoFlags?: string[] } = {}): Program => {
+  const { args = [], denoFlags = ["-A"] } = options
+  const file = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url))
+  const command = onDeno ? ["run", "--no-prompt", ...denoFlags, file, ...args] : [file, ...args]
+  const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "pipe"] })
+  let [stdout, stderr] = ["", ""]
+  const waiting = new Set<() => void>()
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text
+    for (const look of waiting) look()
+  })
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on("error", reject)
+    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+  const printed = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (!stdout.includes(text)) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      void ended.then(() => reject(new Error(`ended without printing ${text}: ${stdout}${stderr}`)))
+      look()
+    })
+  return { child, printed, ended }
+}
+
+/** Runs it to its end. */
+export const run = (name: string, options: { args?: string[]; denoFlags?: string[] } = {}): Promise<Ended> =>
+  start(name, options).ended

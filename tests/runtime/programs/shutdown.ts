@@ -1,0 +1,23 @@
+// Prints what its shutdown handlers do. Arguments: what the handlers do.
+import process from "node:process"
+import { liveClock } from "../../../src/runtime/clock.ts"
+import { onShutdown } from "../../../src/runtime/signals.ts"
+
+const [manner] = process.argv.slice(2)
+const wait = (ms: number): Promise<void> => new Promise((resolve) => void liveClock.after(ms, resolve))
+
+const first = onShutdown(async (signal) => {
+  console.log(`first ${signal}`)
+  await wait(20)
+  if (manner === "fail") throw new Error("handler failed")
+  if (manner === "hang") await wait(3_600_000)
+  console.log("first done")
+})
+const second = onShutdown((signal) => console.log(`second ${signal}`))
+if (manner === "dispose") {
+  first[Symbol.dispose]()
+  second[Symbol.dispose]()
+} else {
+  liveClock.after(3_600_000, () => {})
+}
+console.log("ready")
