@@ -61,7 +61,8 @@ function generationIn(answer: HttpAnswer): Generation | undefined {
   return isGeneration(generation) ? generation : undefined
 }
 
-function isGeneration(value: unknown): value is Generation {
+/** Any other text is the generation of no version. */
+export function isGeneration(value: unknown): value is Generation {
   return typeof value === "string" && /^[1-9]\d*$/.test(value)
 }
 

@@ -13,11 +13,14 @@ const PAGE_LIMIT = 8 * 1024 * 1024
 /** One page. Rejects with StoreUnavailableError or StoreMisconfiguredError. */
 export async function listPage(connection: Connection, area: Area, options: ListOptions): Promise<Page> {
   const { paths } = connection
-  const body = await ask(connection, paths.list(area, options.prefix, options.after), options)
+  const { prefix, after } = options
+  const body = await ask(connection, paths.list(area, prefix, after), options)
   const folder = paths.folder(area).length
-  const items = Array.isArray(body["items"]) ? body["items"].map((item) => itemOf(item, folder)) : []
-  const next = body["nextPageToken"]
-  return typeof next === "string" && next !== "" ? { items, next } : { items }
+  const found = Array.isArray(body["items"]) ? body["items"].map((item) => itemOf(item, folder)) : []
+  const items = found[0]?.name === after ? found.slice(1) : found
+  const next = found.at(-1)?.name
+  const more = typeof body["nextPageToken"] === "string" && body["nextPageToken"] !== ""
+  return more && next !== undefined ? { items, next } : { items }
 }
 
 /** Rejects unless the bucket is there and may be listed. Without that permission GCS says 403 where an object is absent. */

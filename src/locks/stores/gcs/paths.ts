@@ -34,9 +34,10 @@ export class Paths {
     return `${this.#objects}/${this.#encoded(ref)}?ifGenerationMatch=${encodeURIComponent(expected)}`
   }
 
+  /** The page begins with `after` itself, where that is there. */
   list(area: Area, prefix: string, after: string | undefined): string {
     const query = `prefix=${encodeURIComponent(this.folder(area) + prefix)}&maxResults=${PAGE_SIZE}`
-    const page = after === undefined ? "" : `&pageToken=${encodeURIComponent(after)}`
+    const page = after === undefined ? "" : `&startOffset=${encodeURIComponent(this.folder(area) + after)}`
     return `${this.#objects}?${query}${page}&fields=items(name,generation),nextPageToken`
   }
 

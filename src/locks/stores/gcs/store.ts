@@ -8,22 +8,23 @@
  */
 import { type Clock, liveClock } from "../../../runtime/clock.ts"
 import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../errors.ts"
-import type {
-  Area,
-  CheckpointStore,
-  Generation,
-  LeaseStore,
-  ListOptions,
-  ObjectRef,
-  Page,
-  ReadAnswer,
-  ReadOptions,
-  RequestOptions,
-  StoreCapabilities,
-  WriteAnswer,
+import {
+  ABSENT,
+  type Area,
+  type CheckpointStore,
+  type Generation,
+  type LeaseStore,
+  type ListOptions,
+  type ObjectRef,
+  type Page,
+  type ReadAnswer,
+  type ReadOptions,
+  type RequestOptions,
+  type StoreCapabilities,
+  type WriteAnswer,
 } from "../../store.ts"
 import { probe } from "../probe.ts"
-import { readOutcome, removeOutcome, writeOutcome } from "./answers.ts"
+import { isGeneration, readOutcome, removeOutcome, writeOutcome } from "./answers.ts"
 import { connect, type Connection } from "./connection.ts"
 import { GaveUp, pause, within } from "./limits.ts"
 import { askBucket, listPage } from "./list.ts"
@@ -81,7 +82,8 @@ export class GcsStore implements LeaseStore, CheckpointStore {
   async read(ref: ObjectRef, options: ReadOptions): Promise<ReadAnswer> {
     const connection = this.#connection
     if (connection === undefined) return { kind: "failed", error: this.#unready() }
-    const { known, limit } = options
+    const { limit } = options
+    const known = isGeneration(options.known) ? options.known : undefined
     const path = connection.paths.read(ref, known)
     const request = { method: "GET" as const, path, headers: readHeaders, limit, ...this.#limits(ref, options) }
     const answer = await connection.exchange("read", request)
@@ -92,6 +94,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
   async put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer> {
     const connection = this.#connection
     if (connection === undefined) return { kind: "unknown", error: this.#unready() }
+    if (expected !== ABSENT && !isGeneration(expected)) return { kind: "refused" }
     const answer = await connection.exchange("write", {
       method: "POST",
       path: connection.paths.upload(ref, expected),
@@ -106,6 +109,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
   async remove(ref: ObjectRef, expected: Generation, options: RequestOptions): Promise<WriteAnswer> {
     const connection = this.#connection
     if (connection === undefined) return { kind: "unknown", error: this.#unready() }
+    if (!isGeneration(expected)) return { kind: "refused" }
     const path = connection.paths.remove(ref, expected)
     const request = { method: "DELETE" as const, path, headers: {}, limit: WRITE_ANSWER_LIMIT }
     const answer = await connection.exchange("delete", { ...request, ...this.#limits(ref, options) })
