@@ -150,7 +150,7 @@ export class HeadWorld {
   }
 
   #wish(index: number, wish: Wish): void {
-    this.#input(index, { type: "wish", wish, until: this.#owners[index]!.at + 20_000 })
+    this.#input(index, { type: "wish", wish, until: this.#owners[index]!.at + 6000 })
   }
 
   #tick(index: number): void {
@@ -195,7 +195,8 @@ export class HeadWorld {
   #put(command: Extract<Command, { type: "put" }>): Answer {
     if (command.expected !== this.#generation) return { kind: "refused" }
     const before = this.#head
-    const { token, seq } = command.head
+    const { token, nonce, seq } = command.head
+    if (before?.token === token && before.nonce !== nonce) throw new Error(`two owners wrote under token ${token}`)
     if (before !== null && (token < before.token || (token === before.token && seq <= before.seq)))
       throw new Error(`(${token}, ${seq}) was written over (${before.token}, ${before.seq})`)
     const lost = this.#acknowledged.find((id) => !logOf(command.head).includes(id))
@@ -209,6 +210,8 @@ export class HeadWorld {
   #ended(owner: Owner, outcome: Outcome): void {
     const id = owner.commit
     owner.commit = undefined
+    const { phase, nonce, base } = owner.state
+    if (phase === "fenced" && base?.head?.nonce === nonce) throw new Error("an owner was fenced by a write of its own")
     if (outcome.kind === "claimed") {
       owner.log = logOf(outcome.over)
       this.#tally.claimed++
