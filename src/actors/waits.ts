@@ -1,0 +1,125 @@
+/**
+ * The budget of one call: how long it may wait, and whether its caller still wants it. It counts from the call, over all
+ * that the call waits for; what the call has begun by then is not its business. A budget of 0 is one try: it never runs
+ * out by itself, but whoever would have to wait for something else ends it (`mayWait`).
+ */
+import { InvalidConfigError, LockCancelledError, LockTimeoutError } from "../locks/errors.ts"
+import type { Clock, Timer } from "../runtime/clock.ts"
+import { type Duration, durationMillis } from "../runtime/duration.ts"
+
+/** What a library call waits without a `timeout`, in milliseconds. */
+export const defaultWait = 30_000
+
+/** How a call waits. */
+export interface WaitOptions {
+  readonly timeout?: Duration | "infinite" | undefined
+  readonly timeoutSource?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What is waited for, for messages. */
+export interface Awaited {
+  readonly key: string
+  /** Completes "waited for". */
+  readonly what: string
+}
+
+/** The budget in milliseconds. InvalidConfigError for what isn't a duration. */
+const limitOf = ({ timeout = defaultWait }: WaitOptions): number => {
+  const limit = timeout === "infinite" ? Infinity : durationMillis(timeout)
+  if (limit !== undefined) return limit
+  throw new InvalidConfigError({
+    message: `timeout is ${JSON.stringify(timeout)}, which is no duration`,
+    next: 'Give milliseconds, or a string such as "30 s", or "infinite"',
+  })
+}
+
+export class Wait implements Disposable {
+  /** Aborts when the budget is over or the caller gives up, with the error to reject with as its reason. */
+  readonly signal: AbortSignal
+  readonly limit: number
+  readonly source: string
+  readonly #clock: Clock
+  readonly #started: number
+  readonly #controller = new AbortController()
+  readonly #awaited: Awaited
+  readonly #caller: AbortSignal | undefined
+  #timer: Timer | undefined
+  /** Why it has taken so long, for the error's cause. */
+  trouble: unknown
+
+  constructor(clock: Clock, awaited: Awaited, options: WaitOptions) {
+    this.limit = limitOf(options)
+    this.source = options.timeoutSource ?? (options.timeout === undefined ? "the default" : "the timeout option")
+    this.signal = this.#controller.signal
+    this.#clock = clock
+    this.#started = clock.read().mono
+    this.#awaited = awaited
+    this.#caller = options.signal
+    this.#caller?.addEventListener("abort", this.#cancelled)
+    if (this.limit > 0 && this.limit < Infinity) this.#timer = clock.after(this.limit, this.#overdue)
+    if (this.#caller?.aborted) this.#cancelled()
+  }
+
+  /** Milliseconds left. */
+  get left(): number {
+    return Math.max(0, this.limit - (this.#clock.read().mono - this.#started))
+  }
+
+  /** Rejects at once where the budget is 0: what comes next is a wait. */
+  mayWait(): void {
+    if (this.limit === 0) this.#overdue()
+    this.signal.throwIfAborted()
+  }
+
+  /** Settles as the promise does, or rejects when the wait is over first. The promise's own end is then ignored. */
+  async for<A>(promise: Promise<A>): Promise<A> {
+    this.signal.throwIfAborted()
+    const { promise: over, reject } = Promise.withResolvers<never>()
+    const onAbort = (): void => reject(this.signal.reason as Error)
+    this.signal.addEventListener("abort", onAbort)
+    try {
+      return await Promise.race([promise, over])
+    } finally {
+      this.signal.removeEventListener("abort", onAbort)
+    }
+  }
+
+  /** Ends the wait without an error: what it was for has begun. */
+  [Symbol.dispose](): void {
+    this.#timer?.cancel()
+    this.#caller?.removeEventListener("abort", this.#cancelled)
+  }
+
+  readonly #overdue = (): void => {
+    const { key, what } = this.#awaited
+    this.#end(
+      new LockTimeoutError({
+        message: `Waited ${this.limit} ms (${this.source}) for ${what} of ${key}`,
+        next: "Give it a longer timeout, or find out what keeps it (the owner is in manager.whereIs)",
+        key,
+        cause: this.trouble,
+        waitedMs: this.limit,
+        limitMs: this.limit,
+        source: this.source,
+      }),
+    )
+  }
+
+  readonly #cancelled = (): void => {
+    const { key, what } = this.#awaited
+    this.#end(
+      new LockCancelledError({
+        message: `The wait for ${what} of ${key} was cancelled by its caller's signal`,
+        next: "Nothing is to be done: whoever aborted the signal wanted this",
+        key,
+        cause: this.#caller?.reason,
+      }),
+    )
+  }
+
+  #end(error: unknown): void {
+    this[Symbol.dispose]()
+    this.#controller.abort(error)
+  }
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest"
+import { Turns } from "../../src/actors/turns.ts"
+import { HandingOffError, LockCancelledError, ReentrantLockError } from "../../src/locks/errors.ts"
+import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+
+const use = { from: "use" } as const
+const own = { from: "own" } as const
+const refused = (): HandingOffError => new HandingOffError({ message: "leaving", next: "try again" })
+
+describe("turns", () => {
+  it("run one at a time, in the order of calls, whatever time each takes", async () => {
+    const clock = new VirtualTime()
+    const turns = new Turns("k")
+    const seen: string[] = []
+    const turn = (name: string, ms: number) =>
+      turns.run(async () => {
+        seen.push(`${name}+`)
+        await new Promise<void>((resolve) => clock.after(ms, resolve))
+        seen.push(`${name}-`)
+        return name
+      }, use)
+    const results = Promise.all([turn("a", 30), turn("b", 1), turn("c", 10)])
+    await clock.advance(41)
+    expect(await results).toEqual(["a", "b", "c"])
+    expect(seen).toEqual(["a+", "a-", "b+", "b-", "c+", "c-"])
+  })
+
+  it("go on after one that throws, which rejects for its own caller alone", async () => {
+    const turns = new Turns("k")
+    const error = new Error("as thrown")
+    const failing = turns.run(() => {
+      throw error
+    }, use)
+    const next = turns.run(() => "next", use)
+    await expect(failing).rejects.toBe(error)
+    expect(await next).toBe("next")
+    expect(turns.busy).toBe(false)
+  })
+
+  it("refuse a call from inside a turn of the same sandbox at once, also deep inside and by way of another sandbox", async () => {
+    const a = new Turns("a")
+    const b = new Turns("b")
+    const from = (turns: Turns) => turns.refuseInside("use")
+    await a.run(async () => {
+      expect(() => from(a)).toThrow(ReentrantLockError)
+      expect(() => from(b)).not.toThrow()
+      await Promise.resolve()
+      expect(() => from(a)).toThrow(ReentrantLockError)
+      await b.run(() => {
+        expect(() => from(a)).toThrow(ReentrantLockError)
+        expect(() => from(b)).toThrow(ReentrantLockError)
+      }, use)
+      expect(() => from(b)).not.toThrow()
+    }, use)
+    expect(() => from(a)).not.toThrow()
+    expect.assertions(7)
+  })
+
+  it("let through siblings of a turn, and timers begun inside of it that fire when it has ended", async () => {
+    const clock = new VirtualTime()
+    const turns = new Turns("k")
+    const later = Promise.withResolvers<boolean>()
+    const first = turns.run(() => void clock.after(10, () => later.resolve(turns.inside)), use)
+    const sibling = turns.run(() => "sibling", use)
+    await first
+    expect(await sibling).toBe("sibling")
+    await clock.advance(10)
+    expect(await later.promise).toBe(false)
+  })
+
+  it("lets a caller give up while it waits, without losing anybody else's place or keeping a listener", async () => {
+    const turns = new Turns("k")
+    const gate = Promise.withResolvers<void>()
+    const ran: string[] = []
+    const first = turns.run(() => gate.promise, use)
+    const abort = new AbortController()
+    const waiting = turns.run(() => void ran.push("gone"), { ...use, signal: abort.signal })
+    const last = turns.run(() => void ran.push("last"), use)
+    const reason = new LockCancelledError({ message: "cancelled", next: "nothing" })
+    abort.abort(reason)
+    await expect(waiting).rejects.toBe(reason)
+    gate.resolve()
+    await Promise.all([first, last])
+    expect(ran).toEqual(["last"])
+  })
+
+  it("once closed to uses refuse those that wait and all later ones, and still serve the sandbox itself", async () => {
+    const turns = new Turns("k")
+    const gate = Promise.withResolvers<string>()
+    const begun = turns.run(() => gate.promise, use)
+    const waiting = turns.run(() => "never", use)
+    const ours = turns.run(() => "own", own)
+    turns.closeToUses(refused)
+    await expect(waiting).rejects.toBeInstanceOf(HandingOffError)
+    await expect(turns.run(() => "late", use)).rejects.toBeInstanceOf(HandingOffError)
+    gate.resolve("begun")
+    expect(await begun).toBe("begun")
+    expect(await ours).toBe("own")
+  })
+
+  it("are idle when none is in progress and none waits", async () => {
+    const turns = new Turns("k")
+    const gate = Promise.withResolvers<void>()
+    const seen: string[] = []
+    const work = [turns.run(() => gate.promise, use), turns.run(() => void seen.push("second"), own)]
+    const idle = turns.idle().then(() => seen.push("idle"))
+    gate.resolve()
+    await Promise.all([...work, idle])
+    expect(seen).toEqual(["second", "idle"])
+    await turns.idle()
+  })
+
+  it("keep the caller's own async context inside of the turn", async () => {
+    const { AsyncLocalStorage } = await import("node:async_hooks")
+    const storage = new AsyncLocalStorage<string>()
+    const turns = new Turns("k")
+    const gate = Promise.withResolvers<void>()
+    const first = storage.run("first", () => turns.run(() => gate.promise, use))
+    const second = storage.run("second", () => turns.run(() => storage.getStore(), use))
+    gate.resolve()
+    await first
+    expect(await second).toBe("second")
+  })
+})
