@@ -38,13 +38,13 @@ export async function undiciHttp(endpoint: URL, clock: Clock): Promise<Http> {
 /** One request and its answer, as undici tells of it. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: (result: HttpAnswer | HttpLost) => void
-  readonly #stop: () => void
   readonly #limit: number
   readonly #body: BodyParts
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #headers: Readonly<Record<string, string | string[] | undefined>> = {}
   #over: Error | undefined
+  #stop: () => void = () => {}
 
   constructor(clock: Clock, request: HttpRequest, settle: (result: HttpAnswer | HttpLost) => void) {
     this.#settle = settle
