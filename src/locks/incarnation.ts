@@ -1,0 +1,37 @@
+/**
+ * Who contends: an incarnation is one life of one process, never seen before or after. Owns its name only; what it holds
+ * is in registry.ts.
+ */
+import { hostname } from "node:os"
+import process from "node:process"
+import { liveClock } from "../runtime/clock.ts"
+import { InvalidConfigError } from "./errors.ts"
+import type { Incarnation } from "./lock.ts"
+import type { HostHalf } from "./record.ts"
+
+const SYNTAX = /^[A-Za-z0-9._-]{1,100}$/
+
+let ofThisProcess: Incarnation | undefined
+
+/** The incarnation of this process: host, pid and chance, so that a reused pid is another. */
+export function thisProcess(): Incarnation {
+  const host = hostname()
+    .replaceAll(/[^A-Za-z0-9.-]/g, "-")
+    .slice(0, 60)
+  ofThisProcess ??= { id: `${host}.${process.pid}.${liveClock.id()}` }
+  return ofThisProcess
+}
+
+/** Refuses a name that could not be part of an object's name. */
+export function checkIncarnation(incarnation: Incarnation): Incarnation {
+  if (typeof incarnation.id === "string" && SYNTAX.test(incarnation.id)) return incarnation
+  throw new InvalidConfigError({
+    message: `${JSON.stringify(String(incarnation.id))} can't name an incarnation`,
+    next: "Use 1 to 100 characters of A-Z a-z 0-9 . _ - that no other process ever uses",
+  })
+}
+
+/** What an owner says of its host, on a store whose time is that host's. Processes of one boot share its clock. */
+export function hostOf(bootId: string): HostHalf {
+  return { name: hostname(), pid: process.pid, startedAt: null, bootId, pidNs: null, groups: [] }
+}

@@ -1,0 +1,142 @@
+import type { Clock } from "../runtime/clock.ts"
+/**
+ * What a lock and an acquire can be told, checked: every bad value has its own message, and none becomes a default.
+ */
+import { type Duration, durationMillis } from "../runtime/duration.ts"
+import type { OnError } from "../runtime/report.ts"
+import { InvalidConfigError } from "./errors.ts"
+import { hostOf } from "./incarnation.ts"
+import type { AcquireOptions, Incarnation } from "./lock.ts"
+import type { Attempt, LockConfig } from "./protocol/state.ts"
+import type { StoreCapabilities } from "./store.ts"
+
+/** How a lock behaves. */
+export interface LockOptions {
+  /** How long a lease lasts without renewal: 6 s to 24 h (from 500 ms on memory and file stores). Without one: 30 s. */
+  readonly ttl?: Duration
+  /** `strict`: any failed renewal is a loss, and fires `onRenewalError`. Without one: `tolerant`, tries until the deadline. */
+  readonly renewal?: "tolerant" | "strict"
+  /** `delete` the record on release (locks without checkpoints only) where the store can. Without one: `keep`. */
+  readonly onRelease?: "keep" | "delete"
+  /** Published to others in the record: where this process can be reached. */
+  readonly address?: string
+  /** The longest ttl of processes that know only the four published fields. Without one: 60 s. */
+  readonly strangerTtl?: Duration
+  /** Who contends. Without one: this process. */
+  readonly incarnation?: Incarnation
+  /** Time and chance. Without one: those of this process. */
+  readonly clock?: Clock
+  /** Told what handlers and observers throw. Without one: standard error. */
+  readonly onError?: OnError
+}
+
+/** What an acquire may take without saying so, in milliseconds. */
+export const DEFAULT_TIMEOUT = 30_000
+const DEFAULT_TTL = 30_000
+const DEFAULT_STRANGER_TTL = 60_000
+const LONGEST_TTL = 24 * 60 * 60_000
+const LEAST_GUARD = 2000
+const WAITER_TTL = 12_000
+
+/** The protocol's configuration of a key on a store that has started. */
+export function configOf(key: string, id: string, options: LockOptions, can: StoreCapabilities): LockConfig {
+  const ttl = ttlOf(options, can)
+  return {
+    key,
+    id,
+    ttl,
+    guard: guardOf(ttl, can),
+    waiterTtl: WAITER_TTL,
+    strangerTtl: strangerTtlOf(options),
+    clock: can.clock,
+    bootId: can.bootId ?? null,
+    cheapReads: can.cheapReads,
+    spacing: can.writeSpacing,
+    watchEvery: can.cheapReads ? 500 : 2000,
+    deletes: options.onRelease === "delete" && can.deletes,
+    strict: oneOf("renewal", options.renewal ?? "tolerant", ["tolerant", "strict"]) === "strict",
+    address: options.address ?? null,
+    host: can.bootId === undefined ? null : hostOf(can.bootId),
+  }
+}
+
+/** Refuses what no store could make good. */
+export function checkLockOptions(options: LockOptions): void {
+  strangerTtlOf(options)
+  millis("ttl", options.ttl ?? DEFAULT_TTL)
+  oneOf("renewal", options.renewal ?? "tolerant", ["tolerant", "strict"])
+  oneOf("onRelease", options.onRelease ?? "keep", ["keep", "delete"])
+}
+
+/** What one request may take, in milliseconds: short enough that a lost one leaves time to renew again. */
+export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(250, ttl / 4))
+
+/** An acquire's options as the protocol takes them. */
+export function wishOf(options: AcquireOptions): Omit<Attempt, "nonce" | "startedAt"> {
+  const { timeout = DEFAULT_TIMEOUT, stateVersion } = options
+  const source = options.timeout === undefined ? "the default timeout of 30 s" : "the timeout option"
+  return {
+    budgetMs: timeout === "infinite" ? undefined : millis("timeout", timeout),
+    budgetSource: options.timeoutSource ?? source,
+    whenOwned: oneOf("whenOwned", options.whenOwned ?? "request", ["request", "report"]),
+    contention: oneOf("contention", options.contention ?? "fail", ["fail", "retry"]),
+    minTenure: millis("minTenure", options.minTenure ?? 0),
+    stateVersion: stateVersion === undefined ? null : version(stateVersion),
+  }
+}
+
+/** A duration in milliseconds, or the error that says what one is. */
+export function millis(name: string, duration: Duration): number {
+  const ms = durationMillis(duration)
+  if (ms !== undefined) return ms
+  throw new InvalidConfigError({
+    message: `${name} is ${JSON.stringify(duration) ?? String(duration)}, which is no duration`,
+    next: `Give ${name} as milliseconds, 0 or more, or as text such as "30 s" (units ms, s, min, h)`,
+  })
+}
+
+/** One of the values that an option can have. */
+export function oneOf<A extends string>(name: string, value: A, values: readonly A[]): A {
+  if (values.includes(value)) return value
+  throw new InvalidConfigError({
+    message: `${name} is ${JSON.stringify(value)}`,
+    next: `Use one of ${values.map((each) => JSON.stringify(each)).join(", ")}`,
+  })
+}
+
+function ttlOf(options: LockOptions, can: StoreCapabilities): number {
+  const ttl = millis("ttl", options.ttl ?? DEFAULT_TTL)
+  const least = can.sameClock ? 500 : 3 * LEAST_GUARD
+  const guard = guardOf(ttl, can)
+  if (ttl <= guard) {
+    refuse(`ttl is ${ttl} ms, and an owner must stop ${guard} ms before its end (the guard)`, `at least ${least} ms`)
+  }
+  if (ttl < least) refuse(`ttl is ${ttl} ms, too short to be renewed in time on this store`, `at least ${least} ms`)
+  if (ttl > LONGEST_TTL) refuse(`ttl is ${ttl} ms, over 24 hours: others would take it for no time`, `at most 24 h`)
+  return ttl
+}
+
+function refuse(message: string, ask: string): never {
+  throw new InvalidConfigError({ message, next: `Give a ttl of ${ask}` })
+}
+
+/** Half of it is for the store's clocks, half for drift; where one clock stamps and decides, drift alone is left. */
+const guardOf = (ttl: number, can: StoreCapabilities): number =>
+  can.sameClock ? Math.max(50, ttl / 10) : Math.max(LEAST_GUARD, ttl / 10)
+
+function strangerTtlOf(options: LockOptions): number {
+  const ttl = millis("strangerTtl", options.strangerTtl ?? DEFAULT_STRANGER_TTL)
+  if (ttl >= 1000) return ttl
+  throw new InvalidConfigError({
+    message: `strangerTtl is ${ttl} ms`,
+    next: "Set it to the longest ttl of any other process that shares these keys, at least 1 s",
+  })
+}
+
+function version(stateVersion: number): number {
+  if (Number.isSafeInteger(stateVersion) && stateVersion >= 0) return stateVersion
+  throw new InvalidConfigError({
+    message: `stateVersion is ${stateVersion}`,
+    next: "Use a whole number, 0 or more, that grows with the format",
+  })
+}
