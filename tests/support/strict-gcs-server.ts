@@ -61,8 +61,12 @@ export class StrictGcsServer implements AsyncDisposable {
   /** Since the start, or since `forget`. */
   counts: Record<string, number> = {}
   requests: SeenRequest[] = []
-  /** What the token exchange of an external account hands out next; undefined: it fails with 503. */
-  nextToken: string | undefined = "token-1"
+  /** What the token exchange of an external account hands out, and for how many seconds. */
+  token: { value: string; expiresIn: number; answers: "given" | "refused" | "silent" } = {
+    value: "token-1",
+    expiresIn: 3600,
+    answers: "given",
+  }
   now: () => number
   readonly #record: boolean
   readonly #faults: Fault[] = []
@@ -90,7 +94,7 @@ export class StrictGcsServer implements AsyncDisposable {
     this.#faults.push(...faults)
   }
 
-  /** Settles when the next request of this method has arrived whole, and, if it takes effect, has. */
+  /** Settles when the next request of this method (or for a "token") has arrived whole, and, if it takes effect, has. */
   arrival(method: string): Promise<void> {
     return new Promise((arrived) => void this.#waiting.push({ method, arrived }))
   }
@@ -111,7 +115,7 @@ export class StrictGcsServer implements AsyncDisposable {
     if (body === undefined) return
     const url = new URL(incoming.url ?? "/", this.url)
     const request = { method: incoming.method ?? "", url, headers: incoming.headers, body }
-    if (url.pathname.startsWith("/sts/")) return send(response, this.#exchange(url), this.now())
+    if (url.pathname.startsWith("/sts/")) return this.#exchange(url, response)
     this.#note(request)
     const fault = this.#take(request.method)
     const answer = fault.applied === false ? json(200, {}) : this.buckets.answer(request, this.now())
@@ -124,11 +128,14 @@ export class StrictGcsServer implements AsyncDisposable {
   }
 
   /** What an external account (workload identity) asks: its own token, and Google's for it. */
-  #exchange(url: URL): StrictAnswer {
-    if (url.pathname === "/sts/subject") return { status: 200, headers: {}, body: Buffer.from("subject") }
+  #exchange(url: URL, response: ServerResponse): void {
+    const answer = (status: number, value: unknown): void => send(response, json(status, value), this.now())
+    if (url.pathname === "/sts/subject") return answer(200, "subject")
     this.counts["token"] = (this.counts["token"] ?? 0) + 1
-    if (this.nextToken === undefined) return json(503, { error: "unavailable" })
-    return json(200, { access_token: this.nextToken, token_type: "Bearer", expires_in: 3600 })
+    this.#arrived("token")
+    const { value, expiresIn, answers } = this.token
+    if (answers === "refused") answer(400, { error: "invalid_grant", error_description: "no such account" })
+    if (answers === "given") answer(200, { access_token: value, token_type: "Bearer", expires_in: expiresIn })
   }
 
   #note({ method, url, headers, body }: StrictRequest): void {

@@ -47,7 +47,7 @@ export function checkOptions(options: GcsStoreOptions): GcsSettings {
       "both `storage` and `endpoint` are given",
       "Give the endpoint to the Storage: it has an `apiEndpoint`",
     )
-  if (storage !== undefined && typeof storage.authClient?.getRequestHeaders !== "function")
+  if (storage !== undefined && !isClient(storage))
     throw invalid("`storage` is not a client of @google-cloud/storage", "Pass a `new Storage(...)` of its version 8")
   const millis = durationMillis(requestTimeout)
   if (millis === undefined || millis === 0)
@@ -98,6 +98,11 @@ function checkEndpoint(endpoint: unknown): void {
     `the endpoint ${JSON.stringify(endpoint) ?? "undefined"} is not an http or https URL`,
     "Give one such as http://127.0.0.1:4443",
   )
+}
+
+/** By what is used of it: the user's may be of another copy of the package than ours. */
+function isClient(storage: Storage | null): boolean {
+  return typeof storage?.authClient?.getRequestHeaders === "function"
 }
 
 function invalid(message: string, next: string): InvalidConfigError {
