@@ -35,6 +35,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "gcs",
           include: ["tests/integration/**/gcs*.test.ts"],
+          globalSetup: ["tests/integration/support/gcs-global-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 240_000,
         },
