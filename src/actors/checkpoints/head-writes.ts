@@ -2,7 +2,7 @@
  * The three heads that an owner writes, each built from the very version it replaces. Owns what a claim, a commit and a
  * removal change; everything else, fields of later releases included, is carried over.
  */
-import { type Content, emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
+import { type Digest, emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
 import type { State, Wish } from "./protocol-types.ts"
 
 /** The same content under my token and nonce; a removed sandbox begins anew, as one with nothing saved. */
@@ -35,14 +35,17 @@ export function saysAlready(head: Head | null, wish: Wish, version: number): boo
     case "remove":
       return head?.saved.state === "removed"
     case "commit":
-      return head !== null && head.version === version && isSame(head.saved, wish.saved)
+      return hasBytes(wish.saved) && holdsBytes(head, wish.saved, version)
   }
 }
 
-const hasBytes = (saved: Saved): saved is Saved & Pick<Content, "sha256" | "bytes"> => "sha256" in saved
+const hasBytes = (saved: Saved): saved is Saved & Digest => "sha256" in saved
 
-const isSame = (a: Saved, b: Saved): boolean =>
-  hasBytes(a) && hasBytes(b) && a.sha256 === b.sha256 && a.bytes === b.bytes
+/** Whether a head holds just these bytes, saved by this version. */
+export function holdsBytes(head: Head | null, { sha256, bytes }: Digest, version: number): boolean {
+  if (head === null || head.version !== version || !hasBytes(head.saved)) return false
+  return head.saved.sha256 === sha256 && head.saved.bytes === bytes
+}
 
 type Base = Omit<Head, "token" | "nonce" | "opId" | "over"> & { readonly over: string | null }
 

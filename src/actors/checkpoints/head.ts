@@ -20,14 +20,20 @@ export const KEPT_LIMIT = 32
 const FORMAT = 1
 const knownNeeds: readonly string[] = []
 const longestTtl = 86_400_000
+/** What one write may add to a head beside its state: a kept content, longer numbers and ids. In bytes. */
+const growth = 1024
+
+/** What a head says about bytes that it holds or names. */
+export interface Digest {
+  /** In hexadecimal. */
+  readonly sha256: string
+  /** How many. */
+  readonly bytes: number
+}
 
 /** A content object that a head names. */
-export interface Content {
+export interface Content extends Digest {
   readonly content: string
-  /** Of the content's bytes, in hexadecimal. */
-  readonly sha256: string
-  /** How many bytes. */
-  readonly bytes: number
 }
 
 /** An older content that isn't deleted yet, with the version of the definition that made it. */
@@ -38,7 +44,7 @@ export interface KeptContent extends Content {
 /** The saved state: nothing yet, in the head, in an object of its own, or removed by `remove`. */
 export type Saved =
   | { readonly state: "none" }
-  | { readonly state: "inline"; readonly inline: string; readonly sha256: string; readonly bytes: number }
+  | ({ readonly state: "inline"; readonly inline: string } & Digest)
   | ({ readonly state: "content" } & Content)
   | { readonly state: "removed" }
 
@@ -78,7 +84,7 @@ type Test = (value: unknown) => boolean
 
 const text: Test = (value) => typeof value === "string" && value !== ""
 const count: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0
-const digest: Test = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value)
+const hash: Test = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value)
 const content: Test = (value) => typeof value === "string" && contentToken(value) !== undefined
 
 const shape: Readonly<Record<string, Test>> = {
@@ -98,11 +104,11 @@ const shape: Readonly<Record<string, Test>> = {
   kept: (value) =>
     Array.isArray(value) && value.every((entry) => isFields(entry) && misfits(entry, keptShape).length === 0),
 }
-const contentShape = { content, sha256: digest, bytes: count }
+const contentShape = { content, sha256: hash, bytes: count }
 const keptShape = { ...contentShape, version: count }
 const savedShapes: Readonly<Record<Saved["state"], Readonly<Record<string, Test>>>> = {
   none: {},
-  inline: { inline: (value) => typeof value === "string", sha256: digest, bytes: count },
+  inline: { inline: (value) => typeof value === "string", sha256: hash, bytes: count },
   content: contentShape,
   removed: {},
 }
@@ -126,6 +132,16 @@ export function parseHead(body: Uint8Array, place: Place): Head {
   if (place.type !== undefined && head.type !== place.type)
     throw corruptHead(place, `holds a ${head.type}, not a ${place.type}`)
   return head
+}
+
+/** The lock key that a body claims to be the head of; undefined where it says none. */
+export function keyOfHead(body: Uint8Array): string | undefined {
+  try {
+    const fields: unknown = JSON.parse(new TextDecoder().decode(body))
+    return isFields(fields) && typeof fields.key === "string" ? fields.key : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -159,9 +175,22 @@ export function holdsState(head: Head | null): boolean {
 }
 
 /** State that sits in the head. */
-export function inlined(bytes: Uint8Array): Saved {
+export function inlined(bytes: Uint8Array, digest: Digest): Saved {
   const inline = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
-  return { state: "inline", inline, sha256: sha256(bytes), bytes: bytes.byteLength }
+  return { state: "inline", inline, ...digest }
+}
+
+/** What is saved about bytes, and what tells two states apart. */
+export function digestOf(bytes: Uint8Array): Digest {
+  return { sha256: sha256(bytes), bytes: bytes.byteLength }
+}
+
+/** Whether state of this size can sit in the head that follows `head`, next to all that the head carries on. */
+export function fitsInline(head: Head | null, bytes: number): boolean {
+  if (bytes > INLINE_LIMIT || head === null) return bytes <= INLINE_LIMIT
+  const { saved: _saved, extra, ...fields } = head
+  const carried = Buffer.byteLength(JSON.stringify({ ...extra, ...fields }))
+  return carried + growth + Math.ceil(bytes / 3) * 4 <= HEAD_LIMIT
 }
 
 /** The bytes of state that sits in the head. Throws CorruptCheckpointError where they aren't what was saved. */
@@ -172,7 +201,7 @@ export function inlineBytes(saved: Saved & { state: "inline" }, place: Place): U
 }
 
 /** Whether these are the bytes whose checksum and length were saved. */
-export function matches(saved: { readonly sha256: string; readonly bytes: number }, bytes: Uint8Array): boolean {
+export function matches(saved: Digest, bytes: Uint8Array): boolean {
   return bytes.byteLength === saved.bytes && sha256(bytes) === saved.sha256
 }
 

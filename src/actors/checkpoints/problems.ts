@@ -8,10 +8,13 @@ import {
   CheckpointVersionError,
   CorruptCheckpointError,
   FormatVersionError,
-  type LockError,
+  LockCancelledError,
+  LockError,
+  LockLostError,
   StoreMisconfiguredError,
   StoreUnavailableError,
 } from "../../locks/errors.ts"
+import type { Lease } from "../../locks/lock.ts"
 import { headRef } from "./names.ts"
 
 /** Whose saved state, and where it lies. */
@@ -111,5 +114,29 @@ export function notReached(place: Place, what: string, cause?: LockError): Store
     next: "Nothing was stored by it. Try again, with a longer budget if the store is slow",
     key: place.lockKey,
     cause,
+  })
+}
+
+/** The caller's signal has aborted. */
+export function cancelled(key: string, signal: AbortSignal | undefined): LockCancelledError {
+  return new LockCancelledError({
+    message: `Getting the saved state of ${key} was cancelled by its caller's signal`,
+    next: "Nothing is to be done: whoever aborted the signal wanted this",
+    key,
+    cause: signal?.reason,
+  })
+}
+
+/** The lease is gone: why, as the lease says. */
+export function lossOf(lease: Lease, since: number): LockError {
+  const reason: unknown = lease.signal.reason
+  if (reason instanceof LockError) return reason
+  return new LockLostError({
+    message: `The lease of ${lease.key} is lost`,
+    next: "Restore the sandbox anew",
+    key: lease.key,
+    cause: reason,
+    reason: "expired",
+    since,
   })
 }

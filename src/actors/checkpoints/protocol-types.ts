@@ -118,10 +118,8 @@ export type Input =
 
 /** How a wish ended. */
 export type Outcome =
-  /** `over` is the head that was claimed, as it was. */
-  | { readonly kind: "claimed"; readonly over: Head | null }
-  /** The head is known to say what was wished. `written` is false where it said so already. */
-  | { readonly kind: "done"; readonly written: boolean }
+  /** The head is known to say what was wished, and `before` is what stood there first. */
+  | { readonly kind: "done"; readonly written: boolean; readonly before: Head | null }
   /** Fenced, and surely not landed. */
   | { readonly kind: "rejected" }
   /** Sent, and nobody can tell. */

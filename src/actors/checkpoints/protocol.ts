@@ -151,7 +151,7 @@ function moved(state: State, job: Job, seen: Seen, now: Now): Transition {
 function verdict(state: State, job: Job, other: Head): Outcome {
   const before = state.base?.head?.opId ?? null
   if (!isSentBy(state, job) || other.over === before) return { kind: "rejected" }
-  if (other.over === opIdOf(state, job)) return { kind: "done", written: true }
+  if (other.over === opIdOf(state, job)) return done(state)
   const isAnotherOfMine = other.over !== null && state.unresolved!.opIds.includes(other.over)
   return { kind: isAnotherOfMine ? "rejected" : "unknown" }
 }
@@ -161,8 +161,8 @@ function landed(before: State, job: Job, seen: Seen, now: Now): Transition {
   const state: State = { ...before, base: seen, unresolved: null, lastWriteAt: now.at }
   const head = seen.head!
   if (job.wish.kind === "claim" && head.token === state.token && head.nonce === state.nonce)
-    return end({ ...state, phase: "owner" }, { kind: "claimed", over: before.base?.head ?? null })
-  if (job.wish.kind !== "claim" && head.opId === opIdOf(before, job)) return end(state, { kind: "done", written: true })
+    return end({ ...state, phase: "owner" }, done(before))
+  if (job.wish.kind !== "claim" && head.opId === opIdOf(before, job)) return end(state, done(before))
   return decide(state, { ...job, write: null }, now)
 }
 
@@ -173,7 +173,7 @@ function decide(state: State, job: Job, now: Now): Transition {
     return head !== null && head.token >= state.token ? raise(state, job, head.token) : sendWrite(state, job, now)
   }
   const isSaid = state.unresolved === null && saysAlready(head, job.wish, state.settings.version)
-  return isSaid ? end(state, { kind: "done", written: false }) : sendWrite(state, job, now)
+  return isSaid ? end(state, { kind: "done", written: false, before: head }) : sendWrite(state, job, now)
 }
 
 function raise(state: State, job: Job, above: number): Transition {
@@ -231,6 +231,9 @@ const end = (state: State, outcome: Outcome): Transition => {
   const ended: Command = { type: "ended", outcome }
   return { state: { ...state, job: null }, commands: [ended] }
 }
+
+/** A write of mine has replaced what was known. */
+const done = ({ base }: State): Outcome => ({ kind: "done", written: true, before: base?.head ?? null })
 
 /** The write whose fate is the job's. */
 const opIdOf = (state: State, { wish, write }: Job): string | undefined =>

@@ -212,8 +212,8 @@ export class HeadWorld {
     owner.commit = undefined
     const { phase, nonce, base } = owner.state
     if (phase === "fenced" && base?.head?.nonce === nonce) throw new Error("an owner was fenced by a write of its own")
-    if (outcome.kind === "claimed") {
-      owner.log = logOf(outcome.over)
+    if (outcome.kind === "done" && owner.log === undefined) {
+      owner.log = logOf(outcome.before)
       this.#tally.claimed++
     } else if (outcome.kind === "done" && id !== undefined) {
       if (!logOf(this.#head).includes(id)) throw new Error(`${id} was acknowledged, and isn't stored`)

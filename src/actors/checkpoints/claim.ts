@@ -1,0 +1,82 @@
+/**
+ * Restoring, up to the bytes (rule 15): claim the head, fetch its content beside the claim, and say how long the sandbox
+ * still has to wait before it runs.
+ */
+import type { Lease } from "../../locks/lock.ts"
+import type { CheckpointStore } from "../../locks/store.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import { type Fetched, fetchContent } from "./content.ts"
+import type { HeadShell } from "./head-shell.ts"
+import type { Head } from "./head.ts"
+import { failureOf } from "./outcomes.ts"
+import { lossOf, type Place, rejected } from "./problems.ts"
+import { savedBytes } from "./read.ts"
+
+/** How to claim. */
+export interface ClaimOptions {
+  readonly lease: Lease
+  /** For the claim and the bytes, in milliseconds. */
+  readonly budget: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The state to restore. */
+export interface Claimed {
+  /** Undefined where nothing was saved, or the sandbox was removed. */
+  readonly checkpoint: Uint8Array | undefined
+  /** The version of the definition that saved it; 0 where nothing was. */
+  readonly version: number
+  /**
+   * The sandbox may run only after this time, in milliseconds: the lease record was deleted by hand under what may be a
+   * living owner, and that owner's lease ends by then. Otherwise 0.
+   */
+  readonly runAfterMs: number
+}
+
+/** What a claim runs on. */
+export interface ClaimParts extends ClaimOptions {
+  readonly store: CheckpointStore
+  readonly clock: Clock
+  readonly place: Place
+  readonly shell: HeadShell
+}
+
+/** Claims. `over` is the head as it was before. Rejects as `CheckpointKeeper.claim` says. */
+export async function claimState(
+  parts: ClaimParts,
+): Promise<{ readonly claimed: Claimed; readonly over: Head | null }> {
+  const { store, clock, place, shell, lease, budget, signal } = parts
+  const since = clock.read().mono
+  const until = since + budget
+  const download = new AbortController()
+  const giveUp = (): void => download.abort(signal?.reason)
+  for (const source of [signal, lease.signal]) source?.addEventListener("abort", giveUp)
+  const patience = { clock, until, signal: download.signal }
+  const fetches = new Map<string, Promise<Fetched>>()
+  const onSend = ({ saved }: Head): void => {
+    if (saved.state !== "content" || fetches.has(saved.content)) return
+    fetches.set(saved.content, fetchContent(store, place.lockKey, saved, patience))
+  }
+  try {
+    const outcome = await shell.wish({ kind: "claim" }, until, { signal, onSend })
+    if (outcome.kind !== "done") throw failureOf(outcome, { ...parts, what: "Claiming the head" })
+    const seen = shell.state.base!
+    const { saved, version } = seen.head!
+    const fetched = saved.state === "content" ? fetches.get(saved.content) : undefined
+    const checkpoint = await savedBytes(store, place, seen, patience, fetched)
+    if (checkpoint === "moved") throw rejected(place)
+    const runAfterMs = Math.max(0, since + timeToWait(lease, outcome.before) - clock.read().mono)
+    return { claimed: { checkpoint, version, runAfterMs }, over: outcome.before }
+  } catch (error) {
+    throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error
+  } finally {
+    for (const source of [signal, lease.signal]) source?.removeEventListener("abort", giveUp)
+    download.abort()
+  }
+}
+
+/** No record but a live head: its owner may still be running, for as long as its ttl at most. */
+function timeToWait(lease: Lease, over: Head | null): number {
+  const isLive = over !== null && over.saved.state !== "removed"
+  return lease.how === "created" && isLive ? over.ttlMs : 0
+}

@@ -1,0 +1,178 @@
+/**
+ * Runs the head protocol of one tenancy: its commands against the store, the lease and the clock, its inputs back in.
+ * Owns no rule. One wish at a time; the keeper sees to that.
+ */
+import type { LockError } from "../../locks/errors.ts"
+import type { Lease } from "../../locks/lock.ts"
+import type { CheckpointStore, ReadAnswer, WriteAnswer } from "../../locks/store.ts"
+import type { Clock, Timer } from "../../runtime/clock.ts"
+import { checkClaimable, formatHead, type Head, HEAD_LIMIT, parseHead } from "./head.ts"
+import { headRef } from "./names.ts"
+import { corruptHead, type Place } from "./problems.ts"
+import type { Answer, Command, Input, Now, Outcome, Settings, State, Wish } from "./protocol-types.ts"
+import { dueAt, initialState, isSent, step } from "./protocol.ts"
+
+/** What it runs on. */
+export interface HeadShellParts {
+  readonly store: CheckpointStore
+  readonly clock: Clock
+  readonly lease: Lease
+  readonly settings: Settings
+  readonly adoptHeads: boolean
+}
+
+/** What a claim takes beside. */
+export interface WishOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Called when this head is sent, each time. */
+  readonly onSend?: (head: Head) => void
+}
+
+interface Wished {
+  readonly end: (outcome: Outcome) => void
+  /** Ends its requests. */
+  readonly abort: AbortController
+  readonly onSend: ((head: Head) => void) | undefined
+}
+
+type Requested = Extract<Command, { readonly request: number }>
+
+export class HeadShell {
+  /** The last thing that went wrong: the cause of whatever fails for it. */
+  trouble: LockError | undefined
+  readonly #parts: HeadShellParts
+  readonly #place: Place
+  #state: State
+  #wished: Wished | undefined
+  #timer: Timer | undefined
+
+  constructor(parts: HeadShellParts) {
+    const { store, clock, lease, settings } = parts
+    this.#parts = parts
+    this.#place = { store: store.name, lockKey: settings.key, type: settings.type }
+    this.#state = initialState(settings, lease.token, clock.id())
+    if (lease.signal.aborted) this.#onLoss()
+    else lease.signal.addEventListener("abort", this.#onLoss, { once: true })
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  /** Whether the wish under way has sent a write whose fate isn't known. */
+  get isSent(): boolean {
+    return isSent(this.#state)
+  }
+
+  /** Settles with how the wish ended, by `until` (monotonic ms). Never rejects, unless another wish is under way. */
+  wish(wish: Wish, until: number, { signal, onSend }: WishOptions = {}): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    this.trouble = undefined
+    this.#wished = { end: resolve, abort: new AbortController(), onSend }
+    const cancel = (): void => this.#input({ type: "cancel" })
+    this.#input({ type: "wish", wish, until })
+    if (signal?.aborted) cancel()
+    signal?.addEventListener("abort", cancel, { once: true })
+    return promise.finally(() => signal?.removeEventListener("abort", cancel))
+  }
+
+  /** Stops listening to the lease. */
+  close(): void {
+    this.#parts.lease.signal.removeEventListener("abort", this.#onLoss)
+  }
+
+  readonly #onLoss = (): void => this.#input({ type: "lost" })
+
+  #input(input: Input): void {
+    const { state, commands } = step(this.#state, input, this.#now())
+    this.#state = state
+    for (const command of commands) this.#run(command)
+    this.#arm()
+  }
+
+  #now(): Now {
+    const { clock, lease } = this.#parts
+    return { at: clock.read().mono, draw: clock.random(), fresh: clock.id(), held: lease.isHeld() }
+  }
+
+  #arm(): void {
+    this.#timer?.cancel()
+    const due = dueAt(this.#state)
+    if (due === undefined || due === Number.POSITIVE_INFINITY) return
+    const { clock } = this.#parts
+    this.#timer = clock.after(due - clock.read().mono, () => this.#input({ type: "tick" }))
+  }
+
+  #run(command: Command): void {
+    if (command.type !== "ended") return void this.#request(command)
+    const wished = this.#wished
+    this.#wished = undefined
+    wished?.abort.abort()
+    wished?.end(command.outcome)
+  }
+
+  async #request(command: Requested): Promise<void> {
+    const answer = await this.#answer(command)
+    this.#input({ type: "answer", request: command.request, answer })
+  }
+
+  async #answer(command: Requested): Promise<Answer> {
+    try {
+      if (command.type === "raise") return await this.#raise(command.above)
+      return command.type === "read" ? await this.#read(command) : await this.#put(command)
+    } catch (error) {
+      this.trouble = error as LockError
+      return { kind: "unusable" }
+    }
+  }
+
+  async #raise(above: number): Promise<Answer> {
+    const { lease } = this.#parts
+    try {
+      await lease.renew({ tokenAbove: above })
+      return lease.token > above ? { kind: "raised", token: lease.token } : { kind: "failed", fatal: false }
+    } catch (error) {
+      this.trouble = error as LockError
+      return { kind: "failed", fatal: lease.signal.aborted }
+    }
+  }
+
+  async #read({ known, deadline }: Extract<Command, { readonly type: "read" }>): Promise<Answer> {
+    const request = { ...this.#within(deadline), limit: HEAD_LIMIT, ...(known !== null && { known }) }
+    const answer: ReadAnswer = await this.#parts.store.read(headRef(this.#place.lockKey), request)
+    switch (answer.kind) {
+      case "found":
+        return { kind: "found", generation: answer.generation, head: this.#parse(answer.body) }
+      case "unchanged":
+      case "absent":
+        return { kind: answer.kind }
+      case "tooLarge":
+        throw corruptHead(this.#place, `is over ${HEAD_LIMIT} bytes`)
+      case "failed":
+        this.trouble = answer.error
+        return { kind: "failed", fatal: !answer.error.retryable }
+    }
+  }
+
+  /** Before the claim a head also has to be one that this owner may take over. */
+  #parse(body: Uint8Array): Head {
+    const head = parseHead(body, this.#place)
+    const { adoptHeads, settings } = this.#parts
+    if (this.#state.phase === "unclaimed") checkClaimable(head, this.#place, { ...settings, adoptHeads })
+    return head
+  }
+
+  async #put({ expected, head, deadline }: Extract<Command, { readonly type: "put" }>): Promise<Answer> {
+    const body = formatHead(head)
+    this.#wished?.onSend?.(head)
+    const request = this.#within(deadline)
+    const answer: WriteAnswer = await this.#parts.store.put(headRef(this.#place.lockKey), expected, body, request)
+    if (answer.kind !== "unknown") return answer
+    this.trouble = answer.error
+    return { kind: "unknown", fatal: !answer.error.retryable, throttled: answer.throttled ?? false }
+  }
+
+  #within(deadline: number): { readonly deadline: number; readonly signal: AbortSignal } {
+    return { deadline: deadline - this.#parts.clock.read().mono, signal: this.#wished!.abort.signal }
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Keeps the saved state of one sandbox for one tenancy (rules 15 to 18): claims the head before the sandbox runs, commits
+ * checkpoints one at a time, deletes what they supersede. The head's protocol is in protocol.ts; this is what surrounds
+ * it: content objects, callers that share a write, budgets, errors.
+ *
+ * Not promised: that a commit that ends in CheckpointUnknownError is not stored. A CheckpointRejectedError means that a
+ * later owner has claimed the head, so that the lease is lost whatever it says of itself.
+ */
+import { type LockError, LockNotHeldError } from "../../locks/errors.ts"
+import type { Lease } from "../../locks/lock.ts"
+import type { CheckpointStore } from "../../locks/store.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import type { OnError } from "../../runtime/report.ts"
+import { badOption, countOf } from "../config.ts"
+import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
+import { overCap } from "./codec.ts"
+import { storeContent } from "./content.ts"
+import { Garbage } from "./garbage.ts"
+import { HeadShell } from "./head-shell.ts"
+import { holdsBytes } from "./head-writes.ts"
+import { digestOf, fitsInline, inlined, KEPT_LIMIT, namedContents } from "./head.ts"
+import { contentName } from "./names.ts"
+import { failureOf } from "./outcomes.ts"
+import { PendingWrite, type WriteKind } from "./pending-write.ts"
+import { lossOf, notReached, type Place, rejected, unknownFate } from "./problems.ts"
+import type { Wish } from "./protocol-types.ts"
+
+/** One request for the head: it is small. */
+const requestMs = 5000
+const writing = "Writing the saved state"
+const defaultCap = 32 * 1024 * 1024
+
+/** Whose state, and how it is kept. */
+export interface KeeperOptions {
+  readonly store: CheckpointStore
+  readonly clock: Clock
+  readonly lockKey: string
+  /** The definition's name. */
+  readonly type: string
+  /** The definition's version. */
+  readonly version: number
+  /** The lease store's name, the same in every process. */
+  readonly leases: string
+  /** Of the lease; the next owner may have to wait for it. */
+  readonly ttlMs: number
+  /** How many older content objects stay, 0 to 32; default 1. States that sit in the head leave none. */
+  readonly keepCheckpoints?: number | undefined
+  /** The most bytes of one checkpoint; default 32 MiB. */
+  readonly maxCheckpoint?: number | undefined
+  /** Takes over heads that were written under leases of another store. */
+  readonly adoptHeads?: boolean | undefined
+  /** Hears of failed deletes. */
+  readonly onError?: OnError | undefined
+}
+
+/** How long one caller waits, in milliseconds. */
+export interface WriteOptions {
+  readonly budget: number
+}
+
+export class CheckpointKeeper {
+  readonly #options: KeeperOptions
+  readonly #place: Place
+  readonly #cap: number
+  readonly #keep: number
+  readonly #garbage: Garbage
+  readonly #queue: PendingWrite[] = []
+  #tenancy: { readonly lease: Lease; readonly shell: HeadShell } | undefined
+  #isPumping = false
+  #isClosed = false
+
+  /** Throws InvalidConfigError. */
+  constructor(options: KeeperOptions) {
+    this.#options = options
+    const { store, clock, lockKey, type, onError, keepCheckpoints = 1, maxCheckpoint = defaultCap } = options
+    this.#place = { store: store.name, lockKey, type }
+    this.#cap = countOf("maxCheckpoint", maxCheckpoint, 1)
+    this.#keep = countOf("keepCheckpoints", keepCheckpoints)
+    if (this.#keep > KEPT_LIMIT) throw badOption(`keepCheckpoints is ${this.#keep}`, `Give at most ${KEPT_LIMIT}`)
+    this.#garbage = new Garbage({ store, clock, lockKey, onError })
+  }
+
+  /**
+   * Claims the head, and gets what it holds. Before it has settled the sandbox must not run. After a failure it may be
+   * called again with the same lease.
+   *
+   * Rejects with CorruptCheckpointError, FormatVersionError, CheckpointVersionError, StoreMisconfiguredError (a head of
+   * another lease store), StoreUnavailableError, LockCancelledError, LockLostError, or CheckpointRejectedError where a
+   * later owner was faster. Nothing runs and nothing is lost then; the head may carry this owner's token.
+   */
+  async claim({ lease, budget, signal }: ClaimOptions): Promise<Claimed> {
+    const { store, clock } = this.#options
+    this.#tenancy ??= { lease, shell: this.#openShell(lease) }
+    const { shell } = this.#tenancy
+    const { over, claimed } = await claimState({ store, clock, place: this.#place, shell, lease, budget, signal })
+    const head = shell.state.base!.head!
+    for (const content of namedContents(head)) this.#garbage.note(content)
+    if (lease.how === "takeover" || (lease.how === "created" && over !== null)) this.#garbage.sweep(head)
+    return claimed
+  }
+
+  /**
+   * Stores a checkpoint; settles once it is known to be stored. One write is under way at a time: calls that come
+   * meanwhile share the next one, which stores the bytes that came last. Bytes that the head holds already aren't written.
+   *
+   * Rejects with CheckpointInvalidError (over the cap), LockNotHeldError (before the claim, after close), LockLostError,
+   * StoreUnavailableError (surely not stored), CheckpointRejectedError (surely not stored, and the lease is lost) or
+   * CheckpointUnknownError.
+   */
+  async commit(bytes: Uint8Array, { budget }: WriteOptions): Promise<void> {
+    if (bytes.byteLength > this.#cap) throw overCap(this.#place.lockKey, bytes.byteLength, this.#cap)
+    const last = this.#queue.at(-1)
+    const isJoined = last?.kind === "commit" && !last.isStarted
+    const write = isJoined ? last : this.#enqueue("commit")
+    write.bytes = bytes.slice() // its owner may go on changing them
+    return this.#wait(write, budget)
+  }
+
+  /** Leaves `removed` in the head and deletes the content. Rejects as `commit` does. */
+  async remove({ budget }: WriteOptions): Promise<void> {
+    return this.#wait(this.#enqueue("remove"), budget)
+  }
+
+  /**
+   * Settles when no commit is under way, and none is left of which nobody knows whether it landed: such a one is sent
+   * again until that is known. Rejects as `commit` does.
+   */
+  async settle({ budget }: WriteOptions): Promise<void> {
+    const isSettled = this.#queue.length === 0 && (this.#tenancy?.shell.state.unresolved ?? null) === null
+    return isSettled ? undefined : this.#wait(this.#enqueue("settle"), budget)
+  }
+
+  /** Takes no more writes. Settles when those under way have ended, within their budgets, and deletes within 10 s. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all(this.#queue.map((write) => write.ended))
+    this.#tenancy?.shell.close()
+    await this.#garbage.close()
+  }
+
+  #openShell(lease: Lease): HeadShell {
+    const { store, clock, lockKey, type, version, leases, ttlMs, adoptHeads = false } = this.#options
+    const spacingMs = store.capabilities.writeSpacing
+    const settings = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, spacingMs, requestMs }
+    return new HeadShell({ store, clock, lease, settings, adoptHeads })
+  }
+
+  #enqueue(kind: WriteKind): PendingWrite {
+    if (this.#isClosed || (this.#tenancy?.shell.state.phase ?? "unclaimed") === "unclaimed") {
+      throw new LockNotHeldError({
+        message: `The head of ${this.#place.lockKey} is not claimed, or no longer kept`,
+        next: "Claim it with a lease before anything is stored",
+        key: this.#place.lockKey,
+      })
+    }
+    const write = new PendingWrite(this.#options.clock, kind, (late) => this.#whyLate(late))
+    this.#queue.push(write)
+    return write
+  }
+
+  async #wait(write: PendingWrite, budget: number): Promise<void> {
+    const waited = write.join(budget)
+    void this.#pump()
+    return waited
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    for (let write = this.#queue[0]; write !== undefined; write = this.#queue[0]) {
+      const pending = write
+      await pending.run(() => this.#write(pending))
+      this.#queue.shift()
+    }
+    this.#isPumping = false
+  }
+
+  async #write(write: PendingWrite): Promise<void> {
+    const { clock } = this.#options
+    const { lease, shell } = this.#tenancy!
+    if (write.until <= clock.read().mono) throw this.#whyLate(write)
+    if (lease.signal.aborted) throw lossOf(lease, clock.read().wall)
+    if (shell.state.phase === "fenced") throw rejected(this.#place)
+    const wish = write.kind === "commit" ? await this.#commitOf(write) : { kind: write.kind }
+    if (wish === undefined) return
+    const outcome = await shell.wish(wish, write.until)
+    if (outcome.kind !== "done") throw failureOf(outcome, { place: this.#place, lease, shell, clock, what: writing })
+    this.#collect(write.kind)
+  }
+
+  /** Puts the content there before any head can name it. Undefined where the head holds these bytes already. */
+  async #commitOf({ bytes, until }: PendingWrite): Promise<Wish | undefined> {
+    const { store, clock, lockKey, version } = this.#options
+    const { lease, shell } = this.#tenancy!
+    const { base, unresolved, token } = shell.state
+    const head = base?.head ?? null
+    const digest = digestOf(bytes)
+    if (unresolved === null && holdsBytes(head, digest, version)) return undefined
+    if (fitsInline(head, bytes.byteLength)) return { kind: "commit", saved: inlined(bytes, digest) }
+    const freshName = (): string => {
+      const name = contentName(token, (head?.seq ?? 0) + 1, clock.id())
+      this.#garbage.note(name)
+      return name
+    }
+    const patience = { clock, until, signal: lease.signal }
+    const stored = await storeContent(store, lockKey, bytes, digest, freshName, patience)
+    if (stored.kind === "failed")
+      throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : notReached(this.#place, writing, stored.error)
+    this.#garbage.note(stored.content.content, stored.generation)
+    return { kind: "commit", saved: { state: "content", ...stored.content } }
+  }
+
+  /** After an acknowledged write. A later owner that claimed this very write does its own deleting. */
+  #collect(kind: WriteKind): void {
+    const { base, phase } = this.#tenancy!.shell.state
+    const head = base?.head ?? null
+    if (phase !== "owner" || head === null) return
+    this.#garbage.superseded(head)
+    if (kind === "remove") this.#garbage.sweep(head)
+  }
+
+  #whyLate({ isStarted }: PendingWrite): LockError {
+    const { shell } = this.#tenancy!
+    const why = "its answer didn't come within the budget"
+    if (isStarted && shell.isSent) return unknownFate(this.#place, why, shell.trouble)
+    return notReached(this.#place, writing, shell.trouble)
+  }
+}

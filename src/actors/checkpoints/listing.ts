@@ -1,0 +1,90 @@
+/**
+ * Which sandboxes of a definition have saved state: read from the names of the heads, and from the heads themselves, as
+ * only they say that a sandbox was removed, or what the key of a long name is.
+ *
+ * Not promised: one moment in time. What is made or removed while the listing goes on may be there or not.
+ */
+import { CorruptCheckpointError, FormatVersionError, type LockError } from "../../locks/errors.ts"
+import { decodeName, encodeName, namePrefix, sandboxLockKey, splitSandboxLockKey } from "../../locks/keys.ts"
+import type { ObjectRef, ReadAnswer } from "../../locks/store.ts"
+import { HEAD_LIMIT, keyOfHead, parseHead } from "./head.ts"
+import { headOwnerName } from "./names.ts"
+import { insist } from "./patience.ts"
+import { cancelled, notReached } from "./problems.ts"
+import { patienceOf, type ReadFrom } from "./read.ts"
+
+const requestMs = 10_000
+/** Heads that are read at a time. */
+const atOnce = 16
+
+/**
+ * The keys of all sandboxes of a definition that have a head, removed ones left out, in no particular order. A damaged
+ * head is listed too, by its name: reading it says what is wrong with it. The budget counts anew for each request.
+ *
+ * Rejects with StoreUnavailableError, StoreMisconfiguredError, LockCancelledError, or CorruptCheckpointError where a
+ * damaged head has a name so long that only the head could tell the key.
+ */
+export async function* listHeads(from: ReadFrom, definition: string): AsyncGenerator<string> {
+  const prefix = namePrefix(sandboxLockKey(definition, ""))
+  const { store, budget, signal } = from
+  const deadline = Math.min(budget, requestMs)
+  let after: string | undefined
+  do {
+    if (signal?.aborted) throw cancelled(definition, signal)
+    const page = await store.list("state", { prefix, deadline, ...(after && { after }), ...(signal && { signal }) })
+    const refs = page.items.map(({ name }): ObjectRef => ({ area: "state", name }))
+    const heads = refs.filter(({ name }) => headOwnerName(name) !== undefined)
+    for (let first = 0; first < heads.length; first += atOnce) {
+      const read = heads.slice(first, first + atOnce).map((ref) => lockKeyOf(from, ref))
+      for (const lockKey of await Promise.all(read)) {
+        const parts = lockKey === undefined ? undefined : splitSandboxLockKey(lockKey)
+        if (parts?.definition === definition) yield parts.key
+      }
+    }
+    after = page.next
+  } while (after !== undefined)
+}
+
+/** The lock key of a head; undefined where it is gone, removed, or not a head of ours at all. */
+async function lockKeyOf(from: ReadFrom, ref: ObjectRef): Promise<string | undefined> {
+  const name = headOwnerName(ref.name)!
+  const answer = await readBody(from, ref)
+  if (answer.kind === "absent") return undefined
+  const body = answer.kind === "found" ? answer.body : undefined
+  const lockKey = decodeName(name) ?? (body && keyOfHead(body))
+  if (lockKey === undefined) throw nameless(from, ref)
+  if (encodeName(lockKey) !== name) return undefined
+  return body !== undefined && isRemoved(body, from, lockKey) ? undefined : lockKey
+}
+
+type Known = Exclude<ReadAnswer, { readonly kind: "failed" }>
+
+async function readBody(from: ReadFrom, ref: ObjectRef): Promise<Known> {
+  const { store, signal } = from
+  let error: LockError | undefined
+  const answer = await insist<Known>(patienceOf(from), requestMs, async (request) => {
+    const read = await store.read(ref, { ...request, limit: HEAD_LIMIT })
+    if (read.kind !== "failed") return read
+    error = read.error
+    if (!error.retryable) throw error
+    return undefined
+  })
+  if (answer !== undefined) return answer
+  if (signal?.aborted) throw cancelled(ref.name, signal)
+  throw notReached({ store: store.name, lockKey: ref.name }, "Reading the head", error)
+}
+
+function isRemoved(body: Uint8Array, { store }: ReadFrom, lockKey: string): boolean {
+  try {
+    return parseHead(body, { store: store.name, lockKey }).saved.state === "removed"
+  } catch (error) {
+    if (error instanceof CorruptCheckpointError || error instanceof FormatVersionError) return false
+    throw error
+  }
+}
+
+const nameless = ({ store }: ReadFrom, { name }: ObjectRef): CorruptCheckpointError =>
+  new CorruptCheckpointError({
+    message: `The head in ${store.name}, state/${name}, is damaged, and its key is too long to be in its name`,
+    next: "Put a good copy of that object back, or delete it by hand",
+  })

@@ -1,0 +1,40 @@
+/** How an outcome of the head protocol, or a budget that ended before one, is told to a caller: as a typed error. */
+import type { LockError } from "../../locks/errors.ts"
+import type { Lease } from "../../locks/lock.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import type { HeadShell } from "./head-shell.ts"
+import { cancelled, lossOf, notReached, type Place, rejected, unknownFate } from "./problems.ts"
+import type { Outcome } from "./protocol-types.ts"
+
+/** Whose wish it was. */
+export interface Wisher {
+  readonly place: Place
+  readonly lease: Lease
+  readonly shell: HeadShell
+  readonly clock: Clock
+  readonly signal?: AbortSignal | undefined
+  /** Begins a sentence: `Claiming the head`. */
+  readonly what: string
+}
+
+/** Why a wish came to nothing. */
+export function failureOf(
+  outcome: Exclude<Outcome, { readonly kind: "done" }>,
+  { place, lease, shell, clock, signal, what }: Wisher,
+): LockError {
+  switch (outcome.kind) {
+    case "rejected":
+      return rejected(place)
+    case "unknown":
+      return unknownFate(place, "it was sent, and what stands in the store doesn't tell", shell.trouble)
+    case "lost":
+      return lossOf(lease, clock.read().wall)
+    case "cancelled":
+      return cancelled(place.lockKey, signal)
+    case "timeout":
+      return notReached(place, what, shell.trouble)
+    case "failed":
+    case "unusable":
+      return shell.trouble ?? notReached(place, what)
+  }
+}

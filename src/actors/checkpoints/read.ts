@@ -1,0 +1,117 @@
+/**
+ * Saved state read without a lease: one head, and the bytes it leads to.
+ *
+ * Not promised: that it is current. An owner may write while it is read, and may have written much that isn't saved yet.
+ */
+import type { LockError } from "../../locks/errors.ts"
+import { ABSENT, type CheckpointStore, type ObjectStore } from "../../locks/store.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import { fetchContent, type Fetched } from "./content.ts"
+import { type Head, HEAD_LIMIT, inlineBytes, parseHead } from "./head.ts"
+import { headRef } from "./names.ts"
+import { insist, type Patience } from "./patience.ts"
+import { cancelled, corruptContent, corruptHead, notReached, type Place } from "./problems.ts"
+import type { Seen } from "./protocol-types.ts"
+
+const requestMs = 5000
+
+/** Where to read, and for how long. */
+export interface ReadFrom {
+  readonly store: CheckpointStore
+  readonly clock: Clock
+  /** In milliseconds. */
+  readonly budget: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Whose head. */
+export interface HeadOf {
+  readonly lockKey: string
+  /** The definition's name; without one, any is taken. */
+  readonly type?: string
+}
+
+/** Saved state with the version of the definition that saved it. */
+export interface SavedBytes {
+  readonly bytes: Uint8Array
+  readonly version: number
+}
+
+/**
+ * One head, or undefined where there is none. Rejects with CorruptCheckpointError, FormatVersionError,
+ * StoreUnavailableError, StoreMisconfiguredError or, when the signal aborts, LockCancelledError.
+ */
+export async function readHead(from: ReadFrom, of: HeadOf): Promise<Head | undefined> {
+  return (await readSeen(from.store, placeOf(from, of), patienceOf(from))).head ?? undefined
+}
+
+/** The saved state, or undefined where nothing is saved or it was removed. Rejects as `readHead` does. */
+export async function readCheckpointBytes(from: ReadFrom, of: HeadOf): Promise<SavedBytes | undefined> {
+  const place = placeOf(from, of)
+  const patience = patienceOf(from)
+  for (;;) {
+    const seen = await readSeen(from.store, place, patience)
+    const bytes = await savedBytes(from.store, place, seen, patience)
+    if (bytes === undefined) return undefined
+    if (bytes !== "moved") return { bytes, version: seen.head!.version }
+  }
+}
+
+/** One version of the head. Rejects as `readHead` does. */
+export async function readSeen(store: ObjectStore, place: Place, patience: Patience): Promise<Seen> {
+  let error: LockError | undefined
+  const seen = await insist<Seen>(patience, requestMs, async (request) => {
+    const answer = await store.read(headRef(place.lockKey), { ...request, limit: HEAD_LIMIT })
+    switch (answer.kind) {
+      case "found":
+        return { generation: answer.generation, head: parseHead(answer.body, place) }
+      case "absent":
+        return { generation: ABSENT, head: null }
+      case "tooLarge":
+        throw corruptHead(place, `is over ${HEAD_LIMIT} bytes`)
+      case "unchanged":
+        return undefined
+      case "failed":
+        error = answer.error
+        if (!error.retryable) throw error
+        return undefined
+    }
+  })
+  return seen ?? fail(place, patience, error)
+}
+
+/**
+ * The state that a head holds; undefined where it holds none. `moved` where its content isn't there because the head has
+ * been written since; CorruptCheckpointError where it hasn't. `fetched` is a download begun before.
+ */
+export async function savedBytes(
+  store: ObjectStore,
+  place: Place,
+  { head, generation }: Seen,
+  patience: Patience,
+  fetched?: Promise<Fetched>,
+): Promise<Uint8Array | undefined | "moved"> {
+  if (head === null || head.saved.state === "none" || head.saved.state === "removed") return undefined
+  if (head.saved.state === "inline") return inlineBytes(head.saved, place)
+  const result = await (fetched ?? fetchContent(store, place.lockKey, head.saved, patience))
+  if (result.kind === "bytes") return result.bytes
+  if (result.kind === "failed") return fail(place, patience, result.error)
+  const again = await readSeen(store, place, patience)
+  if (again.generation !== generation) return "moved"
+  const why = result.kind === "missing" ? "isn't there" : "doesn't match its checksum"
+  throw corruptContent(place, head.saved.content, why)
+}
+
+function fail(place: Place, { signal }: Patience, error: LockError | undefined): never {
+  if (!signal?.aborted) throw error?.retryable === false ? error : notReached(place, "Reading the head", error)
+  throw cancelled(place.lockKey, signal)
+}
+
+const placeOf = ({ store }: ReadFrom, of: HeadOf): Place => ({ store: store.name, ...of })
+
+/** The budget from now on. */
+export const patienceOf = ({ clock, budget, signal }: Omit<ReadFrom, "store">): Patience => ({
+  clock,
+  until: clock.read().mono + budget,
+  signal,
+})
