@@ -27,8 +27,8 @@ export interface Claimed {
   /** The version of the definition that saved it; 0 where nothing was. */
   readonly version: number
   /**
-   * The sandbox may run only after this time, in milliseconds: the lease record was deleted by hand under what may be a
-   * living owner, and that owner's lease ends by then. Otherwise 0.
+   * The sandbox may run only from this time on, in milliseconds of the clock's monotonic time; 0 where at once. Set where
+   * the lease record was deleted by hand under what may be a living owner, whose lease ends by then.
    */
   readonly runAfterMs: number
 }
@@ -65,7 +65,7 @@ export async function claimState(
     const fetched = saved.state === "content" ? fetches.get(saved.content) : undefined
     const checkpoint = await savedBytes(store, place, seen, patience, fetched)
     if (checkpoint === "moved") throw rejected(place)
-    const runAfterMs = Math.max(0, since + timeToWait(lease, outcome.before) - clock.read().mono)
+    const runAfterMs = isUnrecorded(lease, outcome.before) ? since + outcome.before.ttlMs : 0
     return { claimed: { checkpoint, version, runAfterMs }, over: outcome.before }
   } catch (error) {
     throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error
@@ -76,7 +76,5 @@ export async function claimState(
 }
 
 /** No record but a live head: its owner may still be running, for as long as its ttl at most. */
-function timeToWait(lease: Lease, over: Head | null): number {
-  const isLive = over !== null && over.saved.state !== "removed"
-  return lease.how === "created" && isLive ? over.ttlMs : 0
-}
+const isUnrecorded = (lease: Lease, over: Head | null): over is Head =>
+  lease.how === "created" && over !== null && over.saved.state !== "removed"

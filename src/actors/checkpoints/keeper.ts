@@ -25,6 +25,8 @@ import { PendingWrite, type WriteKind } from "./pending-write.ts"
 import { lossOf, notReached, type Place, rejected, unknownFate } from "./problems.ts"
 import type { Wish } from "./protocol-types.ts"
 
+export type { Claimed, ClaimOptions } from "./claim.ts"
+
 /** One request for the head: it is small. */
 const requestMs = 5000
 const writing = "Writing the saved state"
