@@ -36,6 +36,8 @@ export interface TimerOptions {
 export interface Clock {
   /** The three clocks, read together. */
   read(): Reading
+  /** `read().mono` alone, which costs a tenth: for what only waits. Authority is decided by a whole reading. */
+  mono(): number
   /** A number in [0,1). */
   random(): number
   /** A fresh unpredictable id of 16 characters of `[A-Za-z0-9_-]` (virtual: seeded, so the same in every run). */
@@ -147,6 +149,10 @@ class LiveClock implements Clock {
   read(): Reading {
     const wall = Date.now()
     return { wall, mono: performance.now(), boot: this.#boot.read(wall) }
+  }
+
+  mono(): number {
+    return performance.now()
   }
 
   random(): number {

@@ -19,7 +19,7 @@ const nanos = (ms: number): bigint => BigInt(Math.round(ms * 1_000_000))
 const clockMethods = (clock: Clock, options?: TimerOptions) => {
   const currentTimeMillisUnsafe = (): number => clock.read().wall
   const currentTimeNanosUnsafe = (): bigint => nanos(clock.read().wall)
-  const monotonicTimeNanosUnsafe = (): bigint => nanos(clock.read().mono)
+  const monotonicTimeNanosUnsafe = (): bigint => nanos(clock.mono())
   return {
     currentTimeMillisUnsafe,
     currentTimeNanosUnsafe,

@@ -40,7 +40,7 @@ class ClockAction<T> extends Subscription implements SchedulerAction<T> {
 export const rxScheduler = (clock: Clock): SchedulerLike => {
   const start = clock.read()
   return {
-    now: () => start.wall + (clock.read().mono - start.mono),
+    now: () => start.wall + (clock.mono() - start.mono),
     schedule: <T>(work: Work<T>, delay = 0, state?: T): Subscription =>
       new ClockAction(clock, work).schedule(state, delay),
   }

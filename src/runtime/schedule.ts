@@ -2,8 +2,8 @@
  * One schedule for all that waits on one clock: entries that come due within the same 10 ms share a bucket, and one
  * timer of the clock waits for the earliest bucket, so that 100,000 renewals don't cost 100,000 timers.
  *
- * An entry is never early and up to 10 ms late (later only where the clock's timers are). Entries that come due together
- * run in the order of their times, then of their `set`.
+ * An entry is never early and up to 10 ms late (later only where the clock's timers are). Entries of one bucket run in the
+ * order in which they were set, whatever their times within it: nothing is sorted.
  */
 import { type Clock, delayOf, type Timer } from "./clock.ts"
 import { Heap, type HeapItem } from "./heap.ts"
@@ -11,53 +11,61 @@ import { Heap, type HeapItem } from "./heap.ts"
 /** The width of a bucket, in ms: the most that the schedule itself makes an entry late. */
 const bucketMillis = 10
 
+/** What an entry calls, with the monotonic time at which the entries of its turn began to run. */
+export type WakeCallback = (now: number) => void
+
 /** How an entry behaves towards the process. */
 export interface WakeOptions {
   /** The wait for it doesn't keep the process alive. */
   readonly background?: boolean
 }
 
-/** The entries of one slice of time, in no order. */
+/** The entries of one slice of time: a list linked through the entries themselves, in the order of their `set`. */
 class Bucket implements HeapItem {
+  /** In the schedule's heap; negative once it is due. */
   position = -1
   readonly end: number
-  readonly wakes: Wake[] = []
+  first: Wake | undefined
+  #last: Wake | undefined
 
   constructor(end: number) {
     this.end = end
   }
 
   add(wake: Wake): void {
-    wake.index = this.wakes.push(wake) - 1
     wake.bucket = this
+    wake.before = this.#last
+    if (this.#last === undefined) this.first = wake
+    else this.#last.behind = wake
+    this.#last = wake
   }
 
   remove(wake: Wake): void {
-    const last = this.wakes.pop()!
-    if (last !== wake) {
-      this.wakes[wake.index] = last
-      last.index = wake.index
-    }
-    wake.bucket = undefined
+    const { before, behind } = wake
+    if (before === undefined) this.first = behind
+    else before.behind = behind
+    if (behind === undefined) this.#last = before
+    else behind.before = before
+    wake.bucket = wake.before = wake.behind = undefined
   }
 }
 
 /** One entry of the schedule, to be set again as often as wanted: at most one call is pending. */
 export class Wake {
-  readonly callback: () => void
+  readonly callback: WakeCallback
   readonly #schedule: Schedule
-  /** @internal Where the schedule keeps it; undefined while it isn't set. */
+  /** @internal Where it waits; undefined while it isn't set. */
   bucket: Bucket | undefined
+  /** @internal Its neighbours in the bucket. */
+  before: Wake | undefined
   /** @internal */
-  index = 0
+  behind: Wake | undefined
   /** @internal The time it is set for, in the clock's monotonic ms. */
   at = 0
   /** @internal */
-  sequence = 0
-  /** @internal */
   background: boolean
 
-  constructor(schedule: Schedule, callback: () => void, background: boolean) {
+  constructor(schedule: Schedule, callback: WakeCallback, background: boolean) {
     this.#schedule = schedule
     this.callback = callback
     this.background = background
@@ -79,13 +87,12 @@ export class Wake {
   }
 }
 
-const inOrder = (a: Wake, b: Wake): number => a.at - b.at || a.sequence - b.sequence
-
 export class Schedule {
   readonly #clock: Clock
   readonly #buckets = new Map<number, Bucket>()
   readonly #order = new Heap<Bucket>((a, b) => a.end < b.end)
-  #sequence = 0
+  /** Out of the two above: what the present turn runs, and what it left behind if an entry threw. */
+  #due: Bucket[] = []
   #size = 0
   #foreground = 0
   #timer: Timer | undefined
@@ -102,8 +109,8 @@ export class Schedule {
     return this.#size
   }
 
-  /** An entry that isn't set yet. `background` is what its `set` means when it doesn't say. */
-  wake(callback: () => void, options: WakeOptions = {}): Wake {
+  /** An entry that isn't set yet. `background` is what its `set` means when it doesn't say, or said before. */
+  wake(callback: WakeCallback, options: WakeOptions = {}): Wake {
     return new Wake(this, callback, options.background ?? false)
   }
 
@@ -112,7 +119,6 @@ export class Schedule {
     this.#takeOut(wake)
     wake.at = at
     wake.background = background
-    wake.sequence = this.#sequence++
     this.#size++
     if (!background) this.#foreground++
     this.#bucketOf(at).add(wake)
@@ -121,7 +127,6 @@ export class Schedule {
 
   /** @internal Use `Wake.clear`. */
   clear(wake: Wake): void {
-    if (wake.bucket === undefined) return
     this.#takeOut(wake)
     this.#rearm()
   }
@@ -144,11 +149,10 @@ export class Schedule {
     bucket.remove(wake)
     this.#size--
     if (!wake.background) this.#foreground--
-    if (bucket.wakes.length === 0) this.#drop(bucket)
+    if (bucket.first === undefined && bucket.position >= 0) this.#drop(bucket)
   }
 
   #drop(bucket: Bucket): void {
-    if (bucket.position < 0) return // being fired: out already
     this.#order.remove(bucket)
     this.#buckets.delete(bucket.end)
   }
@@ -156,7 +160,7 @@ export class Schedule {
   /** Keeps one timer armed, for the earliest bucket; it keeps the process alive while any foreground entry is set. */
   #rearm(): void {
     if (this.#firing) return
-    const end = this.#order.peek()?.end ?? Infinity
+    const end = (this.#due[0] ?? this.#order.peek())?.end ?? Infinity
     const background = this.#foreground === 0
     if (this.#timer !== undefined && end === this.#timerEnd && background === this.#timerBackground) return
     this.#timer?.cancel()
@@ -164,49 +168,40 @@ export class Schedule {
     if (end === Infinity) return
     this.#timerEnd = end
     this.#timerBackground = background
-    this.#timer = this.#clock.after(end - this.#clock.read().mono, () => this.#fire(), { background })
+    this.#timer = this.#clock.after(end - this.#clock.mono(), this.#fire, { background })
   }
 
-  #fire(): void {
+  readonly #fire = (): void => {
+    const now = this.#clock.mono()
     this.#timer = undefined
     this.#firing = true
-    const batch = this.#takeDue()
-    let next = 0
+    this.#collectDue(now)
     try {
-      while (next < batch.length) this.#run(batch[next++]!)
+      this.#runDue(now)
     } finally {
       this.#firing = false
-      for (const wake of batch.slice(next)) this.#putBack(wake) // after a throw the others run on the next turn
       this.#rearm()
     }
   }
 
-  /** The entries that are due, in order; each stays in its bucket, which is out of the schedule, until it is run. */
-  #takeDue(): Wake[] {
-    const now = this.#clock.read().mono
-    const batch: Wake[] = []
+  /** What is set for the past from now on waits for the next turn, so that no entry can starve the others. */
+  #collectDue(now: number): void {
     for (let first = this.#order.peek(); first !== undefined && first.end <= now; first = this.#order.peek()) {
       this.#drop(first)
-      for (const wake of first.wakes) batch.push(wake)
+      this.#due.push(first)
     }
-    return batch.sort(inOrder)
   }
 
-  #run(wake: Wake): void {
-    if (!isTakenOut(wake)) return
-    this.#takeOut(wake)
-    wake.callback()
-  }
-
-  #putBack(wake: Wake): void {
-    if (!isTakenOut(wake)) return
-    wake.bucket!.remove(wake)
-    this.#bucketOf(wake.at).add(wake)
+  #runDue(now: number): void {
+    for (let bucket = this.#due[0]; bucket !== undefined; bucket = this.#due[0]) {
+      for (let wake = bucket.first; wake !== undefined; wake = bucket.first) {
+        this.#takeOut(wake)
+        wake.callback(now)
+      }
+      this.#due.shift()
+    }
   }
 }
-
-/** Still to run in the present batch: neither cleared nor set anew by an entry that ran before it. */
-const isTakenOut = (wake: Wake): boolean => wake.bucket !== undefined && wake.bucket.position < 0
 
 const schedules = new WeakMap<Clock, Schedule>()
 

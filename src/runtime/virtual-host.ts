@@ -60,7 +60,11 @@ export class VirtualHost implements Clock {
     const elapsed = this.#elapsed()
     const wall = elapsed + this.#wallAhead
     const boot = this.bootId === undefined ? wall : elapsed + this.#bootAhead
-    return { wall, mono: elapsed - this.#sleptUntilNow(), boot }
+    return { wall, mono: this.mono(), boot }
+  }
+
+  mono(): number {
+    return this.#elapsed() - this.#sleptUntilNow()
   }
 
   random(): number {
@@ -72,7 +76,7 @@ export class VirtualHost implements Clock {
   }
 
   after(ms: number, callback: () => void, options: TimerOptions = {}): Timer {
-    const timer: HostTimer = { due: this.read().mono + delayOf(ms), callback, options, world: undefined }
+    const timer: HostTimer = { due: this.mono() + delayOf(ms), callback, options, world: undefined }
     if (!this.#dead) this.#arm(timer)
     return { cancel: () => this.#forget(timer) }
   }
@@ -123,7 +127,7 @@ export class VirtualHost implements Clock {
 
   /** Ms on this host's clocks since it was made, suspended or not. */
   #elapsed(): number {
-    return (this.#world.read().mono - this.#born) * this.#rate
+    return (this.#world.mono() - this.#born) * this.#rate
   }
 
   #sleptUntilNow(): number {
@@ -131,14 +135,14 @@ export class VirtualHost implements Clock {
   }
 
   #arm(timer: HostTimer): void {
-    const left = (timer.due - this.read().mono) / this.#rate
+    const left = (timer.due - this.mono()) / this.#rate
     timer.world = this.#world.after(left, () => this.#whenAwake(() => this.#elapse(timer)), timer.options)
     this.#pending.add(timer)
   }
 
   #elapse(timer: HostTimer): void {
     if (timer.world === undefined) return
-    if (timer.due - this.read().mono > rounding) return this.#arm(timer)
+    if (timer.due - this.mono() > rounding) return this.#arm(timer)
     this.#forget(timer)
     timer.callback()
   }

@@ -65,6 +65,10 @@ export class VirtualTime implements Clock {
     return { wall, mono: this.#mono, boot: this.bootId === undefined ? wall : this.#mono + this.#bootAhead }
   }
 
+  mono(): number {
+    return this.#mono
+  }
+
   random(): number {
     return this.#random.next()
   }
