@@ -2,7 +2,10 @@
 // What the emulator gets wrong is left to tests/locks/stores/gcs*.test.ts and their strict server.
 import { Buffer } from "node:buffer"
 import { spawn } from "node:child_process"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import process from "node:process"
+import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
@@ -12,7 +15,7 @@ import {
   type LeaseStore,
   type ObjectRef,
 } from "../../src/locks/store.ts"
-import { gcsStore } from "../../src/locks/stores/gcs/mod.ts"
+import { gcsStore, type GcsStoreOptions } from "../../src/locks/stores/gcs/mod.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import { gcsTarget } from "./support/gcs-target.ts"
 
@@ -47,6 +50,25 @@ async function increment(by: LeaseStore, ref: ObjectRef): Promise<void> {
     const next = bytes(String(Number(Buffer.from(seen.body).toString()) + 1))
     if ((await by.put(ref, seen.generation, next, within)).kind === "applied") return
   }
+}
+
+/** A process that uses a store; `ended` settles when it has ended by itself. */
+function startChild(
+  options: GcsStoreOptions,
+  ending: string,
+  env: Readonly<Record<string, string>> = {},
+): { readonly pid: number; readonly ended: Promise<{ readonly code: unknown; readonly output: string }> } {
+  const program = "Deno" in globalThis ? ["run", "-A", child] : [child]
+  const run = spawn(process.execPath, [...program, JSON.stringify(options), ending], {
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...process.env, DENO_NO_UPDATE_CHECK: "1", ...env },
+  })
+  let output = ""
+  run.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
+  const ended = new Promise<{ readonly code: unknown; readonly output: string }>((settle, fail) => {
+    run.once("error", fail).once("close", (code) => settle({ code, output }))
+  })
+  return { pid: run.pid ?? 0, ended }
 }
 
 describe("a GCS store on a real server", () => {
@@ -135,14 +157,26 @@ describe("a GCS store on a real server", () => {
     await missing.close()
   })
 
-  it.each(["close", "leave"])("keeps no process alive (%s), and loads undici on Node only", async (ending) => {
-    const args = "Deno" in globalThis ? ["run", "-A", child] : [child]
-    const run = spawn(process.execPath, [...args, JSON.stringify(gcsTarget()), ending], {
-      stdio: ["ignore", "pipe", "inherit"],
+  it("goes through the proxy that the environment names", async () => {
+    const proxy = createServer()
+    const asked = new Promise<void>((settle) => {
+      proxy.on("connect", ({ url }: { url?: string }, socket: Duplex) => {
+        if (url === "gcs.test:443") settle()
+        socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")
+      })
     })
-    let output = ""
-    run.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
-    const code = await new Promise((settle) => void run.once("close", settle))
+    await new Promise<void>((settle) => void proxy.listen(0, "127.0.0.1", settle))
+    const https_proxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const options = { bucket: "bucket", endpoint: "https://gcs.test" }
+    const { pid, ended } = startChild(options, "close", { https_proxy })
+    await expect(asked).resolves.toBeUndefined()
+    process.kill(pid, "SIGKILL")
+    await ended
+    proxy.close()
+  })
+
+  it.each(["close", "leave"])("keeps no process alive (%s), and loads undici on Node only", async (ending) => {
+    const { code, output } = await startChild(gcsTarget(), ending).ended
     expect(code).toBe(0)
     expect(JSON.parse(output)).toEqual({ written: "applied", read: "found", undici: !("Deno" in globalThis) })
   })

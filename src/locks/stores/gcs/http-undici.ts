@@ -5,6 +5,7 @@
  * undici sends a request once and never again by itself: a reset is an error of that one request. HTTP/2 is off, since
  * there one lost connection takes all requests in flight with it. Idle sockets don't keep the process alive.
  */
+import process from "node:process"
 import type { Dispatcher } from "undici"
 import type { Clock } from "../../../runtime/clock.ts"
 import { BodyParts, type Http, type HttpAnswer, type HttpLost, type HttpRequest } from "./http.ts"
@@ -15,24 +16,33 @@ const CONNECTIONS = 256
 /** Between the renewals of a lease (10 s by default) the connection should stay; GCS drops idle ones after minutes. */
 const KEEP_ALIVE_MS = 60_000
 
+const poolOptions = {
+  connections: CONNECTIONS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  allowH2: false,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+}
+
 /** Loads undici and makes a pool. */
 export async function undiciHttp(endpoint: URL, clock: Clock): Promise<Http> {
-  const { Pool } = await import("undici")
-  const pool = new Pool(endpoint.origin, {
-    connections: CONNECTIONS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    allowH2: false,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  const { EnvHttpProxyAgent, Pool } = await import("undici")
+  const { origin } = endpoint
+  const pool = behindProxy(endpoint) ? new EnvHttpProxyAgent(poolOptions) : new Pool(origin, poolOptions)
   return {
     exchange: (request) =>
       new Promise((settle) => {
         const { path, method, headers, body = null } = request
-        pool.dispatch({ path, method, headers, body }, new Exchange(clock, request, settle))
+        pool.dispatch({ origin, path, method, headers, body }, new Exchange(clock, request, settle))
       }),
     close: () => pool.destroy(),
   }
+}
+
+/** As @google-cloud/storage and Deno do; but what is spoken to without TLS is an emulator, and near. */
+function behindProxy({ protocol }: URL): boolean {
+  const proxy = process.env["https_proxy"] ?? process.env["HTTPS_PROXY"] ?? ""
+  return protocol === "https:" && proxy !== ""
 }
 
 /** One request and its answer, as undici tells of it. */
