@@ -162,6 +162,7 @@ describe("a GCS store on a real server", () => {
     const asked = new Promise<void>((settle) => {
       proxy.on("connect", ({ url }: { url?: string }, socket: Duplex) => {
         if (url === "gcs.test:443") settle()
+        socket.on("error", () => {}) // the child is killed with its connection open
         socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")
       })
     })

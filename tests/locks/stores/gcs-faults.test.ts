@@ -179,6 +179,19 @@ describe("an answer that isn't of GCS", () => {
     },
   )
 
+  it.each([
+    "[]",
+    '{"items":[null]}',
+    '{"items":[{}]}',
+    '{"items":["x"]}',
+    '{"items":[{"name":"a/b/leases/x"}]}',
+    "[",
+    "7",
+  ])("200 with %j is no list", async (body) => {
+    server.script({ on: "GET", status: 200, body })
+    expect(await list()).toMatchObject({ kind: "failed", error: { _tag: "StoreUnavailableError" } })
+  })
+
   it("ends the start", async () => {
     server.script({ ...html, status: 200 })
     const other = storeOn(server, clock)

@@ -45,7 +45,7 @@ export function jsonIn(answer: HttpAnswer): Readonly<Record<string, unknown>> | 
   if (answer.cut) return undefined
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(answer.body))
-    return typeof value === "object" && value !== null ? { ...value } : undefined
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined
   } catch {
     return undefined
   }

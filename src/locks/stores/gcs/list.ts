@@ -43,7 +43,7 @@ async function ask(
 }
 
 function itemOf(item: unknown, folder: number): { readonly name: string; readonly generation: string } {
-  const { name, generation } = item as { name?: unknown; generation?: unknown }
+  const { name, generation } = (item ?? {}) as { name?: unknown; generation?: unknown }
   if (typeof name === "string" && typeof generation === "string") return { name: name.slice(folder), generation }
   throw new StoreUnavailableError({
     message: "a list of the bucket has an entry without a name or a generation",
