@@ -10,6 +10,7 @@ import type { Clock, TimerOptions } from "./clock.ts"
 import { runForkOn } from "./effect-clock.ts"
 import { type OnError, reporter } from "./report.ts"
 
+/** The fibers of one owner (a lock, a manager). */
 export class Fibers {
   readonly #fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   readonly #report: OnError

@@ -8,6 +8,7 @@ export interface HeapItem {
   position: number
 }
 
+/** A heap of items in the order that its `before` gives. */
 export class Heap<A extends HeapItem> {
   readonly #items: A[] = []
   readonly #before: (a: A, b: A) => boolean

@@ -87,6 +87,7 @@ export class Wake {
   }
 }
 
+/** What waits on one clock. Get it by `scheduleOf`: two of them on one clock would be two timers. */
 export class Schedule {
   readonly #clock: Clock
   readonly #buckets = new Map<number, Bucket>()

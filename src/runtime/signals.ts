@@ -7,6 +7,7 @@
 import process from "node:process"
 import { type OnError, reporter } from "./report.ts"
 
+/** The signals that ask a process to end. */
 export type ShutdownSignal = "SIGTERM" | "SIGINT"
 
 /** Called once with the signal that ends the process. */
@@ -19,6 +20,7 @@ export interface SignalPort {
   exit(code: number): void
 }
 
+/** How a handler is registered. */
 export interface ShutdownOptions {
   /** Gets what the handler throws or rejects with; the process ends all the same. */
   readonly onError?: OnError

@@ -19,6 +19,7 @@ import { GuardedObserver, observerOf } from "./observables.ts"
 import { type OnError, reporter } from "./report.ts"
 import { xstateClock } from "./xstate-clock.ts"
 
+/** How an actor starts. */
 export interface StartActorOptions<L extends AnyActorLogic> {
   readonly clock: Clock
   readonly input?: InputFrom<L>

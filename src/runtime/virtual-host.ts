@@ -31,7 +31,9 @@ interface HostTimer {
 /** Below this many ms two times are one: what is left of a wait after a conversion between rates is rounding. */
 const rounding = 1e-6
 
+/** A process in a virtual world. It lives until `kill`. */
 export class VirtualHost implements Clock {
+  /** Named after the host's name; undefined where its boot clock can't be read. */
   readonly bootId: string | undefined
   readonly #world: VirtualTime
   readonly #rate: number
@@ -56,6 +58,7 @@ export class VirtualHost implements Clock {
     this.bootId = bootClock ? `virtual-boot-${name}` : undefined
   }
 
+  /** This process's clocks as they stand, readable also while it is stopped. */
   read(): Reading {
     const elapsed = this.#elapsed()
     const wall = elapsed + this.#wallAhead
@@ -63,24 +66,29 @@ export class VirtualHost implements Clock {
     return { wall, mono: this.mono(), boot }
   }
 
+  /** Its monotonic clock alone. */
   mono(): number {
     return this.#elapsed() - this.#sleptUntilNow()
   }
 
+  /** The world's next number in [0,1). */
   random(): number {
     return this.#world.random()
   }
 
+  /** The world's next id. */
   id(): string {
     return this.#world.id()
   }
 
+  /** Runs callback `ms` later by this process's monotonic clock, and not before it is running. */
   after(ms: number, callback: () => void, options: TimerOptions = {}): Timer {
     const timer: HostTimer = { due: this.mono() + delayOf(ms), callback, options, world: undefined }
     if (!this.#dead) this.#arm(timer)
     return { cancel: () => this.#forget(timer) }
   }
 
+  /** Runs callback on the world's ready queue, or when this process runs again. */
   soon(callback: () => void): void {
     this.#world.soon(() => this.#whenAwake(callback))
   }

@@ -36,7 +36,9 @@ const macrotask = (): Promise<void> => new Promise((resolve) => void setImmediat
 
 const bootedBefore = 600_000
 
+/** A whole world's time, and one process's clock in it (`VirtualHost` makes more of them). */
 export class VirtualTime implements Clock {
+  /** Named after the seed; undefined where the boot clock can't be read. */
   readonly bootId: string | undefined
   readonly #random: SeededRandom
   readonly #maxSteps: number
@@ -60,23 +62,28 @@ export class VirtualTime implements Clock {
     this.bootId = bootClock ? `virtual-boot-${seed}` : undefined
   }
 
+  /** The clocks as they stand. */
   read(): Reading {
     const wall = this.#mono + this.#wallAhead
     return { wall, mono: this.#mono, boot: this.bootId === undefined ? wall : this.#mono + this.#bootAhead }
   }
 
+  /** The monotonic clock alone. */
   mono(): number {
     return this.#mono
   }
 
+  /** The seed's next number in [0,1). */
   random(): number {
     return this.#random.next()
   }
 
+  /** The seed's next id. */
   id(): string {
     return this.#random.id()
   }
 
+  /** Runs callback when time has been advanced by `ms`; background matters to `runUntilIdle` alone. */
   after(ms: number, callback: () => void, options: TimerOptions = {}): Timer {
     const due = this.#mono + delayOf(ms)
     const pending = { due, sequence: this.#sequence++, callback, background: options.background ?? false, position: -1 }

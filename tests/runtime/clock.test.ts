@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import process from "node:process"
 import { describe, expect, it } from "vitest"
 import { type Clock, liveClock } from "../../src/runtime/clock.ts"
-import { onDeno, run } from "./programs.ts"
+import { run } from "./programs.ts"
 
 const elapse = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))
 
@@ -83,7 +83,7 @@ describe("the live clock", () => {
   })
 })
 
-describe("a process with background timers only", () => {
+describe("a process with background timers only", { timeout: 60_000 }, () => {
   it("ends by itself", async () => {
     const ended = await run("idle")
     expect(ended).toMatchObject({ code: 0, stderr: "" })
@@ -91,8 +91,8 @@ describe("a process with background timers only", () => {
     expect(wallStandsIn).toBe(bootId === null)
   })
 
-  it.runIf(onDeno)("has the wall clock stand in for the boot clock without the permission to read", async () => {
-    const ended = await run("idle", { denoFlags: ["--allow-env"] })
+  it("has the wall clock stand in for the boot clock on Deno without the permission to read", async () => {
+    const ended = await run("idle", { denoPermissions: ["--allow-env"] })
     expect(ended).toMatchObject({ code: 0, stderr: "" })
     expect(JSON.parse(ended.stdout)).toEqual({ bootId: null, wallStandsIn: true })
   })

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { Fibers } from "../../src/runtime/fibers.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 
@@ -58,12 +58,14 @@ describe("supervised fibers", () => {
   })
 
   it("survive an onError that throws", async () => {
-    const time = new VirtualTime()
-    const fibers = new Fibers(time, () => {
-      throw new Error("this is printed: it tests an onError that throws")
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {})
+    const fibers = new Fibers(new VirtualTime(), () => {
+      throw new Error("of onError")
     })
     fibers.fork(Effect.fail("reported"))
     expect(await fibers.run(Effect.succeed("alive"))).toBe("alive")
+    expect(printed.mock.calls.map(([, error]) => String(error))).toEqual(["reported", "Error: of onError"])
+    printed.mockRestore()
   })
 
   it("10,000 of them leave nothing behind", async () => {

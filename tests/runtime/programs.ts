@@ -1,9 +1,10 @@
-// Runs a program of ./programs as a process of its own, on the runtime that runs the tests.
+// Runs a program of ./programs as a process of its own, on the runtime that runs the tests unless it says otherwise.
 import { type ChildProcess, spawn } from "node:child_process"
+import { createRequire } from "node:module"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 
-export const onDeno: boolean = "Deno" in globalThis
+const onDeno: boolean = "Deno" in globalThis
 
 export interface Ended {
   readonly code: number | null
@@ -19,12 +20,24 @@ export interface Program {
   readonly ended: Promise<Ended>
 }
 
-/** `denoFlags` are its permissions; Deno's spawn gives all to a program that is started without any. */
-export const start = (name: string, options: { args?: string[]; denoFlags?: string[] } = {}): Program => {
-  const { args = [], denoFlags = ["-A"] } = options
+export interface ProgramOptions {
+  readonly args?: readonly string[]
+  /** Runs it on Deno with these permissions, whatever runs the tests. (Deno's spawn gives all where none are named.) */
+  readonly denoPermissions?: readonly string[]
+}
+
+const denoBinary = (): string =>
+  onDeno
+    ? process.execPath
+    : (createRequire(import.meta.url)("deno/install_api.cjs") as { runInstall(): string }).runInstall()
+
+export const start = (name: string, options: ProgramOptions = {}): Program => {
+  const { args = [], denoPermissions } = options
   const file = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url))
-  const command = onDeno ? ["run", "--no-prompt", ...denoFlags, file, ...args] : [file, ...args]
-  const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "pipe"] })
+  const deno = onDeno || denoPermissions !== undefined
+  const flags = deno ? ["run", "--no-prompt", ...(denoPermissions ?? ["-A"])] : []
+  const command = deno ? denoBinary() : process.execPath
+  const child = spawn(command, [...flags, file, ...args], { stdio: ["ignore", "pipe", "pipe"] })
   let [stdout, stderr] = ["", ""]
   const waiting = new Set<() => void>()
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -51,5 +64,4 @@ export const start = (name: string, options: { args?: string[]; denoFlags?: stri
 }
 
 /** Runs it to its end. */
-export const run = (name: string, options: { args?: string[]; denoFlags?: string[] } = {}): Promise<Ended> =>
-  start(name, options).ended
+export const run = (name: string, options: ProgramOptions = {}): Promise<Ended> => start(name, options).ended

@@ -79,7 +79,7 @@ describe("shutdown", () => {
   })
 })
 
-describe("a real process", () => {
+describe("a real process", { timeout: 60_000 }, () => {
   const signalled = async (manner: string, ...signals: NodeJS.Signals[]): Promise<string> => {
     const program = start("shutdown", { args: [manner] })
     await program.printed("ready")
