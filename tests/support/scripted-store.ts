@@ -76,6 +76,8 @@ export interface Script {
   /** Faults that no request has taken yet: a test that expects them all taken asserts 0. */
   readonly pending: number
   readonly requests: readonly Request[]
+  /** Forgets the faults that no request has taken: from now on everything passes. */
+  heal(): void
 }
 
 /** The wrapped store. It claims to be fit for both uses: what it does about crashes is the wrapped store's business. */
@@ -172,6 +174,7 @@ class Scripted implements ScriptedStore {
       onRemove: (...added) => void faults.remove.push(...added),
       onList: (...added) => void faults.list.push(...added),
       requests: this.#requests,
+      heal: () => Object.values(faults).forEach((queue) => queue.splice(0)),
       get pending() {
         return Object.values(faults).reduce((sum, queue) => sum + queue.length, 0)
       },

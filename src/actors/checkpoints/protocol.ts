@@ -72,6 +72,8 @@ function begin(state: State, wish: Wish, until: number, now: Now): Transition {
   if (wish.kind !== "claim" && state.phase === "unclaimed")
     throw new TypeError(`A ${wish.kind} of ${state.settings.key} came before its head was claimed`)
   if (wish.kind !== "claim" && state.phase === "fenced") return end(state, { kind: "rejected" })
+  if (wish.kind === "claim" && state.phase === "owner")
+    return end(state, { kind: "done", written: false, before: state.base!.head })
   const job: Job = { wish, until, failures: 0, write: null, waiting: { for: "time", at: now.at, next: "read" } }
   return wish.kind === "claim" || state.unresolved !== null ? sendRead(state, job, now) : decide(state, job, now)
 }

@@ -1,0 +1,269 @@
+// Rule 15: claim before run.
+import { describe, expect, it } from "vitest"
+import {
+  CheckpointRejectedError,
+  CheckpointVersionError,
+  CorruptCheckpointError,
+  FormatVersionError,
+  LockCancelledError,
+  LockLostError,
+  StoreMisconfiguredError,
+  StoreUnavailableError,
+} from "../../../src/locks/errors.ts"
+import {
+  failPut,
+  failRead,
+  hold,
+  late,
+  loseAnswer,
+  loseRequest,
+  refuse,
+  refuseApplied,
+} from "../../support/scripted-store.ts"
+import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
+
+describe("a claim", () => {
+  it("writes the same content under its own token and nonce, and names the head write it claimed", async () => {
+    const world = new World()
+    const former = await world.claimed(100)
+    await world.commit(former, "one")
+    const before = await world.head()
+    const { claimed } = await world.claimed(200)
+    const after = await world.head()
+    expect(textOf(claimed.checkpoint)).toBe("one")
+    expect(claimed.version).toBe(1)
+    expect(after).toMatchObject({ token: 200, seq: before.seq + 1, over: before.opId, saved: before.saved })
+    expect(after.nonce).not.toBe(before.nonce)
+  })
+
+  it("of a sandbox without a head makes one that holds nothing", async () => {
+    const world = new World()
+    const { claimed } = await world.claimed(100, { how: "created" })
+    expect(claimed).toEqual({ checkpoint: undefined, version: 0, runAfterMs: 0 })
+    expect(await world.head()).toMatchObject({ key: lockKey, token: 100, over: null, saved: { state: "none" } })
+  })
+
+  it("costs one read and one write", async () => {
+    const world = new World()
+    await world.claimed(100)
+    expect(world.headRequests).toEqual(["read absent", "put applied"])
+  })
+
+  it("that is refused reads the head again and claims what is there now", async () => {
+    const world = new World()
+    const former = await world.claimed(100)
+    const held = hold()
+    world.store.script.onPut(held)
+    const next = world.owner(200)
+    const claim = next.keeper.claim({ lease: next.lease, budget: 30_000 })
+    await world.time.runUntil(held.arrived)
+    await world.commit(former, "landed just before the claim")
+    held.answer()
+    expect(textOf((await world.time.runUntil(claim)).checkpoint)).toBe("landed just before the claim")
+  })
+
+  it("makes a former owner's head write that is still in flight fail, so that nothing it claimed is overwritten", async () => {
+    const world = new World()
+    const former = await world.claimed(100)
+    await world.commit(former, "old")
+    const held = hold()
+    world.store.script.onPut(held)
+    const inFlight = failureOf(former.keeper.commit(bytesOf("too late"), { budget: 30_000 }))
+    await world.time.runUntil(held.arrived)
+    const next = await world.claimed(200)
+    expect(textOf(next.claimed.checkpoint)).toBe("old")
+    await world.commit(next, "new")
+    held.answer()
+    expect(await world.time.runUntil(inFlight)).toBeInstanceOf(CheckpointRejectedError)
+    expect(textOf((await world.claimed(300)).claimed.checkpoint)).toBe("new")
+  })
+
+  it.each([
+    ["answer is lost", loseAnswer()],
+    ["answer says refused though it landed", refuseApplied()],
+    ["request is lost", loseRequest()],
+    ["request fails", failPut()],
+    ["request is refused without a reason", refuse()],
+    ["request arrives after its deadline", late(7000)],
+  ])("whose %s finds out by reading back, and succeeds", async (_what, fault) => {
+    const world = new World()
+    await world.commit(await world.claimed(100), "kept")
+    world.store.script.onPut(fault)
+    const { claimed } = await world.claimed(200)
+    await world.time.runUntilIdle()
+    expect(textOf(claimed.checkpoint)).toBe("kept")
+    expect(await world.head()).toMatchObject({ token: 200, seq: 3 })
+  })
+
+  it("tries again while the store can't be read, and says so when its budget is over", async () => {
+    const world = new World()
+    world.store.script.onRead(failRead(), failRead())
+    await world.claimed(100)
+    world.store.script.onRead(...Array.from({ length: 100 }, () => failRead()))
+    const started = world.time.read().mono
+    await expect(world.claimed(200, { budget: 5000 })).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect(world.time.read().mono - started).toBe(5000)
+    expect(world.time.pendingTimers).toBe(0)
+  })
+
+  it("that failed may be made again with the same lease, whatever became of its write", async () => {
+    const world = new World()
+    const owner = world.owner(100)
+    world.store.script.onPut(late(10_000))
+    world.store.script.onRead({}, ...Array.from({ length: 20 }, () => failRead()))
+    await expect(world.claim(owner, 9000)).rejects.toBeInstanceOf(StoreUnavailableError)
+    await world.time.runUntilIdle()
+    while (world.store.script.pending > 0)
+      await world.store.read({ area: "state", name: "x" }, { deadline: 1, limit: 1 })
+    await world.claim(owner)
+    expect(await world.head()).toMatchObject({ token: 100, seq: 1 })
+    expect(owner.lease.raises).toEqual([])
+  })
+
+  it("stops when its caller gives up, and when the lease is lost", async () => {
+    const world = new World()
+    world.store.script.onRead(hold(), hold())
+    const caller = new AbortController()
+    const one = world.owner(100)
+    const cancelled = failureOf(world.claim(one, 30_000, caller.signal))
+    caller.abort(new Error("enough"))
+    expect(await cancelled).toBeInstanceOf(LockCancelledError)
+    const two = world.owner(200)
+    const lost = failureOf(world.claim(two))
+    two.lease.lose()
+    expect(await lost).toBeInstanceOf(LockLostError)
+    expect(world.headWrites).toBe(0)
+    expect(world.time.read().mono).toBe(0)
+  })
+
+  it("isn't sent while the lease is in doubt", async () => {
+    const world = new World()
+    const owner = world.owner(100)
+    owner.lease.held = false
+    world.time.after(4000, () => (owner.lease.held = true))
+    await world.claim(owner)
+    const [put] = world.store.script.requests.filter(({ op }) => op === "put")
+    expect(put!.sentAt).toBeGreaterThanOrEqual(4000)
+  })
+})
+
+describe("a token that isn't greater than the head's", () => {
+  it.each([
+    ["lower", 100],
+    ["equal", 150],
+  ])("(%s) is raised above it before the claim", async (_what, token) => {
+    const world = new World()
+    await world.commit(await world.claimed(150), "kept")
+    const { lease, claimed } = await world.claimed(token)
+    expect(lease.raises).toEqual([150])
+    expect(textOf(claimed.checkpoint)).toBe("kept")
+    expect(await world.head()).toMatchObject({ token: 151 })
+  })
+
+  it("is raised again when the renewal fails, and nothing is claimed before it is applied", async () => {
+    const world = new World()
+    await world.claimed(150)
+    const owner = world.owner(100)
+    owner.lease.failures = 2
+    await world.claim(owner)
+    expect(owner.lease.raises).toEqual([150, 150, 150])
+    expect(world.headWrites).toBe(2)
+    expect(await world.head()).toMatchObject({ token: 151 })
+  })
+})
+
+describe("no record but a live head", () => {
+  it("is claimed at once, and may run only when the ttl that the head names is over", async () => {
+    const world = new World()
+    await world.claimed(100, { ttlMs: 45_000 })
+    await world.time.advance(1000)
+    const { claimed } = await world.claimed(200, { how: "created", ttlMs: 30_000 })
+    expect(claimed.runAfterMs).toBe(46_000)
+    expect(world.time.read().mono).toBe(1000)
+  })
+
+  it.each(["free", "takeover", "granted", "reserved"] as const)("doesn't wait when the key was %s", async (how) => {
+    const world = new World()
+    await world.claimed(100)
+    expect((await world.claimed(200, { how })).claimed.runAfterMs).toBe(0)
+  })
+
+  it("doesn't wait for a sandbox that was removed, but does once it was claimed again", async () => {
+    const world = new World()
+    const former = await world.claimed(100)
+    await world.time.runUntil(former.keeper.remove({ budget: 30_000 }))
+    expect((await world.claimed(200, { how: "created" })).claimed.runAfterMs).toBe(0)
+    expect((await world.claimed(300, { how: "created" })).claimed.runAfterMs).toBe(30_000)
+  })
+})
+
+describe("a head that may not be claimed stays as it is:", () => {
+  const refused = async (change: (head: Record<string, unknown>) => unknown): Promise<unknown> => {
+    const world = new World()
+    await world.commit(await world.claimed(100), "kept")
+    await world.force(change)
+    const writes = world.headWrites
+    const error = await failureOf(world.claimed(200))
+    expect(world.headWrites).toBe(writes)
+    expect((error as { next: string }).next.length).toBeGreaterThan(20)
+    return error
+  }
+
+  it.each([
+    ["not JSON", () => bytesOf("<html>")],
+    ["an array", () => []],
+    ["cut off", (head: object) => bytesOf(JSON.stringify(head).slice(0, -20))],
+    ["over 64 KiB", (head: object) => ({ ...head, pad: "x".repeat(65_536) })],
+    ["of another sandbox", (head: object) => ({ ...head, key: "counter/b" })],
+    ["of another type", (head: object) => ({ ...head, type: "timer" })],
+    ["with a state that it can't have", (head: object) => ({ ...head, state: "gone" })],
+    ["with a negative token", (head: object) => ({ ...head, token: -1 })],
+    [
+      "with a content name that leads elsewhere",
+      (head: object) => ({ ...head, state: "content", content: "../x/head" }),
+    ],
+    ["with a ttl of a year", (head: object) => ({ ...head, ttlMs: 365 * 86_400_000 })],
+  ])("one that is %s is CorruptCheckpointError", async (_what, change) => {
+    expect(await refused(change)).toBeInstanceOf(CorruptCheckpointError)
+  })
+
+  it("one that needs what this release doesn't know is FormatVersionError", async () => {
+    const error = await refused((head) => ({ ...head, v: 9, needs: ["encryption"], token: "not a number any more" }))
+    expect(error).toBeInstanceOf(FormatVersionError)
+    expect((error as FormatVersionError).needs).toEqual(["encryption"])
+  })
+
+  it("one whose state newer code saved is CheckpointVersionError", async () => {
+    const error = await refused((head) => ({ ...head, version: 7 }))
+    expect(error).toBeInstanceOf(CheckpointVersionError)
+    expect(error).toMatchObject({ saved: 7, known: 1 })
+  })
+
+  it("one written under another store's leases is StoreMisconfiguredError", async () => {
+    expect(await refused((head) => ({ ...head, leases: "gs://other" }))).toBeInstanceOf(StoreMisconfiguredError)
+  })
+})
+
+it("takes a head of another lease store over when it is told to adopt heads", async () => {
+  const world = new World()
+  await world.commit(await world.claimed(100, { leases: "gs://other" }), "kept")
+  const { claimed } = await world.claimed(200, { adoptHeads: true })
+  expect(textOf(claimed.checkpoint)).toBe("kept")
+  expect(await world.head()).toMatchObject({ leases: "memory" })
+})
+
+it("refuses an inline state that doesn't match its checksum, and never starts empty instead", async () => {
+  const world = new World()
+  await world.commit(await world.claimed(100), "kept")
+  await world.force((head) => ({ ...head, sha256: "0".repeat(64) }))
+  await expect(world.claimed(200)).rejects.toBeInstanceOf(CorruptCheckpointError)
+})
+
+it("a removed sandbox starts empty, and may have been removed by newer code", async () => {
+  const world = new World()
+  const former = await world.claimed(100, { version: 7 })
+  await world.commit(former, large(1))
+  await world.time.runUntil(former.keeper.remove({ budget: 30_000 }))
+  const { claimed } = await world.claimed(200, { version: 1 })
+  expect(claimed).toEqual({ checkpoint: undefined, version: 0, runAfterMs: 0 })
+})
