@@ -8,6 +8,9 @@ import { CorruptRecordError, FormatVersionError, type Owner } from "./errors.ts"
 /** Bodies larger than this are no lease records. In bytes. */
 export const RECORD_LIMIT: number = 64 * 1024
 
+/** Tokens are milliseconds at least: this one lies in the year 144,683. */
+const MAX_TOKEN = 2 ** 52
+
 /** The host of an owner on a store whose clock is the host's. */
 export interface HostHalf {
   readonly name: string
@@ -121,13 +124,18 @@ export function needsError(key: string, record: LeaseRecord): FormatVersionError
   })
 }
 
-/** Throws the error for bytes that are not this key's record. */
-export function corrupt(key: string, why: string): never {
-  throw new CorruptRecordError({
+/** The error for bytes that are not this key's record. */
+export function corruptError(key: string, why: string): CorruptRecordError {
+  return new CorruptRecordError({
     key,
     message: `What is stored under ${JSON.stringify(key)} is not its lease record: ${why}`,
     next: "Look at the object; if nothing uses it, delete it, otherwise give leasehold a prefix or directory of its own",
   })
+}
+
+/** Throws the error for bytes that are not this key's record. */
+export function corrupt(key: string, why: string): never {
+  throw corruptError(key, why)
 }
 
 function parseObject(key: string, text: string): Record<string, unknown> {
@@ -215,4 +223,6 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
-const isToken = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+/** A fencing token. There is always room for the next ones. */
+export const isToken = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKEN

@@ -3,7 +3,7 @@
  * its own half and carries everything else over. Owns what a write says; when it is sent is decided elsewhere.
  */
 import type { AcquiredHow } from "../lock.ts"
-import { type LeaseRecord, type OwnerHalf, toSeconds, type WaiterHalf } from "../record.ts"
+import { isToken, type LeaseRecord, type OwnerHalf, toSeconds, type WaiterHalf } from "../record.ts"
 import { ownerOver, waiterOver } from "./over.ts"
 import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
 import { sightOf } from "./view.ts"
@@ -19,12 +19,12 @@ export interface Pen {
 }
 
 /** A write drafted: all of it but when and on what it is sent. */
-export type Written = Omit<SentWrite, "act" | "expected" | "firstSend">
+export type Written = Omit<SentWrite, "act" | "expected" | "firstSend" | "epoch">
 
 /** Takes a key that is free, over, reserved for me, or granted to me without its half. */
 export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen): Written {
   const { record } = view
-  const token = nextToken(record, pen)
+  const token = nextToken(draft, record, pen)
   const came = claimHow(draft, view, attempt)
   const ended = came === "takeover" ? null : (record?.body["ended"] ?? null)
   const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, ended }
@@ -78,7 +78,7 @@ export function leaveBody(draft: Draft, view: View, token: number, pen: Pen): Wr
   const record = view.record!
   const how = leaveHow(draft, view)
   const ended = { token, by: pen.opId, how, note: null }
-  if (how === "grant") return { ...granted(draft, record, token, pen, ended), how }
+  if (how === "grant") return { ...granted(draft, record, pen, ended), how }
   const waiter = how === "reserve" ? reserved(record, pen) : noWaiter
   const life = how === "reserve" ? HANDOVER : Infinity
   return { ...finish(draft, { ...record.body, ...noOwner, ...waiter, ended }, pen, life), how }
@@ -107,10 +107,9 @@ export function liveOwner(draft: Draft, view: View): boolean {
 }
 
 /** Grows with every owner, also when a stranger stripped or deleted the record (rule 12). */
-function nextToken(record: LeaseRecord | undefined, pen: Pen): number {
-  const stale = record?.body["owner"] as { token?: unknown } | null | undefined
-  const known = [record?.owner?.token, record?.ended?.token, stale?.token].filter(Number.isSafeInteger) as number[]
-  return Math.max(...known.map((token) => token + 1), Math.floor(pen.at))
+function nextToken(draft: Draft, record: LeaseRecord | undefined, pen: Pen): number {
+  const stale = (record?.body["owner"] as { token?: unknown } | null | undefined)?.token
+  return Math.max(draft.topToken + 1, isToken(stale) ? stale + 1 : 0, Math.floor(pen.at))
 }
 
 const noOwner = { ownerId: null, expiresAt: 0, owner: null }
@@ -141,14 +140,14 @@ function owned(
   return { ...finish(draft, body, pen, ttl), token: half.token }
 }
 
-function granted(draft: Draft, record: LeaseRecord, token: number, pen: Pen, ended: object): Written {
+function granted(draft: Draft, record: LeaseRecord, pen: Pen, ended: object): Written {
   const waiter = record.waiter!
   const ttlMs = Math.min(draft.config.ttl, HANDOVER)
   const expiresAt = toSeconds(pen.at + ttlMs)
   const owner: OwnerHalf = {
     for: waiter.for,
     expiresAt,
-    token: Math.max(token + 1, Math.floor(pen.at)),
+    token: nextToken(draft, record, pen),
     ttlMs,
     nonce: waiter.nonce,
     opId: pen.opId,
@@ -161,10 +160,14 @@ function granted(draft: Draft, record: LeaseRecord, token: number, pen: Pen, end
   return finish(draft, body, pen, ttlMs)
 }
 
-/** The grant is stamped with my host's clock; whether the waiter shares it, its own half says. */
+/**
+ * The grant is stamped with my host's clock; whether the waiter shares it, its own half says. It is not my process that
+ * owns then: nobody may take the waiter for dead when I end.
+ */
 function bootOf(draft: Draft, waiter: WaiterHalf): OwnerHalf["host"] {
   const { bootId, host } = draft.config
-  return bootId !== null && waiter.bootId === bootId ? host : null
+  if (bootId === null || waiter.bootId !== bootId) return null
+  return { name: host?.name ?? "", pid: 0, startedAt: null, bootId, pidNs: null, groups: [] }
 }
 
 function reserved(record: LeaseRecord, pen: Pen): object {

@@ -45,6 +45,8 @@ export function expireClearing(draft: Draft, phase: Clearing): void {
 export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
   const { nonce } = phase.attempt
   const { id } = draft.config
+  // A record that needs what I don't know is not mine to write.
+  if ((view.record?.needs.length ?? 0) > 0) return done(draft)
   const owner = ownerStanding(view.record, id, nonce)
   const waiter = waiterStanding(view.record, id, nonce)
   if (owner === "mine" || owner === "stripped") return next(draft, "leave", ownersTurn(draft, instant(draft.now)))

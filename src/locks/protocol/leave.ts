@@ -40,9 +40,9 @@ export function planLeaving(draft: Pick<Draft, "config">, phase: Leaving, how: (
 export const howToLeave = (draft: Draft): LeaveHow =>
   draft.view === undefined ? "release" : leaveHow(draft, draft.view)
 
-/** Nobody can tell any more. */
+/** Nobody can tell any more: the lease may stand until it runs out. */
 export function expireLeaving(draft: Draft, phase: Leaving): void {
-  if (past(phase.until, draft.now)) finish(draft, phase, phase.opIds.length === 0 ? "alreadyLost" : "unknown")
+  if (past(phase.until, draft.now)) finish(draft, phase, "unknown")
 }
 
 /** A write was applied: a renewal that was still under way, or the leave. */
@@ -60,6 +60,7 @@ export function leaverUnsure(draft: Draft, phase: Leaving, error: LockError | un
 /** A version was read: still to be left, or left, or past telling. */
 export function leaverSaw(draft: Draft, phase: Leaving, view: View): void {
   const { record } = view
+  if (record !== undefined && record.needs.length > 0) return finish(draft, phase, fate(phase))
   const by = record?.ended?.by
   if (by !== undefined && phase.opIds.includes(by)) return left(draft, phase, howOf(record?.ended?.how), view)
   switch (ownerStanding(record, draft.config.id, phase.hold.nonce)) {

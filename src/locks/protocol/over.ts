@@ -2,7 +2,7 @@
  * Whether another's half is over (rule 6): one pure function of the record, the time in the very answer that showed it,
  * and what this process observed. Never of my own clock's idea of the store's time.
  */
-import { corrupt, type LeaseRecord } from "../record.ts"
+import type { LeaseRecord } from "../record.ts"
 import type { LockConfig, Observation, Remembered, View } from "./state.ts"
 import { type Now, surelyElapsed } from "./time.ts"
 
@@ -20,22 +20,35 @@ export interface Sight {
   readonly now: Now
 }
 
-/** Whether the owner's lease is over. Throws CorruptRecordError where its times are none. */
+/** Whether the owner's lease is over. */
 export function ownerOver(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedOwner: observed, now } = sight
   const half = record.owner
   const date = dateFor(config, view, half?.host?.bootId ?? null)
   if (half !== undefined) return halfOver({ ...half, expiresAt: record.expiresAt }, date, observed, now)
   const quiet = Math.max(config.ttl, config.strangerTtl, 3 * (observed?.longestGap ?? 0))
-  return published(config.key, record.expiresAt, date) && unchangedFor(observed, quiet, now)
+  return (date === undefined || date > record.expiresAt + SLACK) && unchangedFor(observed, quiet, now)
 }
 
-/** Whether the waiter's mark is over. Throws CorruptRecordError where its times are none. */
+/** Whether the waiter's mark is over: past, or never one because its time is none. */
 export function waiterOver(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedWaiter: observed, now } = sight
   const date = dateFor(config, view, record.waiter?.bootId ?? null)
   if (date === undefined) return unchangedFor(observed, config.waiterTtl, now)
-  return published(config.key, record.waiterExpiresAt, date)
+  return date > record.waiterExpiresAt + SLACK || record.waiterExpiresAt > date + LONGEST
+}
+
+/** What is wrong with the times that others published, if anything is. */
+export function timeProblem({ config, view }: Sight, record: LeaseRecord): string | undefined {
+  const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, owner, waiter } = record
+  const tooFar = (time: number, bootId: string | null): boolean =>
+    time > (dateFor(config, view, bootId) ?? Infinity) + LONGEST
+  // A half of ours with such a time is judged by observation.
+  const strange = ownerId !== null && ownerId !== config.id && owner === undefined
+  if (strange && tooFar(expiresAt, null)) return "its owner's time is more than 24 hours ahead"
+  const waits = waitingOwnerId !== null && waitingOwnerId !== config.id
+  if (waits && tooFar(waiterExpiresAt, waiter?.bootId ?? null)) return "its waiter's time is more than 24 hours ahead"
+  return undefined
 }
 
 /** Whether a record that vanished must still be taken for owned: it was seen with a live owner of ours. */
@@ -54,13 +67,6 @@ function halfOver(
   const ttl = Math.min(half.ttlMs, LONGEST)
   if (date === undefined || half.expiresAt - date > 2 * ttl) return unchangedFor(observed, ttl, now)
   return date > half.expiresAt + SLACK
-}
-
-/** Whether a published time is past, as far as the store's time tells. */
-function published(key: string, expiresAt: number, date: number | undefined): boolean {
-  if (date === undefined) return true
-  if (expiresAt - date > LONGEST) corrupt(key, "it names a time more than 24 hours ahead")
-  return date > expiresAt + SLACK
 }
 
 /** The store's time in the answer, where it means something to a half written under that boot. */

@@ -9,7 +9,7 @@ import { deadlineOf, lower, remaining, shownBound, writtenBound } from "./author
 import { liveWaiter, tokenOf } from "./bodies.ts"
 import { abandon, backoff, ownersTurn } from "./request.ts"
 import { ownerStanding } from "./standing.ts"
-import type { Attempt, Bound, Draft, Due, Flight, Hold, LockState, Phase, SentWrite, View } from "./state.ts"
+import type { Attempt, Bound, Draft, Due, Hold, LockState, Phase, SentWrite, View } from "./state.ts"
 import { earlier, instant, type Instant, type Now, past, plus } from "./time.ts"
 
 type Owning = Extract<Phase, { name: "owning" }>
@@ -43,12 +43,14 @@ export function beginOwning(draft: Draft, attempt: Attempt, view: View, how: Acq
   draft.events.push({ type: "Acquired", token, deadline: wallDeadline(hold, now), how })
 }
 
-/** What an owner does next, and when. */
-export function planOwning(state: LockState, hold: Hold): Due | undefined {
+/** What an owner does next, and when. A look for a waiter never stands in the way of a renewal. */
+export function planOwning(state: LockState, hold: Hold, now: Now): Due | undefined {
   if (hold.expiring) return undefined
   if (hold.readBackAt !== undefined) return { act: "read", at: hold.readBackAt }
   const renew: Due = { act: "renew", at: ownersTurn(state, hold.renewAt) }
-  return renew.at.mono <= hold.watchAt.mono ? renew : { act: "read", at: hold.watchAt }
+  const looking = state.flight?.act === "read"
+  const renewFirst = looking || past(renew.at, now) || renew.at.mono <= hold.watchAt.mono
+  return renewFirst ? renew : { act: "read", at: hold.watchAt }
 }
 
 /** Loses what is past its deadline; suspects what the clocks no longer vouch for. */
@@ -73,10 +75,9 @@ export function leaveToExpire(draft: Draft, phase: Owning): void {
 }
 
 /** A renewal of mine was applied. */
-export function ownerWrote(draft: Draft, phase: Owning, sent: SentWrite, view: View, flight: Flight): void {
-  const fresh = flight.epoch === draft.sense.epoch
+export function ownerWrote(draft: Draft, phase: Owning, sent: SentWrite, view: View): void {
   const watched = { ...phase.hold, watchAt: plus(draft.now, draft.config.watchEvery) }
-  renewed(draft, watched, sent, writtenBound(draft, sent, view), fresh)
+  renewed(draft, watched, sent, writtenBound(draft, sent, view))
 }
 
 /** The fate of a renewal is open; with an error it is a failed one. */
@@ -84,6 +85,13 @@ export function ownerUnsure(draft: Draft, phase: Owning, error: LockError | unde
   const readBackAt = plus(draft.now, error === undefined ? 0 : backoff(draft, phase.hold.failures))
   draft.phase = { name: "owning", hold: { ...phase.hold, readBackAt } }
   if (error !== undefined) degrade(draft, error)
+}
+
+/** The store had no room for a renewal just now: it comes again, and is no failure to a strict lock. */
+export function ownerThrottled(draft: Draft, phase: Owning, error: LockError): void {
+  const readBackAt = plus(draft.now, backoff(draft, phase.hold.failures))
+  draft.phase = { name: "owning", hold: { ...phase.hold, readBackAt } }
+  troubled(draft, error)
 }
 
 /** A read brought nothing. That is a failed renewal only where a renewal waits for it. */
@@ -101,7 +109,7 @@ export function ownerFailed(draft: Draft, phase: Owning, error: LockError): void
 }
 
 /** A read showed a version: still mine, or lost. */
-export function ownerSaw(draft: Draft, phase: Owning, view: View, landed: SentWrite | undefined, fresh: boolean): void {
+export function ownerSaw(draft: Draft, phase: Owning, view: View, landed: SentWrite | undefined): void {
   const hold = looked(draft, phase.hold)
   const { record } = view
   if (record !== undefined && record.needs.length > 0) {
@@ -109,7 +117,7 @@ export function ownerSaw(draft: Draft, phase: Owning, view: View, landed: SentWr
   }
   switch (ownerStanding(record, draft.config.id, hold.nonce)) {
     case "mine":
-      return stillMine(draft, hold, view, landed, fresh)
+      return stillMine(draft, hold, view, landed)
     case "stripped":
       draft.phase = { name: "owning", hold: { ...hold, readBackAt: undefined, renewAt: instant(draft.now) } }
       return
@@ -146,8 +154,8 @@ function looked(draft: Draft, hold: Hold): Hold {
   return { ...hold, signalled, watchAt: plus(draft.now, draft.config.watchEvery) }
 }
 
-function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | undefined, fresh: boolean): void {
-  if (landed?.act === "renew") return renewed(draft, hold, landed, writtenBound(draft, landed, view), fresh)
+function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | undefined): void {
+  if (landed?.act === "renew") return renewed(draft, hold, landed, writtenBound(draft, landed, view))
   const shown = shownBound(draft, view)
   const bounds = hold.bounds.map((bound) => (shown === undefined ? bound : lower(bound, shown)))
   const renewAt = hold.readBackAt === undefined ? hold.renewAt : instant(draft.now)
@@ -156,9 +164,9 @@ function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | und
   if (past(deadlineOf(next), draft.now)) lose(draft, next, "expired")
 }
 
-/** `fresh`: it was sent after the clocks last diverged, so that it ends suspicion. */
-function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound, fresh: boolean): void {
-  const troubled = hold.degraded || hold.suspect
+/** Only a renewal that was first sent after the clocks last diverged ends suspicion. */
+function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound): void {
+  const recovered = hold.degraded || hold.suspect
   const next: Hold = {
     ...hold,
     token: sent.token ?? hold.token,
@@ -168,11 +176,11 @@ function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound, fresh:
     readBackAt: undefined,
     failures: 0,
     degraded: false,
-    suspect: hold.suspect && !fresh,
+    suspect: hold.suspect && sent.epoch !== draft.sense.epoch,
   }
   draft.phase = { name: "owning", hold: hurried(draft, next) }
   if (past(bound.deadline, draft.now)) return lose(draft, next, "expired")
-  if (!next.suspect) tell(draft, troubled ? "Recovered" : "Renewed", next)
+  if (!next.suspect) tell(draft, recovered ? "Recovered" : "Renewed", next)
 }
 
 /** Under half a ttl left, or still in doubt, or still to be raised: renew at once. */
@@ -185,6 +193,11 @@ function hurried(draft: Draft, hold: Hold): Hold {
 function degrade(draft: Draft, error: LockError): void {
   const { hold } = draft.phase as Owning
   if (draft.config.strict) return lose(draft, hold, "strict", error)
+  troubled(draft, error)
+}
+
+function troubled(draft: Draft, error: LockError): void {
+  const { hold } = draft.phase as Owning
   const next = { ...hold, degraded: true, failures: hold.failures + 1 }
   draft.phase = { name: "owning", hold: next }
   tell(draft, "Degraded", next, error)

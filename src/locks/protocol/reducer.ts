@@ -1,9 +1,9 @@
-import { LockError } from "../errors.ts"
-import { deadlineOf } from "./authority.ts"
 /**
  * The lease protocol as one pure function: (state, input, now) -> (state, commands, events). No I/O, no clock, no timers:
  * production, simulator and checker run this same function. `nextWake` says when it wants to be called again.
  */
+import type { LockError } from "../errors.ts"
+import { deadlineOf } from "./authority.ts"
 import { budgetEnd } from "./budget.ts"
 import { clearingFailed, clearingSaw, expireClearing } from "./clear.ts"
 import { beginLeaving, expireLeaving, howToLeave, leaverSaw, leaverUnsure, leaverWrote, planLeaving } from "./leave.ts"
@@ -13,18 +13,18 @@ import {
   leaveToExpire,
   ownerFailed,
   ownerSaw,
+  ownerThrottled,
   ownerUnsure,
   ownerWrote,
   planOwning,
   signalDue,
   signalWaiter,
 } from "./own.ts"
-import { issue } from "./request.ts"
+import { issue, mayWrite } from "./request.ts"
 import {
   beginSeeking,
   cancelSeeking,
   expireSeeking,
-  fail,
   seekingFailed,
   seekingSaw,
   seekingUnsure,
@@ -50,6 +50,7 @@ export function initialState(config: LockConfig, now: Now): LockState {
     observedOwner: undefined,
     observedWaiter: undefined,
     remembered: undefined,
+    topToken: 0,
     sent: [],
     flight: undefined,
     requests: 0,
@@ -79,13 +80,19 @@ export function nextWake(state: LockState, now: Now): number | undefined {
   return wakes.length === 0 ? undefined : Math.min(...wakes)
 }
 
+/** What comes next, and when. Without a sample of the store's time there is nothing to stamp a write with: look first. */
 function plan(draft: Draft): Due | undefined {
+  const due = wanted(draft)
+  return due === undefined || mayWrite(draft) ? due : { ...due, act: "read" }
+}
+
+function wanted(draft: Draft): Due | undefined {
   const { phase } = draft
   switch (phase.name) {
     case "idle":
       return undefined
     case "owning":
-      return planOwning(draft, phase.hold)
+      return planOwning(draft, phase.hold, draft.now)
     case "leaving":
       return planLeaving(draft, phase, () => howToLeave(draft))
     case "seeking":
@@ -150,14 +157,18 @@ function answered(draft: Draft, id: number, then: (flight: Flight) => void): voi
   then(flight)
 }
 
+/** An answer to what was sent before the clocks jumped can't be placed in time: look again. */
+const outdated = (draft: Draft, flight: Flight): boolean => flight.epoch !== draft.sense.epoch
+
 function readAnswered(draft: Draft, flight: Flight, answer: Extract<Input, { type: "read" }>["answer"]): void {
+  if (outdated(draft, flight)) return unsure(draft, undefined)
   const error = takeRead(draft, flight, answer)
   if (error !== undefined) return failed(draft, error)
   const view = draft.view!
   const landed = settleSent(draft)
   const { phase } = draft
-  if (phase.name === "seeking") judge(draft, () => seekingSaw(draft, phase, view, landed))
-  else if (phase.name === "owning") ownerSaw(draft, phase, view, landed, flight.epoch === draft.sense.epoch)
+  if (phase.name === "seeking") seekingSaw(draft, phase, view, landed)
+  else if (phase.name === "owning") ownerSaw(draft, phase, view, landed)
   else if (phase.name === "leaving") leaverSaw(draft, phase, view)
   else if (phase.name === "clearing") clearingSaw(draft, phase, view)
 }
@@ -165,15 +176,15 @@ function readAnswered(draft: Draft, flight: Flight, answer: Extract<Input, { typ
 function writeAnswered(draft: Draft, flight: Flight, answer: WriteResult): void {
   takeSample(draft, flight, answer.storeTime)
   const sent = draft.sent.find(({ opId }) => opId === flight.opId)
+  if (answer.kind === "unknown") return answer.throttled ? throttled(draft, answer.error) : unsure(draft, answer.error)
   const untimed = draft.config.clock !== "none" && answer.storeTime === undefined
-  if (answer.kind !== "applied" || sent === undefined || untimed) {
-    return unsure(draft, answer.kind === "unknown" ? answer.error : undefined)
-  }
+  if (answer.kind === "refused" || sent === undefined || untimed || outdated(draft, flight))
+    return unsure(draft, undefined)
   takeApplied(draft, flight, sent, answer)
   const view = draft.view!
   const { phase } = draft
   if (phase.name === "seeking") seekingWrote(draft, phase, sent, view)
-  else if (phase.name === "owning") ownerWrote(draft, phase, sent, view, flight)
+  else if (phase.name === "owning") ownerWrote(draft, phase, sent, view)
   else if (phase.name === "leaving") leaverWrote(draft, phase, sent, view)
   else if (phase.name === "clearing") clearingSaw(draft, phase, view)
 }
@@ -194,12 +205,9 @@ function unsure(draft: Draft, error: LockError | undefined): void {
   else if (phase.name === "clearing") clearingFailed(draft, phase, error)
 }
 
-/** Judging another's half throws where its times are none. */
-function judge(draft: Draft, saw: () => void): void {
-  try {
-    saw()
-  } catch (error) {
-    if (!(error instanceof LockError)) throw error
-    fail(draft, error)
-  }
+/** The object took another's write within its spacing: contention for it, which is no loss under any setting. */
+function throttled(draft: Draft, error: LockError): void {
+  if (draft.view !== undefined) draft.view = { ...draft.view, lastWrite: instant(draft.now) }
+  if (draft.phase.name === "owning") ownerThrottled(draft, draft.phase, error)
+  else unsure(draft, error)
 }

@@ -71,7 +71,10 @@ export function elsewhere(draft: Draft, record: LeaseRecord): OwnedElsewhereErro
   return new OwnedElsewhereError({
     key: draft.config.key,
     owner,
-    message: `${quoted(draft)} is owned by ${JSON.stringify(owner?.ownerId)}`,
+    message:
+      owner === undefined
+        ? `${quoted(draft)} is on its way to ${JSON.stringify(record.waitingOwnerId)}`
+        : `${quoted(draft)} is owned by ${JSON.stringify(owner.ownerId)}`,
     next: `Send the work to ${owner?.address ?? "its owner"}, or pass whenOwned: "request" to ask for the key`,
   })
 }

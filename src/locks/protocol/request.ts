@@ -1,8 +1,8 @@
-import { ABSENT } from "../store.ts"
 /**
  * Requests (rules 1 and 13): one under way at a time, a write sent again only as the same bytes, every opId remembered
  * with its first send until the generation moves, and the spacing of writes. A write takes precedence over a read.
  */
+import { ABSENT } from "../store.ts"
 import { claimBody, eraseBody, leaveBody, markBody, type Pen, renewBody, tokenOf, type Written } from "./bodies.ts"
 import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./state.ts"
 import { elapsed, instant, type Instant, later, plus, storeNow } from "./time.ts"
@@ -14,9 +14,12 @@ export function issue(draft: Draft, due: Due): void {
     if (flight.act !== "read" || due.act === "read") return
     abandon(draft)
   }
-  if (due.act === "read" || penOf(draft) === undefined) return read(draft)
-  write(draft, due.act)
+  if (due.act === "read") read(draft)
+  else write(draft, due.act)
 }
+
+/** Whether there is a time to stamp a write with. */
+export const mayWrite = (draft: Draft): boolean => penOf(draft) !== undefined
 
 /** Nobody listens to the request under way any more: its answer will be discarded. */
 export function abandon(draft: Draft): void {
@@ -67,17 +70,19 @@ function depart(draft: Draft, act: Act, opId: string | undefined): number {
   return id
 }
 
-/** The same write again, where it means the same and its bytes still have half their life. */
+/** The same write again, where it means the same, its bytes have half their life and no clock has jumped since. */
 function resendable(draft: Draft, act: WriteAct): SentWrite | undefined {
   const last = draft.sent.findLast((sent) => sent.act === act)
-  if (last === undefined || (act === "renew" && last.token !== tokenOf(holdOf(draft)))) return undefined
+  if (last === undefined || last.epoch !== draft.sense.epoch) return undefined
+  if (act === "renew" && last.token !== tokenOf(holdOf(draft))) return undefined
   return elapsed(last.firstSend, draft.now) * 2 > last.life ? undefined : last
 }
 
 function draftWrite(draft: Draft, act: WriteAct): SentWrite {
   const view = draft.view!
   const expected = view.record === undefined ? ABSENT : view.generation
-  return { ...compose(draft, view, act, penOf(draft)!), act, expected, firstSend: instant(draft.now) }
+  const written = compose(draft, view, act, penOf(draft)!)
+  return { ...written, act, expected, firstSend: instant(draft.now), epoch: draft.sense.epoch }
 }
 
 function compose(draft: Draft, view: View, act: WriteAct, pen: Pen): Written {
@@ -113,7 +118,8 @@ function holdOf(draft: Draft): Hold {
   throw new TypeError(`no hold while ${draft.phase.name}`)
 }
 
-/** The token that ends: of the hold, or of what a cancelled attempt came to own all the same. */
+/** The token that ends: of the hold, of a raise that landed unnoticed, or of what a cancelled attempt came to own. */
 function leavingToken(draft: Draft, view: View): number {
-  return draft.phase.name === "leaving" ? draft.phase.hold.token : (view.record?.owner?.token ?? 0)
+  const held = draft.phase.name === "leaving" ? draft.phase.hold.token : 0
+  return Math.max(held, view.record?.owner?.token ?? 0)
 }

@@ -3,21 +3,22 @@
  * of the attempt. What an attempt may leave behind in the store is clear.ts's to undo.
  */
 import type { LockError } from "../errors.ts"
-import { type LeaseRecord, needsError, ownerOf } from "../record.ts"
+import { corruptError, type LeaseRecord, needsError, ownerOf } from "../record.ts"
 import { shownBound, writtenBound } from "./authority.ts"
 import { liveOwner, liveWaiter } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
 import { beginClearing } from "./clear.ts"
-import { stillRemembered } from "./over.ts"
-import { beginOwning } from "./own.ts"
+import { stillRemembered, timeProblem } from "./over.ts"
+import { beginOwning, forceRenewal } from "./own.ts"
 import { cancelled, contention, elsewhere, timedOut, tooNew } from "./refusals.ts"
 import { backoff, ownersTurn, waitersTurn } from "./request.ts"
 import { ownerStanding, waiterStanding } from "./standing.ts"
-import type { Act, Attempt, Bound, Draft, Input, Phase, SentWrite, View } from "./state.ts"
+import type { Act, Attempt, Draft, Input, Phase, SentWrite, View } from "./state.ts"
 import { elapsed, instant, type Instant, past, plus, storeNow } from "./time.ts"
 import { sightOf } from "./view.ts"
 
 type Seeking = Extract<Phase, { name: "seeking" }>
+type Owning = Extract<Phase, { name: "owning" }>
 
 /** Where writes are spaced, a wait shorter than this can't be served: it would only cost the owner renewals. */
 const SHORTEST_WAIT = 4000
@@ -53,7 +54,8 @@ export function cancelSeeking(draft: Draft, phase: Seeking): void {
 export function seekingSaw(draft: Draft, phase: Seeking, view: View, landed: SentWrite | undefined): void {
   draft.phase = { ...phase, failures: 0, lastError: undefined }
   const { record } = view
-  if (record !== undefined && record.needs.length > 0) return fail(draft, needsError(draft.config.key, record))
+  const refusal = record && unreadable(draft, view, record)
+  if (refusal !== undefined) return fail(draft, refusal)
   switch (ownerStanding(record, draft.config.id, phase.attempt.nonce)) {
     case "mine":
       return adopt(draft, view, landed)
@@ -69,9 +71,17 @@ export function seekingSaw(draft: Draft, phase: Seeking, view: View, landed: Sen
   }
 }
 
+/** A record that may not be judged, let alone written. */
+function unreadable(draft: Draft, view: View, record: LeaseRecord): LockError | undefined {
+  const { key } = draft.config
+  if (record.needs.length > 0) return needsError(key, record)
+  const problem = timeProblem(sightOf(draft, view), record)
+  return problem === undefined ? undefined : corruptError(key, problem)
+}
+
 /** A write of mine was applied, and the store said when. */
 export function seekingWrote(draft: Draft, phase: Seeking, sent: SentWrite, view: View): void {
-  if (sent.act === "claim") return own(draft, view, sent.came ?? "free", writtenBound(draft, sent, view))
+  if (sent.act === "claim") return adopt(draft, view, sent)
   nowWaiting(draft, phase, view)
 }
 
@@ -94,25 +104,31 @@ export function fail(draft: Draft, error: LockError): void {
   beginClearing(draft, attempt, error, false)
 }
 
-/** The key is mine: my claim landed, or I was granted it. Without authority over it, it is acquired afresh. */
+/**
+ * The key is mine: my claim landed, or I was granted it. It is acquired afresh where no authority is left over it, or where
+ * the token is not the greatest any more: an early create of mine may come back to life when a later record is deleted.
+ */
 function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   const claimed = landed?.act === "claim" ? landed : undefined
-  const bound = claimed === undefined ? shownBound(draft, view) : writtenBound(draft, claimed, view)
-  if (bound === undefined || past(bound.deadline, draft.now)) {
+  // A claim from before a jump of the clocks counts by what a later read shows of it, like another's grant.
+  const anchored = claimed?.epoch === draft.sense.epoch ? claimed : undefined
+  const bound = anchored === undefined ? shownBound(draft, view) : writtenBound(draft, anchored, view)
+  const outrun = (view.record?.owner?.token ?? 0) < draft.topToken
+  if (outrun || bound === undefined || past(bound.deadline, draft.now)) {
     return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
   }
-  own(draft, view, claimed?.came ?? "granted", bound)
-}
-
-function own(draft: Draft, view: View, how: NonNullable<SentWrite["came"]>, bound: Bound): void {
-  beginOwning(draft, (draft.phase as Seeking).attempt, view, how, bound)
+  beginOwning(draft, (draft.phase as Seeking).attempt, view, claimed?.came ?? "granted", bound)
+  // What another wrote for me says neither how long I mean to stay nor where I am.
+  if (claimed === undefined) forceRenewal(draft, draft.phase as Owning, undefined)
 }
 
 /** Free, over, or left by an attempt of mine: it is anybody's, unless it is reserved for another. */
 function claim(draft: Draft, view: View): void {
   const other = liveWaiter(draft, view)
-  if (other !== undefined) return contend(draft, view, other.id)
-  next(draft, "claim", ownersTurn(draft, instant(draft.now)))
+  if (other === undefined) return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
+  const { whenOwned } = (draft.phase as Seeking).attempt
+  if (whenOwned === "report") fail(draft, elsewhere(draft, view.record!))
+  else contend(draft, view, other.id)
 }
 
 function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {

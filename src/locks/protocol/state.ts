@@ -79,6 +79,7 @@ export interface SentWrite {
   readonly expected: Generation
   readonly body: string
   readonly firstSend: Instant
+  readonly epoch: number
   /** How long its bytes make sense, in milliseconds. */
   readonly life: number
   /** Of a claim or renewal: the token it writes. */
@@ -192,6 +193,8 @@ export interface LockState {
   readonly observedOwner: Observation | undefined
   readonly observedWaiter: Observation | undefined
   readonly remembered: Remembered | undefined
+  /** The greatest token seen in any version of the record: what I write as a new owner is greater. */
+  readonly topToken: number
   /** Writes sent on the generation of `view` that may still land. */
   readonly sent: readonly SentWrite[]
   readonly flight: Flight | undefined

@@ -3,7 +3,7 @@
  * of an owner (rules 6 and 7). Draws no conclusions.
  */
 import { type LockError, StoreUnavailableError } from "../errors.ts"
-import { corrupt, type LeaseRecord, parseRecord } from "../record.ts"
+import { corruptError, type LeaseRecord, parseRecord } from "../record.ts"
 import { ABSENT, type Generation } from "../store.ts"
 import { ownerOver, type Sight } from "./over.ts"
 import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
@@ -13,7 +13,7 @@ import { elapsed, instant, plus } from "./time.ts"
 export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): LockError | undefined {
   if (answer.kind === "failed") return answer.error
   if (draft.config.clock !== "none" && answer.storeTime === undefined) return cached(draft)
-  if (answer.kind === "tooLarge") return attempt(() => corrupt(draft.config.key, "it is larger than 64 KiB"))
+  if (answer.kind === "tooLarge") return corruptError(draft.config.key, "it is larger than 64 KiB")
   const { view } = draft
   if (answer.kind === "unchanged") {
     if (view?.generation !== answer.generation) return cached(draft)
@@ -80,7 +80,7 @@ function confirm(
   known: Pick<View, "generation" | "warm"> & { lastWrite?: View["lastWrite"] },
   record: LeaseRecord | undefined,
   storeTime: number | undefined,
-): LockError | undefined {
+): undefined {
   takeSample(draft, flight, storeTime)
   const moved = draft.view?.generation !== known.generation
   const view: View = {
@@ -93,7 +93,8 @@ function confirm(
   }
   draft.view = view
   observe(draft, record)
-  return attempt(() => remember(draft, view))
+  remember(draft, view)
+  return undefined
 }
 
 /** Before every reading of any clock, and still a number that JSON keeps. */
@@ -112,6 +113,7 @@ function observe(draft: Draft, record: LeaseRecord | undefined): void {
   const waiterPair = [record.waitingOwnerId, record.waiterExpiresAt, waiter?.nonce, waiter?.opId]
   draft.observedOwner = observed(draft, draft.observedOwner, record.ownerId, ownerPair)
   draft.observedWaiter = observed(draft, draft.observedWaiter, record.waitingOwnerId, waiterPair)
+  draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.ended?.token ?? 0)
 }
 
 function observed(
@@ -128,7 +130,7 @@ function observed(
 }
 
 /** An absent record leaves the memory as it is: that is what it is for. */
-function remember(draft: Draft, view: View): undefined {
+function remember(draft: Draft, view: View): void {
   const { record } = view
   if (record === undefined) return
   draft.remembered = undefined
