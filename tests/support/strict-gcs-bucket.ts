@@ -167,8 +167,10 @@ export class StrictBuckets {
     const names = [...objects.keys()].filter(wanted).sort()
     const items = names.slice(0, size).map((name) => ({ name, generation: objects.get(name)?.generation }))
     const last = items.at(-1)
-    if (names.length === items.length || last === undefined) return json(200, items.length === 0 ? {} : { items })
-    return json(200, { items, nextPageToken: Buffer.from(last.name).toString("base64url") })
+    const kind = "storage#objects"
+    if (names.length === items.length || last === undefined)
+      return json(200, items.length === 0 ? { kind } : { kind, items })
+    return json(200, { kind, items, nextPageToken: Buffer.from(last.name).toString("base64url") })
   }
 
   #refusal(

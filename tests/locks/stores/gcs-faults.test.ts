@@ -180,11 +180,12 @@ describe("an answer that isn't of GCS", () => {
   )
 
   it.each([
+    "{}",
     "[]",
-    '{"items":[null]}',
-    '{"items":[{}]}',
-    '{"items":["x"]}',
-    '{"items":[{"name":"a/b/leases/x"}]}',
+    '{"kind":"storage#objects","items":[null]}',
+    '{"kind":"storage#objects","items":[{}]}',
+    '{"kind":"storage#objects","items":["x"]}',
+    '{"kind":"storage#objects","items":[{"name":"a/b/leases/x"}]}',
     "[",
     "7",
   ])("200 with %j is no list", async (body) => {

@@ -186,6 +186,14 @@ describe("its lists", () => {
     expect(server.counts["GET"]).toBe(3)
   })
 
+  it("go on after a page that is empty and not the last", async () => {
+    const generation = await written("{}")
+    const emptyPage = { kind: "storage#objects", nextPageToken: Buffer.from("!").toString("base64url") }
+    server.script({ on: "GET", body: JSON.stringify(emptyPage) }, { on: "GET", body: JSON.stringify(emptyPage) })
+    expect(await store.list("leases", { ...within, prefix: "" })).toEqual({ items: [{ name: "key", generation }] })
+    expect(server.counts["GET"]).toBe(3)
+  })
+
   it("are empty where nothing has the prefix", async () => {
     expect(await store.list("state", { ...within, prefix: "" })).toEqual({ items: [] })
   })

@@ -1,3 +1,4 @@
+import type { Clock } from "../../../runtime/clock.ts"
 /**
  * Names in a bucket: pages of an area, and the one question whether the bucket is there at all.
  */
@@ -11,16 +12,31 @@ import { answerError, bucketMissing, isPage } from "./failures.ts"
 const PAGE_LIMIT = 8 * 1024 * 1024
 
 /** One page. Rejects with StoreUnavailableError or StoreMisconfiguredError. */
-export async function listPage(connection: Connection, area: Area, options: ListOptions): Promise<Page> {
+export async function listPage(
+  connection: Connection,
+  clock: Clock,
+  area: Area,
+  { prefix, after, ...limits }: ListOptions,
+): Promise<Page> {
   const { paths } = connection
-  const { prefix, after } = options
-  const body = await ask(connection, paths.list(area, prefix, after), options)
   const folder = paths.folder(area).length
-  const found = Array.isArray(body["items"]) ? body["items"].map((item) => itemOf(item, folder)) : []
-  const items = found[0]?.name === after ? found.slice(1) : found
-  const next = found.at(-1)?.name
-  const more = typeof body["nextPageToken"] === "string" && body["nextPageToken"] !== ""
-  return more && next !== undefined ? { items, next } : { items }
+  const due = clock.read().mono + limits.deadline
+  let token: string | undefined
+  for (;;) {
+    const deadline = Math.max(due - clock.read().mono, 0)
+    const body = await ask(connection, paths.list(area, prefix, after, token), { ...limits, deadline })
+    const found = Array.isArray(body["items"]) ? body["items"].map((item) => itemOf(item, folder)) : []
+    const items = found.filter(({ name }) => name !== after)
+    const next = items.at(-1)?.name
+    token = tokenIn(body)
+    if (token === undefined) return { items }
+    if (next !== undefined) return { items, next }
+  }
+}
+
+/** GCS may send an empty page before a full one; only a missing token says that it was the last. */
+function tokenIn({ nextPageToken }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof nextPageToken === "string" && nextPageToken !== "" ? nextPageToken : undefined
 }
 
 /** Rejects unless the bucket is there and may be listed. Without that permission GCS says 403 where an object is absent. */
@@ -38,7 +54,7 @@ async function ask(
   if (answer instanceof LockError) throw answer
   if (answer.status === 404 && !isPage(answer)) throw bucketMissing(connection.place)
   const body = answer.status === 200 ? jsonIn(answer) : undefined
-  if (body === undefined) throw answerError(connection.place, "list", answer)
+  if (body?.["kind"] !== "storage#objects") throw answerError(connection.place, "list", answer)
   return body
 }
 

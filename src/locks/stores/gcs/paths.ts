@@ -35,15 +35,16 @@ export class Paths {
   }
 
   /** The page begins with `after` itself, where that is there. */
-  list(area: Area, prefix: string, after: string | undefined): string {
+  list(area: Area, prefix: string, after: string | undefined, token: string | undefined): string {
     const query = `prefix=${encodeURIComponent(this.folder(area) + prefix)}&maxResults=${PAGE_SIZE}`
-    const page = after === undefined ? "" : `&startOffset=${encodeURIComponent(this.folder(area) + after)}`
-    return `${this.#objects}?${query}${page}&fields=items(name,generation),nextPageToken`
+    const start = after === undefined ? "" : `&startOffset=${encodeURIComponent(this.folder(area) + after)}`
+    const page = token === undefined ? start : `${start}&pageToken=${encodeURIComponent(token)}`
+    return `${this.#objects}?${query}${page}&fields=kind,items(name,generation),nextPageToken`
   }
 
   /** A list of at most one name: the cheapest question that only an existing bucket answers. */
   bucket(): string {
-    return `${this.#objects}?prefix=${encodeURIComponent(this.#root)}&maxResults=1&fields=nextPageToken`
+    return `${this.#objects}?prefix=${encodeURIComponent(this.#root)}&maxResults=1&fields=kind`
   }
 
   /** What the names of all objects of an area begin with. */

@@ -120,7 +120,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
   async list(area: Area, options: ListOptions): Promise<Page> {
     const connection = this.#connection
     if (connection === undefined) throw this.#unready()
-    return listPage(connection, area, options)
+    return listPage(connection, this.#clock, area, options)
   }
 
   async close(): Promise<void> {
