@@ -1,8 +1,6 @@
 // What `npm start --` can be told. Whatever it can't be told is refused with a sentence, never ignored.
-import process from "node:process"
 import { parseArgs } from "node:util"
-
-export type Runtime = "node" | "deno"
+import { ownRuntime, type Runtime } from "./runtimes.ts"
 
 export interface Options {
   /** Of the workers A and B. */
@@ -61,8 +59,6 @@ export function readOptions(args: readonly string[]): Options | "help" {
   if (endpoint !== undefined && !onGcs) throw new UsageError("--endpoint is for --store gs://… only")
   return { runtimes: runtimesOf(values.runtime ?? ownRuntime), store, endpoint, stay, keep }
 }
-
-const ownRuntime: Runtime = process.versions["deno"] === undefined ? "node" : "deno"
 
 function parse(args: readonly string[]): ReturnType<typeof parseArgs<{ options: typeof flags }>>["values"] {
   try {

@@ -1,0 +1,78 @@
+// One worker process: a manager and an HTTP server in front of it. Started by main.ts with its settings as one JSON
+// argument; it prints reports (reports.ts) and serves until SIGTERM, SIGINT or the end of its standard input, which is how
+// it learns that the driver is gone. Then it drains, and exits with 0 if every sandbox left.
+import { once } from "node:events"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import process from "node:process"
+import { SandboxManager } from "leasehold"
+import { ActLog } from "./act-log.ts"
+import { database } from "./database.ts"
+import { handler } from "./http.ts"
+import { report } from "./reports.ts"
+import { openStore, type StoreChoice } from "./store.ts"
+import { tellLease, tellStates } from "./telling.ts"
+
+export interface WorkerSettings extends StoreChoice {
+  readonly name: string
+  /** The file of the act log. */
+  readonly acts: string
+  /** In seconds. */
+  readonly ttl: number
+}
+
+const DRAIN_WITHIN = "10 s"
+
+async function work(settings: WorkerSettings): Promise<void> {
+  using acts = new ActLog(settings.acts)
+  const server = createServer()
+  const url = await listen(server)
+  await using manager = await SandboxManager.start({
+    store: openStore(settings),
+    sandboxes: [database],
+    address: url,
+    ttl: settings.ttl * 1000,
+    // By default an owner may keep a sandbox for 5 s before it is asked to hand it over, so that traffic can't make it
+    // ping-pong. Here each request means to move it.
+    minTenure: 0,
+    inspect: tellStates(),
+  })
+  manager.events$.subscribe(tellLease)
+  server.on("request", handler({ manager, acts, process: `${settings.name}-${process.pid}` }))
+  report({ what: "ready", url, runtime: runtime() })
+  await askedToEnd()
+  const { stuck } = await manager.drain({ grace: DRAIN_WITHIN })
+  server.close()
+  server.closeAllConnections()
+  report({ what: "drained", stuck })
+  if (stuck.length > 0) process.exitCode = 1
+}
+
+/** On a port that the system chooses. */
+async function listen(server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function runtime(): string {
+  const { deno, node } = process.versions as { deno?: string; node: string }
+  return deno === undefined ? `Node ${node}` : `Deno ${deno}`
+}
+
+async function askedToEnd(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  process.on("SIGTERM", resolve).on("SIGINT", resolve)
+  process.stdin.on("end", resolve).on("error", resolve).resume()
+  await promise
+  process.stdin.destroy()
+}
+
+try {
+  await work(JSON.parse(process.argv[2] ?? "{}") as WorkerSettings)
+} catch (error) {
+  report({ what: "failed", error: error instanceof Error ? error.message : String(error) })
+  process.exitCode = 1
+}
+// Signal listeners would keep it alive.
+process.removeAllListeners("SIGTERM").removeAllListeners("SIGINT")
