@@ -6,7 +6,7 @@ import { headRef } from "../../../src/actors/checkpoints/names.ts"
 import { LockLostError, StoreUnavailableError } from "../../../src/locks/errors.ts"
 import { sandboxLockKey } from "../../../src/locks/keys.ts"
 import type { AcquiredHow, Lease, LockEvent, ReleaseResult, RenewOptions } from "../../../src/locks/lock.ts"
-import { type StoreCapabilities, ABSENT } from "../../../src/locks/store.ts"
+import type { StoreCapabilities } from "../../../src/locks/store.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
 import { type ScriptedStore, scripted } from "../../support/scripted-store.ts"
@@ -129,14 +129,13 @@ export class World {
     return parseHead(answer.body, { store: this.store.name, lockKey })
   }
 
-  /** Writes a head over whatever is there, as no owner may. */
+  /** Writes a head over the one that is there, as no owner may. */
   async force(change: (head: Record<string, unknown>) => unknown): Promise<void> {
     const answer = await this.store.read(headRef(lockKey), { deadline: 1000, limit: 1_000_000 })
-    const isThere = answer.kind === "found"
-    const before = isThere ? (JSON.parse(textOf(answer.body)!) as Record<string, unknown>) : {}
-    const body = change(before)
+    if (answer.kind !== "found") throw new Error(`the head is ${answer.kind}`)
+    const body = change(JSON.parse(textOf(answer.body)!) as Record<string, unknown>)
     const bytes = body instanceof Uint8Array ? body : bytesOf(JSON.stringify(body))
-    await this.store.put(headRef(lockKey), isThere ? answer.generation : ABSENT, bytes, { deadline: 1000 })
+    await this.store.put(headRef(lockKey), answer.generation, bytes, { deadline: 1000 })
   }
 
   /** The names of all content objects. */

@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest"
+import { listHeads } from "../../../src/actors/checkpoints/listing.ts"
+import { headRef } from "../../../src/actors/checkpoints/names.ts"
+import { type ReadFrom, readCheckpointBytes, readHead } from "../../../src/actors/checkpoints/read.ts"
+import {
+  CorruptCheckpointError,
+  LockCancelledError,
+  StoreMisconfiguredError,
+  StoreUnavailableError,
+} from "../../../src/locks/errors.ts"
+import { sandboxLockKey } from "../../../src/locks/keys.ts"
+import type { CheckpointStore, ListOptions } from "../../../src/locks/store.ts"
+import { failRead, hold } from "../../support/scripted-store.ts"
+import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
+
+const from = (world: World, more: Partial<ReadFrom> = {}): ReadFrom => ({
+  store: world.store,
+  clock: world.time,
+  budget: 10_000,
+  ...more,
+})
+
+const collect = async <A>(items: AsyncIterable<A>): Promise<A[]> => {
+  const all: A[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+describe("reading without a lease", () => {
+  it("gives nothing before the first commit and after a removal", async () => {
+    const world = new World()
+    expect(await readHead(from(world), { lockKey })).toBeUndefined()
+    expect(await readCheckpointBytes(from(world), { lockKey })).toBeUndefined()
+    const owner = await world.claimed(100)
+    expect((await readHead(from(world), { lockKey }))?.token).toBe(100)
+    expect(await readCheckpointBytes(from(world), { lockKey })).toBeUndefined()
+    await world.commit(owner, "x")
+    await world.time.runUntil(owner.keeper.remove({ budget: 30_000 }))
+    expect(await readCheckpointBytes(from(world), { lockKey })).toBeUndefined()
+  })
+
+  it("gives small and large states with their version, and changes nothing", async () => {
+    const world = new World()
+    const owner = await world.claimed(100, { version: 4 })
+    for (const bytes of [bytesOf("small"), large(1)]) {
+      await world.commit(owner, bytes)
+      const head = await world.head()
+      expect(await readCheckpointBytes(from(world), { lockKey, type: "counter" })).toEqual({ bytes, version: 4 })
+      expect(await world.head()).toEqual(head)
+    }
+  })
+
+  it("follows the head when its content goes away under it", async () => {
+    const world = new World()
+    const owner = await world.claimed(100, { keepCheckpoints: 0 })
+    await world.commit(owner, large(1))
+    const held = hold()
+    world.store.script.onRead({ ...held, of: /\/100-/ })
+    const read = readCheckpointBytes(from(world), { lockKey })
+    await world.time.runUntil(held.arrived)
+    await world.commit(owner, large(2))
+    await world.time.runUntil(owner.keeper.close())
+    held.answer()
+    expect((await world.time.runUntil(read))?.bytes).toEqual(large(2))
+  })
+
+  it("tries again within its budget, and tells a store that is down from one that is misconfigured", async () => {
+    const world = new World()
+    await world.commit(await world.claimed(100), "x")
+    world.store.script.onRead(failRead(), failRead())
+    expect(textOf((await world.time.runUntil(readCheckpointBytes(from(world), { lockKey })))?.bytes)).toBe("x")
+    world.store.script.onRead(...Array.from({ length: 30 }, () => failRead()))
+    const down = failureOf(readHead(from(world, { budget: 3000 }), { lockKey }))
+    expect(await world.time.runUntil(down)).toBeInstanceOf(StoreUnavailableError)
+    world.store.script.heal()
+    world.store.script.onRead(failRead(new StoreMisconfiguredError({ message: "no bucket", next: "make it" })))
+    expect(await failureOf(readHead(from(world), { lockKey }))).toBeInstanceOf(StoreMisconfiguredError)
+  })
+
+  it("ends when its caller gives up", async () => {
+    const world = new World()
+    world.store.script.onRead(hold())
+    const caller = new AbortController()
+    const read = failureOf(readHead(from(world, { signal: caller.signal }), { lockKey }))
+    caller.abort()
+    expect(await read).toBeInstanceOf(LockCancelledError)
+    expect(world.time.pendingTimers).toBe(0)
+  })
+
+  it("refuses another type's state", async () => {
+    const world = new World()
+    await world.claimed(100)
+    expect(await failureOf(readHead(from(world), { lockKey, type: "timer" }))).toBeInstanceOf(CorruptCheckpointError)
+  })
+})
+
+describe("listing", () => {
+  const long = "k".repeat(400)
+
+  /** Sandboxes of two definitions, one of them removed, with content between their heads. */
+  const populated = async (): Promise<World> => {
+    const world = new World()
+    const keys = [
+      ["counter", "a"],
+      ["counter", "A/b %"],
+      ["counter", long],
+      ["counter", "removed"],
+      ["counters", "not mine"],
+      ["Counter", "not mine either"],
+    ] as const
+    for (const [type, key] of keys) {
+      const owner = await world.claimed(100, { lockKey: sandboxLockKey(type, key), type })
+      await world.commit(owner, large(1))
+      if (key === "removed") await world.time.runUntil(owner.keeper.remove({ budget: 30_000 }))
+      await world.time.runUntil(owner.keeper.close())
+    }
+    return world
+  }
+
+  /** Gives one name to a page. */
+  const paged = (world: World): CheckpointStore =>
+    Object.assign(Object.create(world.store) as CheckpointStore, {
+      list: async (area: "state", options: ListOptions) => {
+        const { after, ...rest } = options
+        const { items } = await world.store.list(area, rest)
+        const next = items.filter(({ name }) => after === undefined || name > after)
+        return { items: next.slice(0, 1), ...(next.length > 1 && { next: next[0]!.name }) }
+      },
+      read: world.store.read.bind(world.store),
+    })
+
+  it("gives the keys of one definition, long ones too, and leaves removed ones out", async () => {
+    const world = await populated()
+    expect((await collect(listHeads(from(world), "counter"))).sort()).toEqual(["A/b %", "a", long])
+    expect(await collect(listHeads(from(world), "Counter"))).toEqual(["not mine either"])
+    expect(await collect(listHeads(from(world), "nobody"))).toEqual([])
+  })
+
+  it("goes through all pages", async () => {
+    const world = await populated()
+    const keys = await collect(listHeads(from(world, { store: paged(world) }), "counter"))
+    expect(keys.sort()).toEqual(["A/b %", "a", long])
+  })
+
+  it.each([
+    ["damaged", bytesOf("garbage")],
+    ["too large", large(1)],
+  ])("gives a sandbox whose head is %s, by its name", async (_what, body) => {
+    const world = new World()
+    await world.claimed(100)
+    await world.force(() => body)
+    expect(await collect(listHeads(from(world), "counter"))).toEqual(["a"])
+  })
+
+  it("says which head is damaged where only the head could tell the key", async () => {
+    const world = new World()
+    const ref = headRef(sandboxLockKey("counter", long))
+    await world.store.put(ref, "0", bytesOf("garbage"), { deadline: 1000 })
+    const error = await failureOf(collect(listHeads(from(world), "counter")))
+    expect(error).toBeInstanceOf(CorruptCheckpointError)
+    expect((error as Error).message).toContain(ref.name)
+  })
+
+  it("ends when its caller gives up, and says when the store is down", async () => {
+    const world = await populated()
+    const caller = new AbortController()
+    caller.abort()
+    const cancelled = collect(listHeads(from(world, { signal: caller.signal }), "counter"))
+    expect(await failureOf(cancelled)).toBeInstanceOf(LockCancelledError)
+    world.store.script.onRead(...Array.from({ length: 50 }, () => failRead()))
+    const down = failureOf(collect(listHeads(from(world, { budget: 2000 }), "counter")))
+    expect(await world.time.runUntil(down)).toBeInstanceOf(StoreUnavailableError)
+  })
+})
