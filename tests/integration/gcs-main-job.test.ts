@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest"
+import { gcsTarget } from "./support/gcs-target.ts"
+import { runMainJob } from "./support/main-job.ts"
+
+describe("the main job on GCS", () => {
+  it("hands over, takes over and drains without a lost row or two owners at once", { timeout: 120_000 }, async () => {
+    const { bucket, prefix, endpoint } = gcsTarget()
+    const emulator = endpoint === undefined ? [] : ["--endpoint", endpoint]
+    const { code, stdout, stderr, figures } = await runMainJob("--store", `gs://${bucket}/${prefix}`, ...emulator)
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" })
+    expect(figures?.of).toBeGreaterThanOrEqual(3 * 3 * 8 * 5 + 12)
+    expect(figures).toMatchObject({ found: figures?.of, owners: 1 })
+    expect(figures?.takeover).toBeGreaterThan(3000)
+    expect(figures?.takeover).toBeLessThan(30_000)
+    expect(figures?.handoff).toBeLessThan(15_000)
+  })
+})

@@ -1,0 +1,35 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { runMainJob } from "./support/main-job.ts"
+
+describe("the main job on files", () => {
+  it("hands over, takes over and drains without a lost row or two owners at once", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "leasehold-main-job-"))
+    try {
+      const { code, stdout, stderr, figures } = await runMainJob("--store", directory)
+      expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" })
+      // 3 rounds of 8 requests of 5 rows, three times, and 12 rows or more before the kill.
+      expect(figures?.of).toBeGreaterThanOrEqual(3 * 3 * 8 * 5 + 12)
+      expect(figures).toMatchObject({ found: figures?.of, owners: 1 })
+      // A lease of 6 s that was renewed at most 2 s before has 4 s left; nothing waits longer than its own budget.
+      expect(figures?.takeover).toBeGreaterThan(3000)
+      expect(figures?.takeover).toBeLessThan(20_000)
+      expect(figures?.handoff).toBeLessThan(10_000)
+      expect(readdirSync(directory)).not.toEqual([])
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+
+  it("says what is wrong with its options or its store, and starts nothing", async () => {
+    const unknown = await runMainJob("--fast")
+    expect(unknown).toMatchObject({ code: 2, stdout: "" })
+    expect(unknown.stderr).toContain("--fast")
+    const nowhere = await runMainJob("--store", "/proc/nowhere")
+    expect(nowhere.code).toBe(1)
+    expect(nowhere.stderr).toContain("/proc/nowhere")
+    expect(nowhere.figures).toBeUndefined()
+  })
+})

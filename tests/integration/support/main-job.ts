@@ -1,0 +1,44 @@
+// Runs `examples/sqlite-workers/main.ts` as a process of its own, on the runtime that runs the tests, and reads its last line.
+import { spawn } from "node:child_process"
+import process from "node:process"
+import { commandFor, ownRuntime } from "../../../examples/sqlite-workers/runtimes.ts"
+
+export interface MainJob {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly lastLine: string
+  /** The figures of the last line, where it is the one that a job ends with. */
+  readonly figures:
+    | {
+        readonly handoff: number
+        readonly takeover: number
+        readonly found: number
+        readonly of: number
+        readonly owners: number
+      }
+    | undefined
+}
+
+export function runMainJob(...args: string[]): Promise<MainJob> {
+  const [command, ...first] = commandFor(ownRuntime, "./main.ts")
+  const child = spawn(command, [...first, ...args], { stdio: ["ignore", "pipe", "pipe"], env: process.env })
+  let [stdout, stderr] = ["", ""]
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+  return new Promise((resolve, reject) => {
+    child.on("error", reject)
+    child.on("close", (code) => {
+      const lastLine = stdout.trimEnd().split("\n").at(-1) ?? ""
+      resolve({ code, stdout, stderr, lastLine, figures: figuresOf(lastLine) })
+    })
+  })
+}
+
+const LINE = /^main job: handoff (\d+) ms, takeover (\d+) ms, rows (\d+)\/(\d+), owners at once (\d+)$/
+
+function figuresOf(line: string): MainJob["figures"] {
+  const [, handoff, takeover, found, of, owners] = (LINE.exec(line) ?? []).map(Number)
+  if (owners === undefined) return undefined
+  return { handoff: handoff!, takeover: takeover!, found: found!, of: of!, owners }
+}
