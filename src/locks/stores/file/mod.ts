@@ -1,2 +1,2 @@
 // The entry `leasehold/file`: the store and the lock on a shared directory.
-export {}
+export { fileStore, type FileStoreOptions } from "./store.ts"

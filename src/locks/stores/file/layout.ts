@@ -1,0 +1,71 @@
+/**
+ * Where things lie in the store's directory, and what may be cleared away:
+ *
+ *     leases/<name>/<16 digits>           one version of a lease record; the highest number is the current one
+ *     state/<lock>/<part>/<16 digits>     the same for heads and content
+ *     probe/<name>/<16 digits>            scratch objects of a start
+ *     clock/<boot id>                     the offset of the boot clock (time.ts)
+ *
+ * A version that is a directory is a tombstone: the object was deleted. `.t-<pid>-<id>` is a version being written.
+ * The highest number of an object is never removed, or its generations would come again; only names that are never used
+ * again lose their directories with their deletion: content is named at random, and so are scratch objects.
+ */
+import { join } from "node:path"
+import process from "node:process"
+import { InvalidKeyError } from "../../errors.ts"
+import type { Area, Generation, ObjectRef } from "../../store.ts"
+
+/** The directories directly under the store's own. */
+export const directories = ["leases", "state", "probe", "clock"] as const
+
+const DIGITS = 16
+const onePart = /^[A-Za-z0-9=~_-][A-Za-z0-9=~._-]*$/
+const twoParts = /^[A-Za-z0-9=~_-][A-Za-z0-9=~._-]*\/[A-Za-z0-9=~_-][A-Za-z0-9=~._-]*$/
+const content = /\/\d+-\d+-/
+
+/** Whether encodeName can have made this name. */
+export function isObjectName(area: Area, name: string): boolean {
+  return (area === "state" ? twoParts : onePart).test(name)
+}
+
+/** The directory of an object. Throws InvalidKeyError for a name that encodeName can't have made. */
+export function objectDirectory(root: string, { area, name }: ObjectRef): string {
+  if (isObjectName(area, name)) return `${root}/${area}/${name}`
+  throw new InvalidKeyError({
+    message: `${JSON.stringify(name)} can't name an object of the area ${area}`,
+    next: "Encode keys with encodeName; a name in state has two parts with one / between them",
+  })
+}
+
+/** The directories to make for an object, outermost first, and no further out than its area. */
+export function objectDirectories(root: string, ref: ObjectRef): string[] {
+  const parts = ref.name.split("/")
+  return parts.map((_, last) => join(root, ref.area, ...parts.slice(0, last + 1)))
+}
+
+/** Whether a name never comes again after its deletion. */
+export function isUsedOnce({ area, name }: ObjectRef): boolean {
+  return area === "probe" || (area === "state" && content.test(name))
+}
+
+export function versionPath(directory: string, number: number): string {
+  return `${directory}/${String(number).padStart(DIGITS, "0")}`
+}
+
+/** The number of a version's file, or undefined for any other file. */
+export function versionNumber(name: string): number | undefined {
+  return name.length === DIGITS && /^\d+$/.test(name) ? Number(name) : undefined
+}
+
+/** Numbers are handed out as generations. One that isn't a number, or not ours, equals none: -1. */
+export function generationNumber(generation: Generation): number {
+  return /^\d{1,16}$/.test(generation) ? Number(generation) : -1
+}
+
+export function temporaryPath(directory: string, id: string): string {
+  return `${directory}/.t-${process.pid}-${id}`
+}
+
+export function isTemporary(name: string): boolean {
+  return name.startsWith(".t-")
+}

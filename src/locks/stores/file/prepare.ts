@@ -1,0 +1,39 @@
+/** Makes the store's directory ready, and knows later whether it is still there. */
+import { dirname, join } from "node:path"
+import { StoreMisconfiguredError } from "../../errors.ts"
+import type { Area } from "../../store.ts"
+import { isNew } from "./create.ts"
+import { unlessMissing, vanished } from "./failures.ts"
+import type { Files } from "./files.ts"
+import { directories } from "./layout.ts"
+
+/** Makes what is missing, the directory itself and those above it included, so that it survives a power cut. */
+export async function prepare(files: Files, root: string): Promise<void> {
+  for (const path of [root, ...directories.map((name) => join(root, name))]) await make(files, path)
+}
+
+/** Throws StoreMisconfiguredError where the directory was removed, or unmounted, under a running store. */
+export async function requireArea(files: Files, root: string, area: Area): Promise<void> {
+  const path = join(root, area)
+  if (!(await files.exists(path))) throw vanished(path)
+}
+
+/** Not `mkdir` with `recursive`: that one never ends below a directory such as /proc, where nothing can be made. */
+async function make(files: Files, path: string): Promise<void> {
+  const attempt = (): Promise<boolean | undefined> => unlessMissing(() => isNew(() => files.makeDirectory(path)))
+  let made = await attempt()
+  if (made === undefined && dirname(path) !== path) {
+    await make(files, dirname(path))
+    made = await attempt()
+  }
+  if (made === undefined) throw impossible(path)
+  if (made) await files.persist(dirname(path))
+}
+
+function impossible(path: string): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: `The directory ${path} is missing and can't be made`,
+    next: "Choose another directory: this path leads through a link to nowhere, or into a file system that takes none",
+    status: "ENOENT",
+  })
+}

@@ -1,0 +1,216 @@
+/**
+ * The store in a directory that several processes share. It joins the parts of this folder and answers in the terms of
+ * the port; who may write what is decided by swap.ts alone. Lease records are written at once and never synced, since an
+ * expired lease is no loss; `state` is synced before it is acknowledged.
+ *
+ * Not promised: Windows (no store time, other rules for links), file systems without hard links, and on network file
+ * systems anything beyond what `link`, `mkdir` and a fresh `readdir` promise there.
+ */
+import { resolve } from "node:path"
+import process from "node:process"
+import { type Clock, liveClock } from "../../../runtime/clock.ts"
+import { InvalidConfigError, StoreMisconfiguredError, StoreUnavailableError } from "../../errors.ts"
+import type {
+  Area,
+  CheckpointStore,
+  Generation,
+  LeaseStore,
+  ListOptions,
+  ObjectRef,
+  Page,
+  ReadAnswer,
+  ReadOptions,
+  RequestOptions,
+  StoreCapabilities,
+  WriteAnswer,
+} from "../../store.ts"
+import { probe } from "../probe.ts"
+import { Bounds } from "./bounds.ts"
+import { failure } from "./failures.ts"
+import { durableFiles, type Files, quickFiles } from "./files.ts"
+import { generationNumber, objectDirectory } from "./layout.ts"
+import { list } from "./list.ts"
+import { prepare, requireArea } from "./prepare.ts"
+import { put, remove, type Swap, type Target } from "./swap.ts"
+import { storeTime, type StoreTime } from "./time.ts"
+import { wholeOrReleased } from "./torn.ts"
+import { readCurrent } from "./versions.ts"
+
+/** How a file store is made. */
+export interface FileStoreOptions {
+  /** Made where it is missing. All processes that contend name the same one, by the same path. */
+  readonly directory: string
+  /** The clock that the locks of this store read too; default: this process's. */
+  readonly clock?: Clock
+}
+
+/** A store in a directory. Throws InvalidConfigError without one; whatever else is wrong with it `start` tells. */
+export function fileStore(options: FileStoreOptions): LeaseStore & CheckpointStore {
+  const { directory } = options
+  if (typeof directory === "string" && directory !== "" && !directory.includes("\0"))
+    return new FileStore(resolve(directory), options.clock ?? liveClock)
+  throw new InvalidConfigError({
+    message: `${JSON.stringify(directory)} is not a directory's path`,
+    next: "Give fileStore a directory, such as /var/lib/leasehold",
+  })
+}
+
+class FileStore implements LeaseStore, CheckpointStore {
+  readonly leases = true as const
+  readonly checkpoints = true as const
+  readonly name: string
+  readonly #root: string
+  readonly #clock: Clock
+  readonly #id: string
+  #capabilities: StoreCapabilities
+  #time: StoreTime | undefined
+  #started: Promise<void> | undefined
+
+  constructor(root: string, clock: Clock) {
+    this.name = `file:${root}`
+    this.#root = root
+    this.#clock = clock
+    this.#id = clock.id()
+    const { bootId } = clock
+    const time =
+      bootId === undefined
+        ? ({ clock: "none", sameClock: false } as const)
+        : ({ clock: "exact", bootId, sameClock: true } as const)
+    this.#capabilities = { ...time, deletes: true, cheapReads: true, writeSpacing: 0 }
+  }
+
+  get capabilities(): StoreCapabilities {
+    return this.#capabilities
+  }
+
+  start(options: RequestOptions): Promise<void> {
+    this.#started ??= this.#start(options).catch((error: unknown) => {
+      this.#started = undefined
+      throw failure(error, "starting", this.#root)
+    })
+    return this.#started
+  }
+
+  async read(ref: ObjectRef, options: ReadOptions): Promise<ReadAnswer> {
+    try {
+      const known = options.known === undefined ? -1 : generationNumber(options.known)
+      const answer = await this.#run(ref, options, (target, bounds) =>
+        this.#read(target, { ...options, known }, bounds),
+      )
+      return { ...answer, ...this.#stamp() }
+    } catch (error) {
+      return { kind: "failed", error: failure(error, `reading ${ref.area}/${ref.name}`, this.#root) }
+    }
+  }
+
+  put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer> {
+    return this.#write(ref, options, "writing", async (target) => {
+      const swap = await put(target, generationNumber(expected), body)
+      return swap.kind === "applied" ? { kind: "applied", generation: String(swap.number) } : this.#without(swap, ref)
+    })
+  }
+
+  remove(ref: ObjectRef, expected: Generation, options: RequestOptions): Promise<WriteAnswer> {
+    return this.#write(ref, options, "deleting", async (target) => {
+      const swap = await remove(target, generationNumber(expected))
+      return swap.kind === "applied" ? { kind: "applied", generation: expected } : this.#without(swap, ref)
+    })
+  }
+
+  async list(area: Area, options: ListOptions): Promise<Page> {
+    const bounds = new Bounds(this.#clock, options, this.#root)
+    const listed = { files: bounds.guarded(durableFiles), clock: this.#clock, root: this.#root, area }
+    try {
+      return await bounds.within(() => list(listed, options))
+    } catch (error) {
+      throw failure(error, `listing ${area}`, this.#root)
+    }
+  }
+
+  /** Nothing stays open between requests. */
+  async close(): Promise<void> {}
+
+  async #start(options: RequestOptions): Promise<void> {
+    if (process.platform === "win32") throw unsupported()
+    const bounds = new Bounds(this.#clock, options, this.#root)
+    const files = bounds.guarded(durableFiles)
+    await bounds.within(() => prepare(files, this.#root))
+    this.#time = await bounds.within(() => storeTime(files, this.#root, this.#id, this.#clock))
+    const { deletes } = await bounds.within(() => probe(this, this.#clock, options))
+    this.#capabilities = { ...this.#capabilities, deletes }
+  }
+
+  async #read(
+    { files, ref }: Target,
+    options: { readonly limit: number; readonly known: number },
+    bounds: Bounds,
+  ): Promise<ReadAnswer> {
+    const current = await readCurrent(files, objectDirectory(this.#root, ref), options, bounds.check)
+    const generation = String(current.number)
+    switch (current.kind) {
+      case "absent":
+        if (current.number === 0) await requireArea(files, this.#root, ref.area)
+        return { kind: "absent" }
+      case "unchanged":
+        return { kind: "unchanged", generation }
+      case "large":
+        return { kind: "tooLarge", generation }
+      case "body":
+        return {
+          kind: "found",
+          generation,
+          body: ref.area === "leases" ? wholeOrReleased(current, this.#time) : current.body,
+        }
+    }
+  }
+
+  async #write(
+    ref: ObjectRef,
+    options: RequestOptions,
+    doing: string,
+    work: (target: Target) => Promise<WriteAnswer>,
+  ): Promise<WriteAnswer> {
+    try {
+      const answer = await this.#run(ref, options, work)
+      return { ...answer, ...this.#stamp() }
+    } catch (error) {
+      return { kind: "unknown", error: failure(error, `${doing} ${ref.area}/${ref.name}`, this.#root) }
+    }
+  }
+
+  /** `state` may wait for the disk, and its budget may end meanwhile; the rest is done before anything else can happen. */
+  async #run<A>(
+    ref: ObjectRef,
+    options: RequestOptions,
+    work: (target: Target, bounds: Bounds) => Promise<A>,
+  ): Promise<A> {
+    const bounds = new Bounds(this.#clock, options, this.#root)
+    const target = (files: Files): Target => ({ files, id: this.#id, root: this.#root, ref })
+    if (ref.area === "state") return bounds.within(() => work(target(bounds.guarded(durableFiles)), bounds))
+    if (options.signal?.aborted === true) throw bounds.over()
+    return work(target(quickFiles), bounds)
+  }
+
+  #without({ kind }: Exclude<Swap, { kind: "applied" }>, ref: ObjectRef): WriteAnswer {
+    if (kind === "refused") return { kind }
+    return { kind: "unknown", error: overtaken(this.name, ref) }
+  }
+
+  #stamp(): { readonly storeTime?: number } {
+    return this.#time === undefined ? {} : { storeTime: this.#time.now() }
+  }
+}
+
+function overtaken(store: string, { area, name }: ObjectRef): StoreUnavailableError {
+  return new StoreUnavailableError({
+    message: `${store} shows a later version of ${area}/${name} than the one just written`,
+    next: "Read it again to see whether this write came before",
+  })
+}
+
+function unsupported(): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: "The file store doesn't run on Windows",
+    next: "Use gcsStore or memoryStore there; the file store runs on Linux and macOS",
+  })
+}
