@@ -5,7 +5,13 @@ import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
 import { liveClock } from "../../src/runtime/clock.ts"
-import { clockServices, layerClock, layerTestClock, runForkOn } from "../../src/runtime/effect-clock.ts"
+import {
+  clockServices,
+  effectScheduler,
+  layerClock,
+  layerTestClock,
+  runForkOn,
+} from "../../src/runtime/effect-clock.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 
 describe("Effect on our clock", () => {
@@ -29,6 +35,30 @@ describe("Effect on our clock", () => {
       ["child", 30],
       ["end", 30],
     ])
+  })
+
+  it("has forks and yields wait on the clock's ready queue and on nothing real", () => {
+    const time = new VirtualTime()
+    const seen: string[] = []
+    const note = (what: string): Effect.Effect<void> => Effect.sync(() => void seen.push(what))
+    runForkOn(time)(
+      Effect.forkChild(note("child")).pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(note("parent"))),
+    )
+    expect(seen).toEqual([])
+    time.advanceSync(0)
+    expect(seen).toEqual(["child", "parent"])
+  })
+
+  it("keeps the order of the ready queue after a dispatcher was flushed", () => {
+    const time = new VirtualTime()
+    const order: string[] = []
+    const dispatcher = effectScheduler(time).makeDispatcher()
+    dispatcher.scheduleTask(() => order.push("flushed"), 0)
+    dispatcher.flush()
+    time.soon(() => order.push("first"))
+    dispatcher.scheduleTask(() => order.push("second"), 0)
+    time.advanceSync(0)
+    expect(order).toEqual(["flushed", "first", "second"])
   })
 
   it("cancels the timer of an interrupted sleep", async () => {

@@ -305,6 +305,13 @@ describe("disturbed clocks", () => {
     ])
   })
 
+  it("a stall inside an advance adds to it, so that no time runs backwards", async () => {
+    const time = new VirtualTime()
+    time.after(5, () => time.stall(100))
+    await time.advance(10)
+    expect(time.read().mono).toBe(110)
+  })
+
   it("where the boot clock can't be read the wall clock stands in, steps and all", () => {
     const time = new VirtualTime({ wall: 5000, bootClock: false })
     time.stepWall(-1000)
