@@ -1,0 +1,59 @@
+/**
+ * A put of the file store, unsynced as lease records are, against the bare system calls that it can't do without: write a
+ * temporary file, link it to its place, unlink it. Wall time, one at a time.
+ */
+import { linkSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { ABSENT } from "../src/locks/store.ts"
+import { fileStore } from "../src/locks/stores/file/mod.ts"
+import { detail, inTurns, ratio } from "./ratio.ts"
+
+const PUTS = 2000
+const ROUNDS = 7
+const body = new TextEncoder().encode(JSON.stringify({ ownerId: "bench", padding: "x".repeat(600) }))
+
+/** Prints the figure. */
+export async function benchFilePut(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "leasehold-bench-"))
+  const store = fileStore({ directory: join(directory, "store") })
+  await store.start({ deadline: 10_000 })
+  const bareStep = bare(directory)
+  let generation = ABSENT
+  try {
+    const cost = await inTurns(ROUNDS, {
+      store: () =>
+        timed(async () => {
+          const answer = await store.put({ area: "leases", name: "bench" }, generation, body, { deadline: 10_000 })
+          if (answer.kind !== "applied") throw new Error(`a put was ${answer.kind}`)
+          generation = answer.generation
+        }),
+      bare: () => timed(bareStep),
+    })
+    detail("file store put", cost.store, "µs")
+    detail("write + link + unlink", cost.bare, "µs")
+    ratio("file-put/write+link+unlink", cost.store / cost.bare, "<=", 2)
+  } finally {
+    await store.close()
+    rmSync(directory, { recursive: true })
+  }
+}
+
+/** Each version replaces the one before, so that the directory stays as small as the store's. */
+function bare(directory: string): () => void {
+  let version = 0
+  return () => {
+    const temporary = join(directory, "bare.tmp")
+    const place = join(directory, "bare")
+    writeFileSync(temporary, body, { flag: "wx" })
+    linkSync(temporary, `${place}.${++version}`)
+    unlinkSync(temporary)
+    if (version > 1) unlinkSync(`${place}.${version - 1}`)
+  }
+}
+
+async function timed(work: () => Promise<void> | void): Promise<number> {
+  const start = performance.now()
+  for (let put = 0; put < PUTS; put++) await work()
+  return ((performance.now() - start) / PUTS) * 1000
+}

@@ -1,0 +1,26 @@
+/** `npm run bench`: every figure that leasehold claims, measured here and now. `npm run bench -- schedule` runs one. */
+import process from "node:process"
+import { benchFilePut } from "./file-put.ts"
+import { benchGcsWrite } from "./gcs-write.ts"
+import { benchRequests } from "./requests.ts"
+import { benchSchedule } from "./schedule.ts"
+
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  requests: benchRequests,
+  "gcs-write": benchGcsWrite,
+  schedule: benchSchedule,
+  "file-put": benchFilePut,
+}
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !(name in benches))
+if (unknown.length > 0) {
+  console.error(`no such bench: ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}`)
+  process.exit(2)
+}
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  console.log(`# ${name}`)
+  await bench()
+}
+process.exit()
