@@ -1,2 +1,59 @@
 // The front door of `leasehold`: what users import from the main entry.
-export {}
+export type { Duration } from "./runtime/duration.ts"
+export type { Clock, Reading, Timer, TimerOptions } from "./runtime/clock.ts"
+export { onShutdown, type ShutdownHandler, type ShutdownOptions, type ShutdownSignal } from "./runtime/signals.ts"
+
+export * from "./locks/errors.ts"
+export type {
+  AcquiredHow,
+  AcquireOptions,
+  Incarnation,
+  Lease,
+  LeaseView,
+  Lock,
+  LockEvent,
+  LockFactory,
+  ReleaseResult,
+  RenewOptions,
+} from "./locks/lock.ts"
+export type { LockOptions } from "./locks/options.ts"
+export { StoreLock } from "./locks/store-lock.ts"
+export { memoryStore } from "./locks/stores/memory.ts"
+export type { CheckpointStore, LeaseStore } from "./locks/store.ts"
+
+export { bytes, type Codec, unchecked } from "./actors/checkpoints/codec.ts"
+export { defineSandbox } from "./actors/definition.ts"
+export type {
+  AnyDefinition,
+  CheckpointReason,
+  HookContext,
+  RunContext,
+  Sandbox,
+  SandboxClock,
+  SandboxDefinition,
+  SandboxEnding,
+  SandboxHooks,
+  SandboxView,
+  UseOptions,
+} from "./actors/sandbox.ts"
+export { type RestoreOptions, SandboxManager, type Whereabouts } from "./actors/manager.ts"
+export type { ManagerOptions, ManagerStores } from "./actors/options.ts"
+export { drainOnSignals, type DrainOnSignalsOptions, type DrainResult } from "./actors/drain.ts"
+export { sandboxChart } from "./actors/chart.ts"
+export type {
+  ChartCommand,
+  ChartContext,
+  ChartDelay,
+  ChartDelays,
+  ChartEvent,
+  ChartFailure,
+  ChartGuard,
+  ChartInput,
+  EndReason,
+  LeaseHealth,
+  LeaveReason,
+  Refusal,
+  SandboxActor,
+  SandboxSnapshot,
+  SandboxStateValue,
+} from "./actors/chart-types.ts"

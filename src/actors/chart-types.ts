@@ -60,6 +60,8 @@ export interface ChartContext {
   readonly token: number | undefined
   /** How the lease does; outlives the change from owning to handing off. */
   readonly lease: LeaseHealth
+  /** How long a former owner has to be waited out before `restore`, in milliseconds. */
+  readonly delay: number
   /** Set by the first request to leave. */
   readonly leaving: LeaveReason | undefined
   /** Set by the first failure; nothing is saved after one. */
@@ -91,6 +93,8 @@ export type ChartEvent =
   | { readonly type: "lock.released"; readonly result: ReleaseResult }
   /** This process wants the sandbox to end (or the acquire, before there is one). */
   | { readonly type: "leave"; readonly reason: LeaveReason }
+  /** The record was deleted by hand under what may be a living owner: `restore` begins after this time. */
+  | { readonly type: "work.delayed"; readonly ms: number }
   /** The claim may have raised the token. */
   | { readonly type: "work.restored"; readonly token: number }
   /** `restore` or `run` rejected. Before the work was asked to end that is a failure, afterwards it has stopped. */

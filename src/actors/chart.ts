@@ -80,7 +80,7 @@ const chart = setup({
     backOff: ({ context }) => context.delays.backOff,
     acquireWithin: ({ context }) => context.delays.acquireWithin,
     reconcileWithin: ({ context }) => context.delays.reconcileWithin,
-    restoreWithin: ({ context }) => context.delays.restoreWithin,
+    restoreWithin: ({ context }) => context.delays.restoreWithin + context.delay,
     settleWithin: ({ context }) => context.delays.settleWithin,
     checkpointWithin: ({ context }) => context.delays.checkpointWithin,
     closeWithin: ({ context }) => context.delays.settleWithin,
@@ -96,6 +96,9 @@ interface Args {
 
 const noteAcquired = assign({
   token: ({ context, event }) => (event.type === "lock.acquired" ? event.token : context.token),
+})
+const noteDelay = assign({
+  delay: ({ context, event }) => (event.type === "work.delayed" ? event.ms : context.delay),
 })
 const noteRestored = assign({
   token: ({ context, event }) => (event.type === "work.restored" ? event.token : context.token),
@@ -133,7 +136,7 @@ const refused = [
 
 /** In both states in which the lock tries: they differ in what one sees. */
 const whileAcquiring = {
-  "lock.acquired": { target: "#sandbox.owning", actions: noteAcquired },
+  "lock.acquired": { target: "#sandbox.owning", actions: [noteAcquired, "restore"] },
   "lock.refused": refused,
   leave: { target: "#sandbox.acquiring.reconciling", actions: noteLeaving },
 } as const
@@ -173,6 +176,7 @@ const machine = chart.createMachine({
     delays: { ...defaultDelays, ...input.delays },
     token: undefined,
     lease: "healthy",
+    delay: 0,
     leaving: undefined,
     failure: undefined,
     saved: "no",
@@ -235,7 +239,6 @@ const machine = chart.createMachine({
           states: {
             restoring: {
               description: "The head is claimed and the state built. Whoever wants the key waits for the end of it.",
-              entry: "restore",
               after: {
                 restoreWithin: {
                   target: "#sandbox.handingOff.work.settling",
@@ -245,6 +248,7 @@ const machine = chart.createMachine({
               on: {
                 "lock.releaseRequested": { actions: [noteLeaving, abort] },
                 leave: { actions: [noteLeaving, abort] },
+                "work.delayed": { target: "restoring", reenter: true, actions: noteDelay },
                 "work.restored": [
                   {
                     guard: "isRemoval",

@@ -1,22 +1,17 @@
 /** Reading options: a value that can't work is an InvalidConfigError that names the option, the value and the way out. */
 import { InvalidConfigError } from "../locks/errors.ts"
-import { type Duration, durationMillis } from "../runtime/duration.ts"
+import { millis } from "../locks/options.ts"
+import type { Duration } from "../runtime/duration.ts"
 
-/** The error for an option; `problem` completes a sentence that begins with the option's name. */
+/** The error for an option; `problem` is a sentence that names it. */
 export const badOption = (problem: string, next: string): InvalidConfigError =>
   new InvalidConfigError({ message: problem, next })
 
 /** A duration in milliseconds, at least `atLeast`. */
 export const millisOf = (option: string, value: Duration, atLeast = 0): number => {
-  const millis = durationMillis(value)
-  if (millis === undefined) {
-    throw badOption(
-      `${option} is ${JSON.stringify(value)}, which is no duration`,
-      'Give a finite number of milliseconds that isn\'t negative, or a string such as "30 s"',
-    )
-  }
-  if (millis < atLeast) throw badOption(`${option} is ${millis} ms`, `Give at least ${atLeast} ms`)
-  return millis
+  const ms = millis(option, value)
+  if (ms >= atLeast) return ms
+  throw badOption(`${option} is ${ms} ms`, `Give at least ${atLeast} ms`)
 }
 
 /** A whole number of at least `atLeast`. */

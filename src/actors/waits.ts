@@ -3,9 +3,11 @@
  * that the call waits for; what the call has begun by then is not its business. A budget of 0 is one try: it never runs
  * out by itself, but whoever would have to wait for something else ends it (`mayWait`).
  */
-import { InvalidConfigError, LockCancelledError, LockTimeoutError } from "../locks/errors.ts"
+import { LockCancelledError, LockTimeoutError, type Owner } from "../locks/errors.ts"
+import { millis } from "../locks/options.ts"
 import type { Clock, Timer } from "../runtime/clock.ts"
-import { type Duration, durationMillis } from "../runtime/duration.ts"
+import type { Duration } from "../runtime/duration.ts"
+import { orAbort } from "./races.ts"
 
 /** What a library call waits without a `timeout`, in milliseconds. */
 export const defaultWait = 30_000
@@ -24,15 +26,15 @@ export interface Awaited {
   readonly what: string
 }
 
-/** The budget in milliseconds. InvalidConfigError for what isn't a duration. */
-const limitOf = ({ timeout = defaultWait }: WaitOptions): number => {
-  const limit = timeout === "infinite" ? Infinity : durationMillis(timeout)
-  if (limit !== undefined) return limit
-  throw new InvalidConfigError({
-    message: `timeout is ${JSON.stringify(timeout)}, which is no duration`,
-    next: 'Give milliseconds, or a string such as "30 s", or "infinite"',
-  })
+/** Why a wait takes so long, where that is known. */
+export interface WaitDetail {
+  readonly owner?: Owner | undefined
+  readonly cause?: unknown
 }
+
+/** The budget in milliseconds. InvalidConfigError for what isn't a duration. */
+const limitOf = ({ timeout = defaultWait }: WaitOptions): number =>
+  timeout === "infinite" ? Infinity : millis("timeout", timeout)
 
 export class Wait implements Disposable {
   /** Aborts when the budget is over or the caller gives up, with the error to reject with as its reason. */
@@ -45,8 +47,8 @@ export class Wait implements Disposable {
   readonly #awaited: Awaited
   readonly #caller: AbortSignal | undefined
   #timer: Timer | undefined
-  /** Why it has taken so long, for the error's cause. */
-  trouble: unknown
+  /** What is known of why it takes so long: for the error. */
+  detail: () => WaitDetail = () => ({})
 
   constructor(clock: Clock, awaited: Awaited, options: WaitOptions) {
     this.limit = limitOf(options)
@@ -73,16 +75,8 @@ export class Wait implements Disposable {
   }
 
   /** Settles as the promise does, or rejects when the wait is over first. The promise's own end is then ignored. */
-  async for<A>(promise: Promise<A>): Promise<A> {
-    this.signal.throwIfAborted()
-    const { promise: over, reject } = Promise.withResolvers<never>()
-    const onAbort = (): void => reject(this.signal.reason as Error)
-    this.signal.addEventListener("abort", onAbort)
-    try {
-      return await Promise.race([promise, over])
-    } finally {
-      this.signal.removeEventListener("abort", onAbort)
-    }
+  for<A>(promise: Promise<A>): Promise<A> {
+    return orAbort(promise, this.signal)
   }
 
   /** Ends the wait without an error: what it was for has begun. */
@@ -96,9 +90,9 @@ export class Wait implements Disposable {
     this.#end(
       new LockTimeoutError({
         message: `Waited ${this.limit} ms (${this.source}) for ${what} of ${key}`,
-        next: "Give it a longer timeout, or find out what keeps it (the owner is in manager.whereIs)",
+        next: "Give it a longer timeout, or find out what keeps it (manager.whereIs tells the owner)",
         key,
-        cause: this.trouble,
+        ...this.detail(),
         waitedMs: this.limit,
         limitMs: this.limit,
         source: this.source,

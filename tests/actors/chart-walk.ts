@@ -61,6 +61,7 @@ export const allEvents: readonly ChartEvent[] = [
   { type: "lock.lost", error },
   ...(["released", "alreadyLost", "unknown"] as const).map((result) => ({ type: "lock.released", result }) as const),
   { type: "leave", reason: "drain" },
+  { type: "work.delayed", ms: 5000 },
   { type: "work.restored", token: 8 },
   { type: "work.failed", error },
   { type: "work.settled" },
@@ -87,6 +88,7 @@ const failing = (shell: Shell): Effect | undefined =>
 const canCome = ({ shell, snapshot }: Place, event: ChartEvent): boolean => {
   if (event.type === "leave") return true
   if (event.type === "work.failed") return failing(shell) !== undefined
+  if (event.type === "work.delayed") return shell.effects.includes("restore")
   if (event.type === "lock.waiting") return shell.effects.includes("acquire")
   const ends = endedBy[event.type]
   if (ends !== undefined) return shell.effects.includes(ends)
@@ -133,10 +135,13 @@ const take = (from: Place, event: ChartEvent): Step => {
   return { from, event, to: { snapshot, shell }, commands }
 }
 
-export const keyOf = ({ snapshot, shell }: Place): string => {
+/** All that can make a difference to what the chart does next. */
+export const chartKeyOf = (snapshot: SandboxSnapshot): string => {
   const { leaving, failure, saved, closed, granted, purpose } = snapshot.context
-  return JSON.stringify([snapshot.value, leaving, failure?.during, saved, closed, granted, purpose, shell])
+  return JSON.stringify([snapshot.value, leaving, failure?.during, saved, closed, granted, purpose])
 }
+
+export const keyOf = ({ snapshot, shell }: Place): string => `${chartKeyOf(snapshot)} ${JSON.stringify(shell)}`
 
 /** Every step that can be reached from an input. */
 export const walk = (input: ChartInput): readonly Step[] => {

@@ -1,0 +1,47 @@
+/** Letting all sandboxes of a process leave, and doing so when the process is asked to end. */
+import type { Clock } from "../runtime/clock.ts"
+import type { Duration } from "../runtime/duration.ts"
+import { onShutdown, type ShutdownOptions } from "../runtime/signals.ts"
+import type { Registry } from "./registry.ts"
+
+/** How a drain went. */
+export interface DrainResult {
+  /** The lock keys of the sandboxes that haven't left: their leases are renewed as long as their work runs. */
+  readonly stuck: readonly string[]
+}
+
+/** Asks every sandbox to leave; settles when all have, or after `grace` milliseconds. Never rejects. */
+export const drainAll = async (registry: Registry, clock: Clock, grace: number): Promise<DrainResult> => {
+  const shells = [...registry.shells]
+  for (const shell of shells) shell.leave("drain")
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const timer = clock.after(grace, resolve)
+  await Promise.race([over, Promise.all(shells.map(({ gone }) => gone))])
+  timer.cancel()
+  return { stuck: Array.from(registry.shells, ({ lockKey }) => lockKey) }
+}
+
+/** What can be drained. */
+export interface Drainable {
+  drain(options?: { readonly grace?: Duration }): Promise<DrainResult>
+}
+
+/** How to drain on a signal. */
+export interface DrainOnSignalsOptions extends ShutdownOptions {
+  /** Default: the manager's `killGrace`. */
+  readonly grace?: Duration
+  /** Told how it went, just before the process ends. */
+  readonly onDrained?: (result: DrainResult) => void
+}
+
+/**
+ * Drains the manager on the first SIGTERM or SIGINT, and then ends the process (with 128 + the signal's number); a second
+ * signal ends it at once. Dispose the result to no longer do so.
+ */
+export function drainOnSignals(manager: Drainable, options: DrainOnSignalsOptions = {}): Disposable {
+  const { grace, onDrained, ...shutdown } = options
+  return onShutdown(async () => {
+    const result = await manager.drain(grace === undefined ? {} : { grace })
+    onDrained?.(result)
+  }, shutdown)
+}

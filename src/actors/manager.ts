@@ -1,0 +1,270 @@
+/**
+ * The manager: the sandboxes that this process owns, or wants. Finds, begins and joins them, runs uses, lets all of them
+ * leave. What one sandbox does is its shell's business, who owns a key the lock's.
+ *
+ * Not promised: that a use which was answered survives a crash, unless it was `durable`.
+ */
+import type { Observable } from "rxjs"
+import { HandingOffError, LockLostError, type ManagerClosedError, type Owner } from "../locks/errors.ts"
+import { checkKey, sandboxLockKey } from "../locks/keys.ts"
+import type { AcquireOptions, LockEvent } from "../locks/lock.ts"
+import { started } from "../locks/start-store.ts"
+import type { Duration } from "../runtime/duration.ts"
+import { millisOf } from "./config.ts"
+import { drainAll, type DrainResult } from "./drain.ts"
+import { Handle, View } from "./handle.ts"
+import { checkAgainst, type Known, type ManagerOptions, type Settings, settingsOf } from "./options.ts"
+import { managerClosed, notHere, unknownDefinition } from "./problems.ts"
+import { listSaved, readSaved } from "./reads.ts"
+import { type Admit, type Named, type OpenOptions, Registry } from "./registry.ts"
+import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView, UseOptions } from "./sandbox.ts"
+import type { Shell } from "./shell.ts"
+import { statsOf } from "./stats.ts"
+import { use, type UseFn } from "./uses.ts"
+import { Wait } from "./waits.ts"
+
+/** How to restore a sandbox: as one acquires a lock. */
+export type RestoreOptions = Pick<AcquireOptions, "timeout" | "timeoutSource" | "signal" | "whenOwned" | "contention">
+
+/** Where a sandbox is. */
+export type Whereabouts = Owner & {
+  /** This manager owns it. */
+  readonly here: boolean
+}
+
+/** The sandboxes of this process. Started by `SandboxManager.start`. */
+export interface SandboxManager extends AsyncDisposable {
+  /**
+   * Settles with the handle of a sandbox that runs here: joins a restore in flight, acquires the key otherwise. The wait
+   * (default 30 s) covers all of it. Rejects as `Lock.acquire` does, with what `restore` threw, with the errors of saved
+   * state, HandingOffError (asked for again before it ran), UnknownDefinitionError, ManagerClosedError, InvalidKeyError.
+   * A wait that ends takes its mark back, and releases a sandbox that comes to run for nobody.
+   */
+  restoreSandbox<H>(
+    definition: SandboxDefinition<unknown, unknown, H>,
+    key: string,
+    options?: RestoreOptions,
+  ): Promise<H>
+  /**
+   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Tries once more where the sandbox left
+   * before fn began; fn never runs twice. Waits its turn behind another process's (`contention: "retry"` by default).
+   * Rejects as `restoreSandbox` and `Sandbox.use` do.
+   */
+  use<S, A>(
+    definition: SandboxDefinition<S, unknown, unknown>,
+    key: string,
+    fn: (state: S, context: HookContext) => A | Promise<A>,
+    options?: RestoreOptions & Pick<UseOptions, "durable">,
+  ): Promise<A>
+  /** `checkpoint` of the sandbox, which has to run here: LockNotHeldError otherwise. */
+  checkpointSandbox(definition: AnyDefinition, key: string): Promise<void>
+  /**
+   * Owns the sandbox, replaces what is saved by a tombstone and deletes the content; a later restore starts empty. One
+   * that runs here ends for it, with the reason `removed`. Rejects as `restoreSandbox` does.
+   */
+  remove(definition: AnyDefinition, key: string, options?: RestoreOptions): Promise<void>
+  /**
+   * What is saved, as `checkpoint` returned it; undefined where nothing is. Without a lease, so it may be stale. Rejects
+   * with the errors of saved state and StoreUnavailableError.
+   */
+  readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined>
+  /** The keys of all sandboxes of a definition that have saved state, in no order. Throws as `readCheckpoint` rejects. */
+  list(definition: AnyDefinition): AsyncIterable<string>
+  /** Who owns the sandbox: one read, stale as soon as it is there. Undefined: nobody. Rejects as `Lock.peek` does. */
+  whereIs(definition: AnyDefinition, key: string): Promise<Whereabouts | undefined>
+  /** Every sandbox that this process owns or wants. */
+  sandboxes(): Iterable<SandboxView>
+  /** How many there are: by state, uses that wait, stuck ones. */
+  stats(): Readonly<Record<string, number>>
+  /** Takes no new sandbox in from now on (ManagerClosedError); those that run go on and may be used. */
+  cordon(): void
+  /**
+   * Lets every sandbox end its work, save and leave, and takes no new one in. Settles when all have, or after `grace`
+   * (default `killGrace`) with the lock keys of those that haven't: their leases are renewed as long as their work runs.
+   * ReentrantLockError from inside a turn.
+   */
+  drain(options?: { readonly grace?: Duration }): Promise<DrainResult>
+  /** What happens to the leases of these sandboxes. Completes when the manager is disposed. */
+  readonly events$: Observable<LockEvent>
+  /** Drains, and settles when nothing of the manager is left but what is stuck. Idempotent. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+class Manager implements SandboxManager {
+  readonly events$: Observable<LockEvent>
+  readonly #settings: Settings
+  readonly #registry: Registry
+  readonly #handles = new WeakMap<Shell, { readonly sandbox: Handle; readonly given: unknown }>()
+  #closed: ManagerClosedError["state"] | undefined
+  #disposing: Promise<void> | undefined
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#registry = new Registry(settings)
+    this.events$ = this.#registry.events.observable
+  }
+
+  async restoreSandbox<H>(
+    definition: SandboxDefinition<unknown, unknown, H>,
+    key: string,
+    options: RestoreOptions = {},
+  ): Promise<H> {
+    const named = this.#named(definition, key)
+    using wait = this.#wait(named, options)
+    return this.#handlesOf(await this.#open(named, options, wait)).given as H
+  }
+
+  async use<S, A>(
+    definition: SandboxDefinition<S, unknown, unknown>,
+    key: string,
+    fn: (state: S, context: HookContext) => A | Promise<A>,
+    options: RestoreOptions & Pick<UseOptions, "durable"> = {},
+  ): Promise<A> {
+    const named = this.#named(definition, key)
+    this.#registry.find(named)?.tenancy?.turns.refuseInside("use")
+    using wait = this.#wait(named, options)
+    let begun = false
+    const { signal, durable } = options
+    const call = { wait, signal, durable, onBegin: () => void (begun = true) }
+    const attempt = async (): Promise<A> => {
+      const shell = await this.#open(named, { contention: "retry", ...options }, wait)
+      return use(shell.tenancy!, fn as UseFn<A>, call)
+    }
+    try {
+      return await attempt()
+    } catch (error) {
+      if (begun || !(error instanceof HandingOffError || error instanceof LockLostError)) throw error
+      return await attempt()
+    }
+  }
+
+  async checkpointSandbox(definition: AnyDefinition, key: string): Promise<void> {
+    const named = this.#named(definition, key)
+    const shell = this.#registry.find(named)
+    if (!shell?.isRunning) throw notHere(lockKeyOf(named))
+    await this.#handlesOf(shell).sandbox.checkpoint()
+  }
+
+  async remove(definition: AnyDefinition, key: string, options: RestoreOptions = {}): Promise<void> {
+    const named = this.#named(definition, key)
+    using wait = this.#wait(named, options)
+    const { whenOwned, contention } = options
+    await this.#registry.remove(named, wishes({ whenOwned, contention }), wait, this.#admit)
+  }
+
+  async readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined> {
+    const named = this.#named(definition, key)
+    return (await readSaved(this.#settings, named.known, lockKeyOf(named))) as C | undefined
+  }
+
+  list(definition: AnyDefinition): AsyncIterable<string> {
+    return listSaved(this.#settings, this.#known(definition).definition.name)
+  }
+
+  async whereIs(definition: AnyDefinition, key: string): Promise<Whereabouts | undefined> {
+    const named = this.#named(definition, key)
+    const owner = await this.#settings.makeLock(lockKeyOf(named)).peek()
+    if (owner === undefined) return undefined
+    const lease = this.#registry.find(named)?.tenancy?.lease
+    return { ...owner, here: lease !== undefined && lease.token === owner.token && lease.isHeld() }
+  }
+
+  *sandboxes(): Iterable<SandboxView> {
+    for (const shell of this.#registry.shells) {
+      yield this.#handles.get(shell)?.sandbox ?? new View(shell, this.#settings)
+    }
+  }
+
+  stats(): Readonly<Record<string, number>> {
+    return statsOf(this.#registry.shells)
+  }
+
+  cordon(): void {
+    this.#closed ??= "cordoned"
+  }
+
+  async drain({ grace }: { readonly grace?: Duration } = {}): Promise<DrainResult> {
+    const { clock, killGrace } = this.#settings
+    const millis = grace === undefined ? killGrace : millisOf("grace", grace)
+    this.#registry.refuseInside("drain")
+    if (this.#closed !== "closed") this.#closed = "draining"
+    return drainAll(this.#registry, clock, millis)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#registry.refuseInside("dispose")
+    this.#disposing ??= this.#dispose()
+    return this.#disposing
+  }
+
+  async #dispose(): Promise<void> {
+    await this.drain()
+    this.#closed = "closed"
+    await this.#registry.cleaned()
+    this.#registry.events.complete()
+  }
+
+  #open(named: Named, { whenOwned, contention }: RestoreOptions, wait: Wait): Promise<Shell> {
+    return this.#registry.open(named, wishes({ whenOwned, contention }), wait, this.#admit)
+  }
+
+  #wait(named: Named, options: RestoreOptions): Wait {
+    return new Wait(this.#settings.clock, { key: lockKeyOf(named), what: "the sandbox" }, options)
+  }
+
+  #known(definition: AnyDefinition): Known {
+    const known = this.#settings.definitions.get(definition.name)
+    if (known?.definition !== definition) throw unknownDefinition(definition.name)
+    return known
+  }
+
+  #named(definition: AnyDefinition, key: string): Named {
+    checkKey(key)
+    return { known: this.#known(definition), key }
+  }
+
+  /** One handle a tenancy, whoever asks for it. */
+  #handlesOf(shell: Shell): { readonly sandbox: Handle; readonly given: unknown } {
+    let handles = this.#handles.get(shell)
+    if (handles === undefined) {
+      const sandbox = new Handle(shell, shell.tenancy!, this.#settings)
+      handles = { sandbox, given: shell.definition.handle(sandbox) }
+      this.#handles.set(shell, handles)
+    }
+    return handles
+  }
+
+  /** Throws where no sandbox may come to run: a cordoned manager lets go on what is on its way. */
+  readonly #admit: Admit = (key, isNew) => {
+    if (this.#closed === undefined || (this.#closed === "cordoned" && !isNew)) return
+    throw managerClosed(this.#closed, key)
+  }
+}
+
+const lockKeyOf = ({ known, key }: Named): string => sandboxLockKey(known.definition.name, key)
+
+/** Without the ones that aren't there. */
+const wishes = ({ whenOwned, contention }: { [K in keyof OpenOptions]: OpenOptions[K] | undefined }): OpenOptions => ({
+  ...(whenOwned !== undefined && { whenOwned }),
+  ...(contention !== undefined && { contention }),
+})
+
+/** Starts managers. */
+export const SandboxManager: {
+  /**
+   * Starts a manager once its stores have started. Rejects with InvalidConfigError (each bad value and inequality with its
+   * own message), UnknownDefinitionError, StoreMisconfiguredError or StoreUnavailableError.
+   */
+  start(options: ManagerOptions): Promise<SandboxManager>
+} = {
+  async start(options) {
+    const settings = settingsOf(options)
+    const { store, checkpoints, clock } = settings
+    if (store !== undefined) {
+      await started(store, clock)
+      checkAgainst(settings, store)
+    }
+    await started(checkpoints, clock)
+    return new Manager(settings)
+  },
+}

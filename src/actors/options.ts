@@ -1,0 +1,202 @@
+/**
+ * What a manager can be told, checked at its start: every value and every inequality between values has its own message,
+ * and none that can't work becomes a default.
+ */
+import type { InspectionEvent } from "xstate"
+import { checkIncarnation, thisProcess } from "../locks/incarnation.ts"
+import type { Incarnation, Lock, LockFactory } from "../locks/lock.ts"
+import { checkLockOptions, configOf, type LockOptions } from "../locks/options.ts"
+import { isStore } from "../locks/start-store.ts"
+import { StoreLock } from "../locks/store-lock.ts"
+import type { CheckpointStore, LeaseStore } from "../locks/store.ts"
+import { type Clock, liveClock } from "../runtime/clock.ts"
+import type { Duration } from "../runtime/duration.ts"
+import { type OnError, reporter } from "../runtime/report.ts"
+import { type CheckpointCodec, checkpointCodec } from "./checkpoints/codec.ts"
+import { KEPT_LIMIT } from "./checkpoints/head.ts"
+import { badOption, checkFunctions, countOf, millisOf } from "./config.ts"
+import { type DefinitionParts, partsOf } from "./definition.ts"
+import type { AnyDefinition } from "./sandbox.ts"
+
+/** Where leases and checkpoints are kept: one store for both, two stores, or locks made elsewhere and a store. */
+export type ManagerStores =
+  | {
+      readonly store: LeaseStore & CheckpointStore
+      readonly checkpoints?: CheckpointStore
+      readonly lockFactory?: never
+    }
+  | { readonly store: LeaseStore; readonly checkpoints: CheckpointStore; readonly lockFactory?: never }
+  | { readonly lockFactory: LockFactory; readonly checkpoints: CheckpointStore; readonly store?: never }
+
+/** How a manager is started. Stores stay their maker's: a manager never closes one. */
+export type ManagerOptions = ManagerStores & {
+  /** The definitions that this process can run. Their names must differ. */
+  readonly sandboxes: readonly AnyDefinition[]
+  /** Of its leases; default 30 s. With a `lockFactory`: the ttl that its locks have. */
+  readonly ttl?: Duration
+  /** Published to others: where this process can be reached. */
+  readonly address?: string
+  /** Another process's request is heard only after this time as owner, so that a key doesn't ping-pong; default 5 s. */
+  readonly minTenure?: Duration
+  /** What `restore` may take; default 30 s. */
+  readonly restoreWithin?: Duration
+  /** What the work may take to end once it is asked to, and `close` after it; default 10 s. Then it counts as stuck. */
+  readonly settleWithin?: Duration
+  /** What storing one checkpoint may take; default 10 s. */
+  readonly checkpointWithin?: Duration
+  /** What this process has between SIGTERM and SIGKILL: the default grace of `drain`. Default 30 s. */
+  readonly killGrace?: Duration
+  /** How many older content objects stay beside the newest, 0 to 32; default 1. */
+  readonly keepCheckpoints?: number
+  /** The most bytes of one checkpoint; default 32 MiB. */
+  readonly maxCheckpoint?: number
+  /** Takes over saved state that was written under leases of another store: once they have moved, with none left there. */
+  readonly adoptHeads?: boolean
+  /** Who contends; default this process. */
+  readonly incarnation?: Incarnation
+  /** Time and chance; default those of this process. */
+  readonly clock?: Clock
+  /** Gets every error of background work, what observers throw included; default standard error. */
+  readonly onError?: OnError
+  /** XState's inspection events of all sandboxes. */
+  readonly inspect?: (event: InspectionEvent) => void
+}
+
+/** A definition that a manager knows. */
+export interface Known {
+  readonly definition: AnyDefinition
+  readonly parts: DefinitionParts
+  readonly codec: CheckpointCodec<unknown, unknown>
+}
+
+/** Options that hold. Times are milliseconds. */
+export interface Settings {
+  /** By name. */
+  readonly definitions: ReadonlyMap<string, Known>
+  readonly store: LeaseStore | undefined
+  readonly checkpoints: CheckpointStore
+  /** The lease store's name, as heads carry it. */
+  readonly leases: string
+  readonly lockOptions: LockOptions & { readonly incarnation: Incarnation }
+  readonly makeLock: (lockKey: string) => Lock
+  readonly ttl: number
+  readonly minTenure: number
+  readonly restoreWithin: number
+  readonly settleWithin: number
+  readonly checkpointWithin: number
+  readonly killGrace: number
+  readonly keepCheckpoints: number
+  readonly maxCheckpoint: number
+  readonly adoptHeads: boolean
+  readonly clock: Clock
+  readonly report: OnError
+  readonly inspect: ((event: InspectionEvent) => void) | undefined
+}
+
+/** Checks what can be checked before the store has started. Throws InvalidConfigError or UnknownDefinitionError. */
+export const settingsOf = (options: ManagerOptions): Settings => {
+  if (typeof options !== "object" || options === null)
+    throw badOption("The manager got no options", "Give at least { store, sandboxes }")
+  for (const name of ["onError", "inspect", "lockFactory"] as const)
+    if (options[name] !== undefined) checkFunctions(options, name)
+  const { clock = liveClock, onError, inspect, adoptHeads = false } = options
+  const lockOptions = lockOptionsOf(options, clock)
+  const maxCheckpoint = countOf("maxCheckpoint", options.maxCheckpoint ?? 32 * 1024 * 1024, 1)
+  const settings = {
+    definitions: definitionsOf(options.sandboxes, maxCheckpoint),
+    ...storesOf(options),
+    lockOptions,
+    ttl: millisOf("ttl", options.ttl ?? "30 s", 1),
+    minTenure: millisOf("minTenure", options.minTenure ?? "5 s"),
+    restoreWithin: millisOf("restoreWithin", options.restoreWithin ?? "30 s", 1),
+    settleWithin: millisOf("settleWithin", options.settleWithin ?? "10 s", 1),
+    checkpointWithin: millisOf("checkpointWithin", options.checkpointWithin ?? "10 s", 1),
+    killGrace: millisOf("killGrace", options.killGrace ?? "30 s", 1),
+    keepCheckpoints: countOf("keepCheckpoints", options.keepCheckpoints ?? 1),
+    ...{ maxCheckpoint, adoptHeads, clock, inspect },
+    report: reporter(onError),
+  }
+  checkInequalities(settings)
+  return { ...settings, makeLock: lockMaker(options, lockOptions) }
+}
+
+/** Checks what only a store that has started can tell: its clock decides which ttl it allows. */
+export const checkAgainst = (settings: Settings, store: LeaseStore): void => {
+  const { lockOptions } = settings
+  configOf("ttl", lockOptions.incarnation.id, lockOptions, store.capabilities)
+}
+
+const lockOptionsOf = (options: ManagerOptions, clock: Clock): Settings["lockOptions"] => {
+  const { ttl, address, onError, incarnation = thisProcess() } = options
+  if (address !== undefined && (typeof address !== "string" || address === "")) {
+    throw badOption(
+      `address is ${JSON.stringify(address)}`,
+      "Give the URL at which this process answers, or leave it out",
+    )
+  }
+  const lockOptions = {
+    clock,
+    incarnation: checkIncarnation(incarnation),
+    ...(ttl !== undefined && { ttl }),
+    ...(address !== undefined && { address }),
+    ...(onError !== undefined && { onError }),
+  }
+  checkLockOptions(lockOptions)
+  return lockOptions
+}
+
+const definitionsOf = (sandboxes: ManagerOptions["sandboxes"], maxCheckpoint: number): Settings["definitions"] => {
+  if (!Array.isArray(sandboxes))
+    throw badOption("sandboxes is no array", "Give the definitions that this process can run")
+  const definitions: Map<string, Known> = new Map()
+  for (const definition of sandboxes as readonly AnyDefinition[]) {
+    const parts = partsOf(definition)
+    if (definitions.has(definition.name)) {
+      throw badOption(
+        `sandboxes has two definitions named ${JSON.stringify(definition.name)}`,
+        "Give each its own name: their saved state would be one",
+      )
+    }
+    const { schema, migrate } = parts.hooks
+    const codec = checkpointCodec<unknown, unknown>({ version: parts.version, schema, migrate, maxCheckpoint })
+    definitions.set(definition.name, { definition, parts, codec })
+  }
+  return definitions
+}
+
+const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoints" | "leases"> => {
+  const { store, lockFactory } = options
+  if ((store === undefined) === (lockFactory === undefined)) {
+    throw badOption(
+      store === undefined ? "There is neither a store nor a lockFactory" : "There are a store and a lockFactory",
+      "Give one of them: the store for locks made here, the lockFactory for locks made elsewhere",
+    )
+  }
+  if (store !== undefined && !isStore(store))
+    throw badOption("store is no store", "Give gcsStore(…), fileStore(…) or memoryStore()")
+  const checkpoints = (options.checkpoints ?? options.store) as CheckpointStore | undefined // by type; looked at below
+  if (checkpoints?.checkpoints !== true) {
+    throw badOption(
+      "checkpoints is no store for saved state",
+      "Give one that is: a lockFactory alone, and a store of leases alone, have nowhere to put it",
+    )
+  }
+  // Locks made elsewhere don't tell their store: it counts as the one that keeps the checkpoints.
+  return { store, checkpoints, leases: store?.name ?? checkpoints.name }
+}
+
+const lockMaker = ({ store, lockFactory }: ManagerOptions, lockOptions: LockOptions): Settings["makeLock"] =>
+  lockFactory ?? ((lockKey) => new StoreLock(lockKey, { ...lockOptions, store }))
+
+type Checked = Pick<Settings, "settleWithin" | "checkpointWithin" | "killGrace" | "keepCheckpoints">
+
+const checkInequalities = ({ settleWithin, checkpointWithin, killGrace, keepCheckpoints }: Checked): void => {
+  if (settleWithin + checkpointWithin > killGrace) {
+    throw badOption(
+      `settleWithin (${settleWithin} ms) and checkpointWithin (${checkpointWithin} ms) together are longer than killGrace (${killGrace} ms): a drain could be killed before it has saved`,
+      "Lower one of the two, or give the process more time between SIGTERM and SIGKILL and say so in killGrace",
+    )
+  }
+  if (keepCheckpoints > KEPT_LIMIT)
+    throw badOption(`keepCheckpoints is ${keepCheckpoints}`, `Give at most ${KEPT_LIMIT}`)
+}

@@ -1,0 +1,97 @@
+/** The typed errors of sandboxes and managers, each with what to do next. Owns the wording; who raises which is elsewhere. */
+import {
+  HandingOffError,
+  LockNotHeldError,
+  LockTimeoutError,
+  ManagerClosedError,
+  NotDurableError,
+  type Owner,
+  OwnedElsewhereError,
+  UnknownDefinitionError,
+} from "../locks/errors.ts"
+import type { EndReason } from "./chart-types.ts"
+
+const because: Readonly<Record<EndReason, string>> = {
+  handoff: "another process asked for it",
+  drain: "this process is draining",
+  idle: "nobody has used it for a while",
+  released: "it is being released",
+  removed: "it is being removed",
+  lost: "its lease was lost",
+  failed: "it failed",
+}
+
+/** It leaves, or has left: use it where it goes. */
+export const handingOff = (key: string, reason: EndReason): HandingOffError =>
+  new HandingOffError({
+    message: `${key} is leaving this process: ${because[reason]}`,
+    next: "Use it again through the manager, which finds it where it goes",
+    key,
+  })
+
+/** It isn't here. */
+export const notHere = (key: string): LockNotHeldError =>
+  new LockNotHeldError({
+    message: `${key} isn't owned by this process`,
+    next: "Restore it first, or use it through the manager",
+    key,
+  })
+
+/** A hook took longer than its option allows. */
+export const tooSlow = (key: string, what: string, option: string, limitMs: number): LockTimeoutError =>
+  new LockTimeoutError({
+    message: `${what} of ${key} did not end within ${limitMs} ms (${option})`,
+    next: `Make it faster, or raise ${option}`,
+    key,
+    waitedMs: limitMs,
+    limitMs,
+    source: option,
+  })
+
+/** Its work was asked to end and hasn't. */
+export const stuck = (key: string, limitMs: number, reason: EndReason): LockTimeoutError =>
+  new LockTimeoutError({
+    message: `The work of ${key} ignores that it should end (${because[reason]}): it is stuck since ${limitMs} ms (settleWithin)`,
+    next:
+      reason === "lost"
+        ? "Make run, use and close obey their signal: what they do now may be done by another owner too"
+        : "Make run, use and close obey their signal; until they end the lease is renewed and nobody else can have it",
+    key,
+    waitedMs: limitMs,
+    limitMs,
+    source: "settleWithin",
+  })
+
+/** It ran, and nobody can promise that its effect is stored. */
+export const notDurable = (key: string, cause: unknown): NotDurableError =>
+  new NotDurableError({
+    message: `The use of ${key} ran, but no checkpoint with its effect was acknowledged`,
+    next: "Don't repeat it blindly: it has happened in memory, and may have been stored; read the state, then decide",
+    key,
+    cause,
+  })
+
+/** The manager takes no new work. */
+export const managerClosed = (state: ManagerClosedError["state"], key?: string): ManagerClosedError =>
+  new ManagerClosedError({
+    message: `This manager is ${state} and takes no sandbox in${key === undefined ? "" : `: ${key}`}`,
+    next: "Ask another process, or start a new manager",
+    key,
+    state,
+  })
+
+/** The manager wasn't told of it. */
+export const unknownDefinition = (name: string): UnknownDefinitionError =>
+  new UnknownDefinitionError({
+    message: `This manager was started without the definition ${JSON.stringify(name)}`,
+    next: "List the definition itself (not another one of its name) in `sandboxes` of SandboxManager.start",
+  })
+
+/** `whenOwned: "report"` joined a call that waits for the owner to leave. */
+export const ownedElsewhere = (key: string, owner: Owner): OwnedElsewhereError =>
+  new OwnedElsewhereError({
+    message: `${key} is owned by ${owner.ownerId}${owner.address === undefined ? "" : ` at ${owner.address}`}`,
+    next: 'Send the work there, or ask for the sandbox with whenOwned: "request"',
+    key,
+    owner,
+  })

@@ -1,0 +1,236 @@
+/**
+ * The sandboxes of one manager, one shell a key: begins them, lets calls join one that is on its way, and keeps a key
+ * taken until nothing of its sandbox runs any more. Whether new ones are taken in is the manager's to say.
+ */
+import { LockCancelledError, LockContentionError, LockTimeoutError, OwnedElsewhereError } from "../locks/errors.ts"
+import { sandboxLockKey } from "../locks/keys.ts"
+import type { AcquireOptions, Lease, LockEvent } from "../locks/lock.ts"
+import { Fibers } from "../runtime/fibers.ts"
+import { Hub } from "../runtime/observables.ts"
+import { BackOff } from "./back-off.ts"
+import type { ChartCommands, ChartContext, ChartFailure } from "./chart-types.ts"
+import { sandboxChart } from "./chart.ts"
+import { CheckpointKeeper } from "./checkpoints/keeper.ts"
+import type { Known, Settings } from "./options.ts"
+import { ownedElsewhere } from "./problems.ts"
+import { SavedState } from "./saved-state.ts"
+import { Shell, type Surroundings } from "./shell.ts"
+import type { Wait } from "./waits.ts"
+
+/** How a caller wants a sandbox. */
+export type OpenOptions = Pick<AcquireOptions, "whenOwned" | "contention">
+
+/** Throws where a sandbox may not come to run; `isNew`: it isn't on its way yet. */
+export type Admit = (lockKey: string, isNew: boolean) => void
+
+/** Which sandbox. */
+export interface Named {
+  readonly known: Known
+  readonly key: string
+}
+
+/** The lock of an acquire settles by itself within its budget; this much later the chart stops believing so. */
+const lockMargin = 15_000
+
+export class Registry {
+  /** Everything that the locks of these sandboxes say. */
+  readonly events: Hub<LockEvent>
+  readonly #settings: Settings
+  readonly #around: Surroundings
+  readonly #backOff: BackOff
+  /** By lock key, until nothing of it runs any more. */
+  readonly #shells = new Map<string, Shell>()
+  /** What ended sandboxes still do in the store. */
+  readonly #cleaning = new Set<Promise<void>>()
+  #begun = 0
+
+  constructor(settings: Settings) {
+    const { clock, report, inspect } = settings
+    this.#settings = settings
+    this.events = new Hub(report)
+    this.#backOff = new BackOff(clock)
+    this.#around = { clock, report, inspect, fibers: new Fibers(clock, report), ...commandedChart() }
+  }
+
+  /** Every sandbox that isn't over yet, those included whose lease is lost but whose work goes on. */
+  get shells(): Iterable<Shell> {
+    return this.#shells.values()
+  }
+
+  /** The sandbox of a key, however far it is. */
+  find({ known, key }: Named): Shell | undefined {
+    return this.#shells.get(lockKeyOf(known, key))
+  }
+
+  /** Whether the caller is inside a turn of any of these sandboxes. */
+  refuseInside(call: string): void {
+    for (const shell of this.shells) shell.tenancy?.turns.refuseInside(call)
+  }
+
+  /**
+   * Settles with the running sandbox of a key: begins it, or joins the one that is on its way, or waits for the end of
+   * one that leaves. `admit` throws where no new one may begin. Rejects with why it doesn't run within the wait.
+   */
+  async open(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<Shell> {
+    for (;;) {
+      const shell = this.find(named)
+      if (shell?.isRunning) return shell
+      admit(lockKeyOf(named.known, named.key), shell === undefined)
+      if (shell !== undefined) {
+        await this.#pass(shell, wait, () => this.#joinOther(shell, options, wait))
+        continue
+      }
+      const own = this.#begin(named, "run", options, wait)
+      await this.#join(own, wait, own.opened)
+      return own
+    }
+  }
+
+  /** Settles when a tombstone is all that is saved of a key: by way of its running sandbox, or of one begun for that. */
+  async remove(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<void> {
+    for (;;) {
+      const shell = this.find(named)
+      admit(lockKeyOf(named.known, named.key), shell === undefined)
+      if (shell !== undefined && !shell.isRunning) {
+        await this.#pass(shell, wait, () => this.#joinOther(shell, options, wait))
+        continue
+      }
+      shell?.tenancy?.turns.refuseInside("remove")
+      shell?.leave("removed")
+      const leaving = shell ?? this.#begin(named, "remove", options, wait)
+      const { reason, error } = await this.#join(leaving, wait, leaving.ended)
+      if (reason === "removed") return wait.for(leaving.gone)
+      if (error !== undefined) throw error as Error
+    }
+  }
+
+  /** Settles when everything that has ended has also done what it left to do in the store. */
+  async cleaned(): Promise<void> {
+    await Promise.all(this.#cleaning)
+  }
+
+  #begin({ known, key }: Named, purpose: "run" | "remove", options: OpenOptions, wait: Wait): Shell {
+    const { makeLock, minTenure, restoreWithin, settleWithin, checkpointWithin } = this.#settings
+    const lockKey = lockKeyOf(known, key)
+    const { ms: backOff } = this.#backOff.of(lockKey)
+    wait.detail = () => ({ cause: this.#backOff.of(lockKey).error })
+    if (backOff > 0) wait.mayWait()
+    const timeout = wait.limit === 0 ? 0 : Math.max(1, wait.left - backOff)
+    const lock = makeLock(lockKey)
+    const telling = lock.events$.subscribe((event) => this.events.emit(event))
+    const shell: Shell = new Shell(this.#around, {
+      ...{ key, lockKey, purpose, lock, definition: known.parts },
+      id: `${lockKey}#${++this.#begun}`,
+      delays: {
+        ...{ backOff, restoreWithin, settleWithin, checkpointWithin },
+        acquireWithin: timeout + lockMargin,
+        reconcileWithin: lockMargin,
+        releaseWithin: lockMargin,
+      },
+      acquire: {
+        ...options,
+        timeout: timeout === Infinity ? "infinite" : timeout,
+        timeoutSource: wait.source,
+        minTenure,
+        stateVersion: known.parts.version,
+      },
+      savedState: (lease) => this.#savedState(known, lockKey, lease),
+      onEnd: (failure) => {
+        telling.unsubscribe()
+        this.#note(lockKey, failure)
+      },
+    })
+    this.#shells.set(lockKey, shell)
+    void shell.gone.then(() => this.#forget(shell))
+    return shell
+  }
+
+  #savedState({ definition, parts, codec }: Known, lockKey: string, lease: Lease): SavedState {
+    const { clock, checkpoints, leases, ttl, restoreWithin, checkpointWithin, report } = this.#settings
+    const { keepCheckpoints, maxCheckpoint, adoptHeads } = this.#settings
+    const keeper = new CheckpointKeeper({
+      ...{ store: checkpoints, clock, lockKey, leases, keepCheckpoints, maxCheckpoint, adoptHeads, onError: report },
+      type: definition.name,
+      version: parts.version,
+      ttlMs: ttl,
+    })
+    return new SavedState({ lockKey, keeper, codec, lease, clock, checkpointWithin, claimWithin: restoreWithin })
+  }
+
+  /** Waits for a sandbox that another call began, or that leaves. */
+  async #pass(shell: Shell, wait: Wait, join: () => Promise<void>): Promise<void> {
+    shell.tenancy?.turns.refuseInside("restore")
+    wait.mayWait()
+    if (shell.isOpening) await join()
+    else await wait.for(shell.gone)
+  }
+
+  /** Settles with the promise of a shell; the last call that stops waiting for one to open ends it. */
+  async #join<A>(shell: Shell, wait: Wait, promise: Promise<A>): Promise<A> {
+    shell.callers++
+    wait.detail = () => ({ owner: shell.owner, cause: this.#backOff.of(shell.lockKey).error })
+    try {
+      return await wait.for(promise)
+    } finally {
+      shell.callers--
+      if (wait.signal.aborted && shell.callers === 0 && !shell.isRunning) shell.leave("released")
+    }
+  }
+
+  /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */
+  async #joinOther(shell: Shell, options: OpenOptions, wait: Wait): Promise<void> {
+    if (options.whenOwned === "report" && shell.owner !== undefined) throw ownedElsewhere(shell.lockKey, shell.owner)
+    try {
+      await this.#join(shell, wait, shell.opened)
+    } catch (error) {
+      if (wait.signal.aborted || !isTheirs(error, shell, options)) throw error
+    }
+  }
+
+  #note(lockKey: string, failure: ChartFailure | undefined): void {
+    if (failure === undefined) this.#backOff.succeeded(lockKey)
+    else if (failure.during === "restore" || failure.during === "run") this.#backOff.failed(lockKey, failure.error)
+  }
+
+  #forget(shell: Shell): void {
+    this.#shells.delete(shell.lockKey)
+    const cleaning = shell.cleaned.finally(() => this.#cleaning.delete(cleaning))
+    this.#cleaning.add(cleaning)
+  }
+}
+
+const lockKeyOf = ({ definition }: Known, key: string): string => sandboxLockKey(definition.name, key)
+
+/** It failed for the budget, the signal or the wishes of the call that began it. */
+const isTheirs = (error: unknown, shell: Shell, options: OpenOptions): boolean => {
+  if (shell.snapshot.context.token !== undefined) return false
+  if (error instanceof LockTimeoutError || error instanceof LockCancelledError) return true
+  if (error instanceof OwnedElsewhereError) return options.whenOwned !== "report"
+  return error instanceof LockContentionError && options.contention === "retry"
+}
+
+/** The chart with its commands given to the shell that has the actor's id: one machine serves all sandboxes. */
+const commandedChart = (): Pick<Surroundings, "chart" | "shells"> => {
+  const shells = new Map<string, Shell>()
+  const give =
+    <K extends keyof ChartCommands>(command: K) =>
+    ({ context, self }: { context: ChartContext; self: { id: string } }, params: ChartCommands[K]): void =>
+      shells.get(self.id)?.obey(command, context, params)
+  const chart = sandboxChart.provide({
+    actions: {
+      acquire: give("acquire"),
+      cancelAcquire: give("cancelAcquire"),
+      restore: give("restore"),
+      run: give("run"),
+      abortWork: give("abortWork"),
+      settle: give("settle"),
+      reportStuck: give("reportStuck"),
+      checkpoint: give("checkpoint"),
+      reportFailure: give("reportFailure"),
+      close: give("close"),
+      release: give("release"),
+      abandon: give("abandon"),
+    },
+  })
+  return { chart, shells }
+}

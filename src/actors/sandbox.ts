@@ -1,0 +1,153 @@
+/**
+ * What a sandbox is to those who write one and to those who use one: the hooks, what they are given, and the handle.
+ * Only types; `definition.ts` makes definitions, `shell.ts` runs them.
+ */
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import type { Observable } from "rxjs"
+import type { LeaseView, ReleaseResult } from "../locks/lock.ts"
+import type { Duration } from "../runtime/duration.ts"
+import type { EndReason, SandboxActor, SandboxSnapshot } from "./chart-types.ts"
+import type { Codec } from "./checkpoints/codec.ts"
+
+declare const stateType: unique symbol
+declare const checkpointType: unique symbol
+declare const handleType: unique symbol
+
+/**
+ * A kind of sandbox, made by `defineSandbox`: pass it (not its name) wherever one is asked for, and types follow.
+ * `S` is the live state, `C` what `checkpoint` returns, `H` the handle that `restoreSandbox` gives.
+ */
+export interface SandboxDefinition<out S, out C = unknown, out H = Sandbox<S>> {
+  /** Names the kind in the store. Fixed for ever: another name is another kind, with no saved state. */
+  readonly name: string
+  /** The version of its saved state. */
+  readonly version: number
+  /** Only in types. */
+  readonly [stateType]?: S
+  /** Only in types. */
+  readonly [checkpointType]?: C
+  /** Only in types. */
+  readonly [handleType]?: H
+}
+
+/** Any definition. */
+export type AnyDefinition = SandboxDefinition<unknown, unknown, unknown>
+
+/** Time and chance for hooks and uses: code that takes them from here runs unchanged under a simulated clock. */
+export interface SandboxClock {
+  /** Unix milliseconds. */
+  now(): number
+  /** A number in [0,1). */
+  random(): number
+  /** Rejects with the reason of the context's signal as soon as that aborts. */
+  sleep(time: Duration): Promise<void>
+}
+
+/** What every hook and use is told. */
+export interface HookContext {
+  readonly key: string
+  /** The fencing token: pass it on to whatever checks one. */
+  readonly token: number
+  /** To look at, not to end. Give `lease.signal` to I/O: it aborts on loss only. */
+  readonly lease: LeaseView
+  /**
+   * In `restore` and `run`: aborts when the sandbox has to end, for whatever reason. In a use: on loss, when the caller's
+   * own signal aborts, or when the sandbox has to leave and the use doesn't end within `settleWithin`.
+   */
+  readonly signal: AbortSignal
+  readonly clock: SandboxClock
+}
+
+/** What `run` is given beside. */
+export interface RunContext extends HookContext {
+  /**
+   * Runs fn in the sandbox's turn, so that no use and no checkpoint sees half a change. Rejects with the reason of
+   * `signal` once that has aborted, and with ReentrantLockError from inside a turn.
+   */
+  turn<A>(fn: () => A | Promise<A>): Promise<A>
+  /**
+   * Settles when a checkpoint of what is done so far is acknowledged. Rejects with why it isn't, with the reason of
+   * `signal` once that has aborted (the last checkpoint is about to be made), and ReentrantLockError from inside a turn.
+   */
+  checkpoint(): Promise<void>
+}
+
+/** Why a checkpoint is asked for. */
+export type CheckpointReason = "periodic" | "handoff" | "durable" | "manual"
+
+/** What a definition is made of. `S` is the live state, `In` what is saved, `Out` what the schema makes of it. */
+export interface SandboxHooks<S, In, Out> {
+  /** See SandboxDefinition: it becomes part of lock keys and object names. */
+  readonly name: string
+  /** A positive integer, raised when saved state changes its form; default 1. */
+  readonly version?: number
+  /** Turns state that version `from` saved into this version's, before the schema sees it. */
+  readonly migrate?: (saved: unknown, from: number) => unknown
+  /** Any Standard Schema for JSON, a Codec for bytes, or `unchecked()`. */
+  readonly schema: StandardSchemaV1<In, Out> | Codec<In, Out>
+  /** Releases the sandbox after this time without a use, once `run` has returned. Without one: never. */
+  readonly idleAfter?: Duration
+  /** Saves a checkpoint this often while the sandbox runs. Without one: when it leaves, and when asked to. */
+  readonly checkpointEvery?: Duration
+  /** Builds the live state, from what was saved last or from nothing. Throwing ends the sandbox; the next try backs off. */
+  restore(context: HookContext & { readonly checkpoint: Out | undefined }): S | Promise<S>
+  /** The sandbox's own work. May return; throwing ends the sandbox without a checkpoint. */
+  run?(state: S, context: RunContext): Promise<void>
+  /** What to save. Runs in a turn of its own; must not change the state. */
+  checkpoint(state: NoInfer<S>, context: { readonly reason: CheckpointReason }): NoInfer<In> | Promise<NoInfer<In>>
+  /** Frees what `restore` took. Called exactly once for each restore that gave a state, when all work has ended. */
+  close?(state: NoInfer<S>, context: { readonly reason: EndReason }): void | Promise<void>
+}
+
+/** How to use a sandbox. */
+export interface UseOptions {
+  /** Ends the wait (LockCancelledError); once fn runs it only aborts fn's `signal`. */
+  readonly signal?: AbortSignal
+  /** The wait until fn begins; default 30 s. */
+  readonly timeout?: Duration | "infinite"
+  /** Resolve only when a checkpoint with the effects of fn is acknowledged: otherwise NotDurableError. */
+  readonly durable?: boolean
+}
+
+/** A sandbox as this process sees it, owned or not (acquiring and waiting ones too). */
+export interface SandboxView {
+  /** The definition's name. */
+  readonly name: string
+  readonly key: string
+  /** Its chart's actor, to look at. */
+  readonly actor: SandboxActor
+  /** The present snapshot and all that follow; completes when the sandbox has ended. */
+  readonly state$: Observable<SandboxSnapshot>
+  /** While there is one. */
+  readonly lease?: LeaseView | undefined
+}
+
+/** How a sandbox ended. */
+export interface SandboxEnding {
+  readonly reason: EndReason
+  /** Why, where the reason is `lost` or `failed`. */
+  readonly error?: unknown
+}
+
+/** A running sandbox of this process. When it has left, its calls reject; restore it again for a new handle. */
+export interface Sandbox<S> extends SandboxView {
+  readonly lease: LeaseView
+  /**
+   * Runs fn in a turn and settles as it does. Before fn began it rejects with LockTimeoutError, LockCancelledError,
+   * HandingOffError (it leaves, or has left), LockLostError or ReentrantLockError. After that, with LockLostError where
+   * the lease was lost meanwhile (fn may have had effects outside, and may go on), and with NotDurableError.
+   */
+  use<A>(fn: (state: S, context: HookContext) => A | Promise<A>, options?: UseOptions): Promise<A>
+  /**
+   * Settles within 30 s when a checkpoint of what is done so far is acknowledged. Rejects with why it isn't (the errors of
+   * saved state), HandingOffError, LockLostError, LockTimeoutError or ReentrantLockError.
+   */
+  checkpoint(): Promise<void>
+  /**
+   * Lets the work end, saves a checkpoint and releases; settles when that is done. `unknown`: nobody can tell whether the
+   * release was stored, or the work is stuck and the lease is kept as long as it runs. ReentrantLockError from inside.
+   */
+  release(): Promise<ReleaseResult>
+  /** Settles once, and never rejects. */
+  readonly ended: Promise<SandboxEnding>
+}

@@ -1,0 +1,294 @@
+/**
+ * The shell of one sandbox, from the wish to own it to the end: runs the chart's actor, gives its commands their meaning,
+ * and tells it what the lock says. Decides nothing: each command is one supervised Effect that ends in the one event that
+ * the chart waits for.
+ */
+import * as Effect from "effect/Effect"
+import type { Subscription } from "rxjs"
+import type { Actor, InspectionEvent } from "xstate"
+import type { Owner } from "../locks/errors.ts"
+import type { AcquireOptions, Lease, Lock, LockEvent, ReleaseResult } from "../locks/lock.ts"
+import type { Clock } from "../runtime/clock.ts"
+import type { Fibers } from "../runtime/fibers.ts"
+import type { OnError } from "../runtime/report.ts"
+import { startActor } from "../runtime/start-actor.ts"
+import type {
+  ChartCommands,
+  ChartContext,
+  ChartDelays,
+  ChartEvent,
+  ChartFailure,
+  EndReason,
+  LeaveReason,
+  SandboxSnapshot,
+} from "./chart-types.ts"
+import { endReason, type sandboxChart } from "./chart.ts"
+import type { DefinitionParts } from "./definition.ts"
+import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
+import { chartEventOf, refusalOf } from "./lock-events.ts"
+import { handingOff, stuck } from "./problems.ts"
+import { quiet } from "./races.ts"
+import type { SandboxEnding } from "./sandbox.ts"
+import type { SavedState } from "./saved-state.ts"
+import { Tenancy } from "./tenancy.ts"
+
+/** What all sandboxes of a manager share. */
+export interface Surroundings {
+  readonly clock: Clock
+  readonly fibers: Fibers
+  readonly report: OnError
+  /** The chart, its commands given to `obey` of the shell that has the actor's id in `shells`. */
+  readonly chart: typeof sandboxChart
+  readonly shells: Map<string, Shell>
+  readonly inspect: ((event: InspectionEvent) => void) | undefined
+}
+
+/** What one sandbox is made of. */
+export interface ShellParts {
+  readonly id: string
+  readonly key: string
+  readonly lockKey: string
+  readonly definition: DefinitionParts
+  readonly purpose: "run" | "remove"
+  readonly delays: ChartDelays
+  readonly lock: Lock
+  readonly acquire: Omit<AcquireOptions, "signal">
+  readonly savedState: (lease: Lease) => SavedState
+  /** Called when it has ended; its work may not have (`gone`). */
+  readonly onEnd: (failure: ChartFailure | undefined) => void
+}
+
+const workFailed = (error: unknown): ChartEvent => ({ type: "work.failed", error })
+
+export class Shell {
+  readonly key: string
+  readonly lockKey: string
+  readonly actor: Actor<typeof sandboxChart>
+  /** Settles when it runs; rejects with why it will not. */
+  readonly opened: Promise<void>
+  /** Settles once, and never rejects. */
+  readonly ended: Promise<SandboxEnding>
+  /** Settles when nothing of it runs any more in this process: only then may the key be restored anew. Never rejects. */
+  readonly gone: Promise<void>
+  /** Settles with how the release ended; as `unknown` already when the work is stuck. Never rejects. */
+  readonly released: Promise<ReleaseResult>
+  /** Who owned the key when it began to wait. */
+  owner: Owner | undefined
+  /** How many calls wait for it to run: they hear of its failure. */
+  callers = 0
+  /** Its work ignores that it should end. */
+  isStuck = false
+  /** Settles when all that it left to do in the store is done. Never rejects; final once `gone` has settled. */
+  cleaned: Promise<void> = Promise.resolve()
+
+  readonly #around: Surroundings
+  readonly #parts: ShellParts
+  readonly #cancel = new AbortController()
+  readonly #opened = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<SandboxEnding>()
+  readonly #gone = Promise.withResolvers<void>()
+  readonly #released = Promise.withResolvers<ReleaseResult>()
+  readonly #listening: Subscription
+  /** What the lock said of a lease before the acquire had settled with it. */
+  #early: LockEvent[] = []
+  #tenancy: Tenancy | undefined
+  #result: ReleaseResult = "unknown"
+  #isOver = false
+
+  constructor(around: Surroundings, parts: ShellParts) {
+    this.#around = around
+    this.#parts = parts
+    this.key = parts.key
+    this.lockKey = parts.lockKey
+    this.opened = quiet(this.#opened.promise)
+    this.ended = this.#ended.promise
+    this.gone = this.#gone.promise
+    this.released = this.#released.promise
+    const { id, lockKey, purpose, delays, lock } = parts
+    const { chart, clock, report, inspect, shells } = around
+    shells.set(id, this) // the chart's first command comes while its actor starts
+    this.actor = startActor(chart, { id, input: { key: lockKey, purpose, delays }, clock, inspect, onError: report })
+    this.#listening = lock.events$.subscribe((event) => this.#hear(event))
+    this.actor.subscribe((snapshot) => {
+      if ("released" in snapshot.value) this.#end(snapshot)
+    })
+  }
+
+  /** Its definition. */
+  get definition(): DefinitionParts {
+    return this.#parts.definition
+  }
+
+  get snapshot(): SandboxSnapshot {
+    return this.actor.getSnapshot()
+  }
+
+  /** While it has a lease. */
+  get tenancy(): Tenancy | undefined {
+    return this.#tenancy
+  }
+
+  /** It admits uses. */
+  get isRunning(): boolean {
+    return this.snapshot.matches({ owning: { work: "running" } })
+  }
+
+  /** It may still come to run. */
+  get isOpening(): boolean {
+    const { context, value } = this.snapshot
+    if (context.leaving !== undefined || context.purpose === "remove") return false
+    return "acquiring" in value
+      ? value.acquiring !== "reconciling"
+      : "waiting" in value || this.snapshot.matches({ owning: { work: "restoring" } })
+  }
+
+  /** Asks it to end. Idempotent: the first reason counts. */
+  leave(reason: LeaveReason): void {
+    this.#send({ type: "leave", reason })
+  }
+
+  /** A command of the chart. */
+  obey<K extends keyof ChartCommands>(command: K, context: ChartContext, params: ChartCommands[K]): void {
+    this.#commands[command](context, params)
+  }
+
+  readonly #commands: { [K in keyof ChartCommands]: (context: ChartContext, params: ChartCommands[K]) => void } = {
+    acquire: () =>
+      this.#perform(
+        () => this.#acquire(),
+        (error) => ({ type: "lock.refused", how: refusalOf(error), error }),
+      ),
+    cancelAcquire: () => this.#cancel.abort(),
+    restore: ({ purpose }) => this.#perform(() => this.#restore(purpose), workFailed),
+    run: () => this.#perform(() => this.#run(), workFailed),
+    abortWork: ({ error }, { reason }) => this.#owned.end(() => this.#whyEnded(reason, error)),
+    settle: () => this.#perform(() => this.#owned.settled().then(() => ({ type: "work.settled" }))),
+    reportStuck: (context) => this.#reportStuck(endReason(context)),
+    checkpoint: (context) =>
+      this.#perform(
+        () => this.#owned.save(endReason(context)).then(() => ({ type: "checkpoint.stored" })),
+        (error) => ({ type: "checkpoint.failed", error }),
+      ),
+    reportFailure: ({ failure }) => this.#reportFailure(failure),
+    close: (context) =>
+      this.#perform(() => this.#owned.close(endReason(context)).then(() => ({ type: "work.closed" }))),
+    release: (context) => this.#perform(() => this.#release(endReason(context))),
+    abandon: ({ error }) => this.#perform(() => this.#abandon(error)),
+  }
+
+  /** Forks an Effect that ends in one event, or in none where the command has none. */
+  #perform(start: () => Promise<ChartEvent | undefined>, orElse?: (error: unknown) => ChartEvent): void {
+    const effect =
+      orElse === undefined
+        ? Effect.promise(start)
+        : Effect.match(Effect.tryPromise({ try: start, catch: (error) => error }), {
+            onSuccess: (event) => event,
+            onFailure: orElse,
+          })
+    this.#around.fibers.fork(Effect.map(effect, (event) => event && this.#send(event)))
+  }
+
+  #send(event: ChartEvent): void {
+    if (this.#isOver) return
+    this.actor.send(event)
+    if (event.type === "lock.acquired") for (const early of this.#early.splice(0)) this.#hear(early)
+  }
+
+  /** What the lock says before the chart knows of the lease is told after it; what it says of an earlier lease, never. */
+  #hear(event: LockEvent): void {
+    if (event.type === "Waiting") this.owner = event.owner
+    if ("token" in event) {
+      const { token } = this.snapshot.context
+      if (token === undefined) return void this.#early.push(event)
+      if (event.token < token) return
+    }
+    const heard = chartEventOf(event)
+    if (heard !== undefined) this.#send(heard)
+  }
+
+  get #owned(): Tenancy {
+    return this.#tenancy!
+  }
+
+  async #acquire(): Promise<ChartEvent | undefined> {
+    const { lock, acquire, key, lockKey, definition, savedState } = this.#parts
+    const { clock, report } = this.#around
+    const lease = await lock.acquire({ ...acquire, signal: this.#cancel.signal })
+    if (this.#isOver) return void (await lease.release())
+    this.#tenancy = new Tenancy({
+      ...{ key, lockKey, definition, clock, lease, report },
+      saved: savedState(lease),
+      onIdle: () => this.leave("idle"),
+      onDelay: (ms) => this.#send({ type: "work.delayed", ms }),
+      onFenced: (error) => this.#send({ type: "lock.lost", error }),
+    })
+    return { type: "lock.acquired", token: lease.token }
+  }
+
+  async #restore(purpose: ChartContext["purpose"]): Promise<ChartEvent> {
+    await this.#owned.restore(purpose)
+    return { type: "work.restored", token: this.#owned.lease.token }
+  }
+
+  async #run(): Promise<ChartEvent | undefined> {
+    const { ending } = this.#owned
+    this.#opened.resolve()
+    try {
+      await this.#owned.run()
+    } catch (error) {
+      if (!ending.aborted) throw error // otherwise it has stopped, not failed
+    }
+    return undefined
+  }
+
+  async #release(reason: EndReason): Promise<ChartEvent> {
+    this.cleaned = this.#owned.stopSaving(handingOff(this.lockKey, reason))
+    this.#result = await this.#owned.lease.release()
+    return { type: "lock.released", result: this.#result }
+  }
+
+  /** The lease is lost: the chart is over, its work may not be. Only once that has ended may the key be restored here. */
+  async #abandon(error: unknown): Promise<undefined> {
+    const { clock } = this.#around
+    const { settleWithin } = this.#parts.delays
+    this.cleaned = this.#owned.stopSaving(error as Error)
+    const timer = clock.after(settleWithin, () => this.#reportStuck("lost"), { background: true })
+    await this.#owned.settled()
+    await this.#owned.close("lost")
+    timer.cancel()
+    await this.#owned.lease.release() // where only the head told of the loss there is still one
+    this.#gone.resolve()
+    return undefined
+  }
+
+  #whyEnded(reason: EndReason, loss: unknown): Error {
+    return reason === "lost" ? (loss as Error) : handingOff(this.lockKey, reason)
+  }
+
+  #reportStuck(reason: EndReason): void {
+    const error = stuck(this.lockKey, this.#parts.delays.settleWithin, reason)
+    this.isStuck = true
+    this.#owned.endUses(error)
+    this.#released.resolve("unknown")
+    this.#around.report(error)
+  }
+
+  /** Where a call waits for the sandbox, it is told by the call's rejection. */
+  #reportFailure(failure: ChartFailure | undefined): void {
+    if (failure === undefined || (failure.during === "restore" && this.callers > 0)) return
+    this.#around.report(failureError(this.lockKey, failure, this.#parts.delays))
+  }
+
+  #end(snapshot: SandboxSnapshot): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#listening.unsubscribe()
+    this.#around.shells.delete(this.#parts.id)
+    this.actor.stop()
+    this.#opened.reject(whyNotOpened(snapshot))
+    this.#ended.resolve(endingOf(snapshot))
+    this.#released.resolve(isLost(snapshot) ? "alreadyLost" : this.#result)
+    this.#parts.onEnd(snapshot.context.failure)
+    if (!isLost(snapshot)) this.#gone.resolve()
+  }
+}
