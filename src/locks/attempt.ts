@@ -1,133 +1,140 @@
 /**
- * One caller's acquire, from its place in this process's queue to its lease or error: budget and cancellation while it
- * queues. Once its turn has come both are the protocol's.
+ * One caller's acquire once the store has started, from its place in this process's queue to its lease or error. Budget and
+ * cancellation are kept here while it queues; once its turn has come both are the protocol's.
  */
-import type { Clock, Reading } from "../runtime/clock.ts"
+import type { Subscription } from "rxjs"
+import type { Timer } from "../runtime/clock.ts"
+import type { OnError } from "../runtime/report.ts"
 import type { KeyCore } from "./core.ts"
-import { LockCancelledError, type LockError, LockTimeoutError, type Owner, OwnedElsewhereError } from "./errors.ts"
-import type { Attempt, LockConfig } from "./protocol/state.ts"
+import type { LockError, Owner } from "./errors.ts"
+import type { LockEvent } from "./lock.ts"
+import type { Wish } from "./options.ts"
+import type { LockConfig } from "./protocol/state.ts"
+import { cancelled, heldHere, inUseHere } from "./refusals.ts"
 import { StoreLease } from "./store-lease.ts"
 
-/** What a caller wants, checked. */
-export type Wish = Omit<Attempt, "nonce" | "startedAt">
-
-/** When a caller began, and what ends its patience. */
+/** Who acquires, and what for. */
 export interface Caller {
   readonly wish: Wish
-  readonly from: Reading
+  /** When the call came, by the monotonic clock. */
+  readonly from: number
   readonly signal: AbortSignal | undefined
+  readonly onError: OnError | undefined
+  /** Called with the lease at once; the promise settles later. */
+  acquired(lease: StoreLease): void
 }
 
 /** Settles with the lease of the key, within the caller's budget. */
 export function attempt(core: KeyCore, config: LockConfig, caller: Caller): Promise<StoreLease> {
-  const { wish, signal } = caller
-  if (signal?.aborted) return Promise.reject(cancelled(core.key))
-  const refusal = core.busy ? refusedHere(core, config, wish) : undefined
-  if (refusal !== undefined) return Promise.reject(refusal)
+  if (caller.signal?.aborted) return Promise.reject(cancelled(core.key))
   const { promise, resolve, reject } = Promise.withResolvers<StoreLease>()
-  const waited = (): number => core.clock.read().mono - caller.from.mono
-  const queue = new Queued(core.clock, signal, {
-    cancel: () => core.dispatch({ type: "cancel" }),
-    giveUp: (why) => {
-      leave()
-      settle()
-      reject(why === "cancelled" ? cancelled(core.key) : timedOut(core, config, wish, waited()))
-    },
-  })
-  const subscription = core.events$.subscribe((event) => {
-    if (!queue.begun || (event.type !== "Acquired" && event.type !== "GaveUp")) return
-    settle()
-    if (event.type === "Acquired") resolve(new StoreLease(core, core.hold!, event))
-    else reject(event.error)
-  })
-  const settle = (): void => {
-    queue.end()
-    subscription.unsubscribe()
-  }
-  if (wish.budgetMs !== undefined) queue.limit(wish.budgetMs - waited())
-  const leave = core.join(() => {
-    queue.begin()
-    core.begin(config, { type: "acquire", ...wish, waitedMs: waited() })
-  })
+  new Turn(core, config, caller, { resolve, reject }).join()
   return promise
 }
 
-/** What the end of a caller's patience leads to. */
-interface Endings {
-  cancel(): void
-  giveUp(why: "cancelled" | "timedOut"): void
-}
+/** A caller's turn at the key. */
+class Turn {
+  readonly #core: KeyCore
+  readonly #config: LockConfig
+  readonly #caller: Caller
+  readonly #settle: Omit<PromiseWithResolvers<StoreLease>, "promise">
+  #begun = false
+  #leave: () => void = () => {}
+  #timer: Timer | undefined
+  #others: Subscription | undefined
 
-/** The patience of a caller: what ends it in the queue ends it here, later it is passed on. */
-class Queued {
-  begun = false
-  readonly #clock: Clock
-  readonly #signal: AbortSignal | undefined
-  readonly #then: Endings
-  #timer: { cancel(): void } | undefined
-
-  constructor(clock: Clock, signal: AbortSignal | undefined, then: Endings) {
-    this.#clock = clock
-    this.#signal = signal
-    this.#then = then
-    signal?.addEventListener("abort", this.#aborted, { once: true })
+  constructor(
+    core: KeyCore,
+    config: LockConfig,
+    caller: Caller,
+    settle: Omit<PromiseWithResolvers<StoreLease>, "promise">,
+  ) {
+    this.#core = core
+    this.#config = config
+    this.#caller = caller
+    this.#settle = settle
   }
 
-  limit(ms: number): void {
-    if (!this.begun) this.#timer = this.#clock.after(ms, () => this.#then.giveUp("timedOut"))
+  join(): void {
+    const refusal = this.#core.busy ? this.#refusal() : undefined
+    if (refusal !== undefined) return this.#settle.reject(refusal)
+    this.#caller.signal?.addEventListener("abort", this.#aborted, { once: true })
+    this.#leave = this.#core.join(() => this.#begin())
+    if (!this.#begun) this.#queue()
   }
 
-  begin(): void {
-    this.begun = true
+  /** In the queue: whoever waits for a time has a timer, whoever won't wait for a holder looks out for one. */
+  #queue(): void {
+    const { budgetMs, whenOwned } = this.#caller.wish
+    if (budgetMs !== undefined) {
+      this.#timer = this.#core.clock.after(budgetMs - this.#waited, () => this.#giveUp(this.#inUse()))
+    }
+    if (whenOwned === "report") {
+      this.#others = this.#core.events$.subscribe(() => {
+        const refusal = this.#refusal()
+        if (refusal !== undefined) this.#giveUp(refusal)
+      })
+    }
+  }
+
+  #begin(): void {
+    this.#begun = true
+    this.#endQueue()
+    const input = { type: "acquire", ...this.#caller.wish, waitedMs: this.#waited } as const
+    this.#core.begin(this.#config, input, (event) => this.#hear(event))
+  }
+
+  #hear(event: LockEvent): void {
+    if (event.type === "Acquired") {
+      this.#end()
+      const lease = new StoreLease(this.#core, event, this.#caller.onError)
+      this.#caller.acquired(lease)
+      this.#settle.resolve(lease)
+    } else if (event.type === "GaveUp") {
+      this.#end()
+      this.#settle.reject(event.error)
+    }
+  }
+
+  /** Ends a turn that has not begun. */
+  #giveUp(error: LockError): void {
+    this.#leave()
+    this.#endQueue()
+    this.#end()
+    this.#settle.reject(error)
+  }
+
+  #endQueue(): void {
     this.#timer?.cancel()
+    this.#others?.unsubscribe()
   }
 
-  end(): void {
-    this.#timer?.cancel()
-    this.#signal?.removeEventListener("abort", this.#aborted)
+  #end(): void {
+    this.#caller.signal?.removeEventListener("abort", this.#aborted)
   }
 
   readonly #aborted = (): void => {
-    if (this.begun) this.#then.cancel()
-    else this.#then.giveUp("cancelled")
+    if (this.#begun) this.#core.dispatch({ type: "cancel" })
+    else this.#giveUp(cancelled(this.#core.key))
   }
-}
 
-/** The caller's signal ended the wait before anything was sent. */
-export function cancelled(key: string): LockCancelledError {
-  return new LockCancelledError({
-    key,
-    message: `The wait for ${JSON.stringify(key)} was cancelled by its signal`,
-    next: "Nothing is held; acquire again when it is wanted",
-  })
-}
+  /** Why the caller won't wait for this process itself. */
+  #refusal(): LockError | undefined {
+    const { budgetMs, whenOwned } = this.#caller.wish
+    if (budgetMs === 0) return this.#inUse()
+    return whenOwned === "report" && this.#core.hold !== undefined ? heldHere(this.#core.key, this.#owner) : undefined
+  }
 
-/** The key is this process's own already, and the caller won't wait. */
-function refusedHere(core: KeyCore, config: LockConfig, wish: Wish): LockError | undefined {
-  if (wish.budgetMs === 0) return timedOut(core, config, wish, 0)
-  if (wish.whenOwned !== "report" || core.hold === undefined) return undefined
-  return new OwnedElsewhereError({
-    key: core.key,
-    owner: ownerHere(core, config),
-    message: `${JSON.stringify(core.key)} is held by this very process`,
-    next: "Use the lease that is held, or release it first",
-  })
-}
+  #inUse(): LockError {
+    return inUseHere(this.#core.key, this.#owner, this.#caller.wish, this.#waited)
+  }
 
-function timedOut(core: KeyCore, config: LockConfig, wish: Wish, waited: number): LockTimeoutError {
-  const waitedMs = Math.round(waited)
-  return new LockTimeoutError({
-    key: core.key,
-    owner: ownerHere(core, config),
-    waitedMs,
-    limitMs: wish.budgetMs ?? Infinity,
-    source: wish.budgetSource,
-    message: `${JSON.stringify(core.key)} is in use by this very process; waited ${waitedMs} ms (${wish.budgetSource})`,
-    next: "Release it where it is held, or wait longer",
-  })
-}
+  get #waited(): number {
+    return this.#core.clock.mono() - this.#caller.from
+  }
 
-function ownerHere(core: KeyCore, config: LockConfig): Owner | undefined {
-  const { hold } = core
-  return hold && { ownerId: config.id, token: hold.token, expiresAt: core.expiresAt }
+  get #owner(): Owner | undefined {
+    const { hold, expiresAt } = this.#core
+    return hold && { ownerId: this.#config.id, token: hold.token, expiresAt }
+  }
 }

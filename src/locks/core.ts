@@ -1,65 +1,55 @@
 /**
- * The shell around the protocol for one key of one incarnation: gives the reducer time and chance, runs its commands
- * against the store as supervised Effects with deadlines, arms its next wake on the shared schedule, and publishes its
- * events. Decides nothing about the lease. Attempts of one process take their turns here.
+ * The shell around the protocol for one key of one incarnation: gives the reducer time and chance, runs its commands, arms
+ * its next wake on the shared schedule, and publishes its events. Decides nothing about the lease. Attempts of one process
+ * take their turns here.
+ *
+ * A step is complete before anybody hears of it: first the party whose turn it is, at once, then every observer. What an
+ * observer brings about is told after what it was being told.
  */
-import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
 import type { Clock, Reading } from "../runtime/clock.ts"
-import { Fibers } from "../runtime/fibers.ts"
 import { Hub } from "../runtime/observables.ts"
 import type { OnError } from "../runtime/report.ts"
 import { scheduleOf, type Wake } from "../runtime/schedule.ts"
 import { watchClocks } from "../runtime/watch-clocks.ts"
-import { LockError, StoreUnavailableError } from "./errors.ts"
-import { encodeName } from "./keys.ts"
 import type { LockEvent } from "./lock.ts"
 import { requestDeadline } from "./options.ts"
-import { isHeld } from "./protocol/authority.ts"
+import { deadlineOf, isHeld } from "./protocol/authority.ts"
 import { initialState, nextWake, step } from "./protocol/reducer.ts"
-import type { Command, Hold, Input, LockConfig, LockState, ReadResult, WriteResult } from "./protocol/state.ts"
-import { diverged, type Now } from "./protocol/time.ts"
-import { RECORD_LIMIT } from "./record.ts"
-import type { LeaseStore, ObjectRef, ReadAnswer } from "./store.ts"
+import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
+import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
+import { Requests } from "./requests.ts"
+import type { LeaseStore } from "./store.ts"
 
-/** A request's own deadline is the store's to keep; the shell waits this much longer before it stops believing in it. */
-const GRACE = 250
+/** Hears of its own turn's events, each at once. */
+export type Party = (event: LockEvent) => void
 
-type Send<A> = (options: { readonly deadline: number; readonly signal: AbortSignal }) => Promise<A>
+/** A request to leave, as observers were told of it. */
+export type Asked = Extract<LockEvent, { type: "ReleaseRequested" }>
 
 /** One key of one incarnation on one store. */
 export class KeyCore {
   readonly key: string
   readonly clock: Clock
-  readonly #store: LeaseStore
-  readonly #ref: ObjectRef
+  readonly requests: Requests
   readonly #hub: Hub<LockEvent>
-  readonly #fibers: Fibers
   readonly #wake: Wake
-  readonly #flights = new Map<number, Fiber.Fiber<unknown, unknown>>()
   readonly #turns: (() => void)[] = []
+  /** What comes after the present step: tidings for observers, and the next turn. */
+  readonly #outbox: (() => void)[] = []
+  #delivering = false
   #state: LockState | undefined
+  #party: Party = () => {}
   #taken = false
+  #callers = 0
+  #asked: Asked | undefined
   #watch: Disposable | undefined
-  /** Called when the key comes to rest, and when it leaves it: who is at rest need not be kept. */
-  readonly #onBusy: (busy: boolean) => void
 
-  constructor(
-    key: string,
-    store: LeaseStore,
-    clock: Clock,
-    onError: OnError | undefined,
-    onBusy: (busy: boolean) => void,
-  ) {
+  constructor(key: string, store: LeaseStore, clock: Clock, onError: OnError | undefined) {
     this.key = key
     this.clock = clock
-    this.#store = store
-    this.#ref = { area: "leases", name: encodeName(key) }
+    this.requests = new Requests(key, store, clock, onError)
     this.#hub = new Hub(onError)
-    this.#fibers = new Fibers(clock, onError, { background: true })
     this.#wake = scheduleOf(clock).wake(() => this.dispatch({ type: "tick" }))
-    this.#onBusy = onBusy
   }
 
   /** All events of this key in this incarnation. */
@@ -72,9 +62,23 @@ export class KeyCore {
     return this.#state?.phase.name === "owning" ? this.#state.phase.hold : undefined
   }
 
+  /** When that ownership ends unless it is renewed, in Unix milliseconds of this process's clock. */
+  get deadline(): number | undefined {
+    const { hold } = this
+    if (hold === undefined) return undefined
+    const now = this.clock.read()
+    return Math.round(now.wall - elapsed(deadlineOf(hold), now))
+  }
+
   /** When the lease in the record ends, in Unix milliseconds of the store's time; 0 where none is known. */
   get expiresAt(): number {
     return this.#state?.view?.record?.expiresAt ?? 0
+  }
+
+  /** What a waiter asked for and observers were told, while that waiter still waits. */
+  get asked(): Asked | undefined {
+    if (this.hold === undefined) return undefined
+    return this.#state?.view?.record?.waitingOwnerId === this.#asked?.waiterId ? this.#asked : undefined
   }
 
   /** Whether an attempt or an ownership is under way in this process. */
@@ -84,7 +88,7 @@ export class KeyCore {
 
   /** Whether this process may act on the key now. */
   isHeld(): boolean {
-    return this.#state !== undefined && isHeld(this.#state, { ...this.clock.read(), fresh: "", draw: 0 })
+    return this.#state !== undefined && isHeld(this.#state, this.#look())
   }
 
   /**
@@ -94,35 +98,72 @@ export class KeyCore {
   join(start: () => void): () => void {
     this.#turns.push(start)
     this.#nextTurn()
+    this.#rearm(this.#look())
     return () => {
       const index = this.#turns.indexOf(start)
-      if (index >= 0) this.#turns.splice(index, 1)
+      if (index < 0) return
+      this.#turns.splice(index, 1)
+      this.#rearm(this.#look())
     }
   }
 
   /** Begins the attempt whose turn it is. */
-  begin(config: LockConfig, input: Extract<Input, { type: "acquire" }>): void {
+  begin(config: LockConfig, input: Extract<Input, { type: "acquire" }>, party: Party): void {
+    this.#party = party
     this.#state = this.#state === undefined ? initialState(config, this.#now()) : { ...this.#state, config }
     this.dispatch(input)
+  }
+
+  /** From now on this turn's events are for another to hear. */
+  follow(party: Party): void {
+    this.#party = party
+  }
+
+  /** Waits with a caller, for whom the process stays alive. */
+  async attend<A>(promise: Promise<A>): Promise<A> {
+    this.#callers++
+    this.#rearm(this.#look())
+    try {
+      return await promise
+    } finally {
+      this.#callers--
+      this.#rearm(this.#look())
+    }
   }
 
   /** One step of the protocol, with all that comes of it; before the first attempt there is nothing to step. */
   dispatch(input: Input): void {
     if (this.#state === undefined) return
     const wasAtRest = this.#atRest
-    const { state, commands, events } = step(this.#state, input, this.#now())
+    const now = this.#now()
+    const { state, commands, events } = step(this.#state, input, now)
     this.#state = state
-    for (const command of commands) this.#run(command, state.config)
-    this.#rearm(state)
-    for (const event of events) {
-      const at = this.clock.read().wall
-      this.#hub.emit({ at, key: this.key, ownerId: state.config.id, ...event })
-    }
-    if (!wasAtRest && this.#atRest) this.#rest()
+    const deadline = requestDeadline(state.config.ttl)
+    for (const command of commands) this.requests.run(command, deadline, (answer) => this.dispatch(answer))
+    this.#rearm(now)
+    for (const event of events) this.#tell({ at: now.wall, key: this.key, ownerId: state.config.id, ...event })
+    if (!wasAtRest && this.#atRest) this.#outbox.push(() => this.#rest())
+    this.#deliver()
   }
 
   get #atRest(): boolean {
     return this.#state === undefined || this.#state.phase.name === "idle"
+  }
+
+  #tell(event: LockEvent): void {
+    this.#party(event)
+    this.#outbox.push(() => {
+      if (event.type === "ReleaseRequested") this.#asked = event
+      else if (event.type === "Acquired") this.#asked = undefined
+      this.#hub.emit(event)
+    })
+  }
+
+  #deliver(): void {
+    if (this.#delivering) return
+    this.#delivering = true
+    for (let next = this.#outbox.shift(); next !== undefined; next = this.#outbox.shift()) next()
+    this.#delivering = false
   }
 
   #nextTurn(): void {
@@ -130,29 +171,29 @@ export class KeyCore {
     const start = this.#turns.shift()
     if (start === undefined) return
     this.#taken = true
-    this.#onBusy(true)
     start()
   }
 
   #rest(): void {
-    if (!this.#taken) return
     this.#taken = false
-    this.#onBusy(false)
     this.#nextTurn()
   }
 
   #now(): Now {
-    const reading: Reading = this.clock.read()
-    return { ...reading, fresh: this.clock.id(), draw: this.clock.random() }
+    return { ...this.clock.read(), fresh: this.clock.id(), draw: this.clock.random() }
   }
 
-  /** Waits that a caller waits for keep the process alive; holding a lease does not. */
-  #rearm(state: LockState): void {
-    const { phase } = state
-    const at = nextWake(state, this.#now())
-    const background = phase.name === "owning" || (phase.name === "clearing" && phase.error === undefined)
+  /** For what only asks: chance has no part in it. */
+  #look(): Now {
+    return { ...this.clock.read(), fresh: "", draw: 0 }
+  }
+
+  /** A core that isn't at rest is kept by the clock that it waits on; one at rest by the locks that use it. */
+  #rearm(now: Now): void {
+    if (this.#state === undefined) return
+    const at = nextWake(this.#state, now)
     if (at === undefined) this.#wake.clear()
-    else this.#wake.set(at, { background })
+    else this.#wake.set(at, { background: this.#background })
     if (!this.#atRest) this.#watch ??= watchClocks(this.clock, (reading) => this.#compare(reading))
     else {
       this.#watch?.[Symbol.dispose]()
@@ -160,96 +201,17 @@ export class KeyCore {
     }
   }
 
-  /** The reducer compares the clocks at every step; between steps only a divergence is worth one. */
+  /** What a caller waits for keeps the process alive; holding a lease, and clearing up behind a caller, doesn't. */
+  get #background(): boolean {
+    if (this.#turns.length > 0 || this.#callers > 0) return false
+    const phase = this.#state?.phase
+    return phase?.name === "owning" || (phase?.name === "clearing" && phase.error === undefined)
+  }
+
+  /** The reducer compares the clocks at every step; between steps only what it would act on is worth one. */
   #compare(reading: Reading): void {
-    if (this.#state !== undefined && diverged(this.#state.sense, reading)) this.dispatch({ type: "tick" })
+    const { hold } = this
+    const over = hold !== undefined && past(deadlineOf(hold), reading)
+    if (over || (this.#state !== undefined && diverged(this.#state.sense, reading))) this.dispatch({ type: "tick" })
   }
-
-  #run(command: Command, config: LockConfig): void {
-    const deadline = requestDeadline(config.ttl)
-    switch (command.type) {
-      case "abandon":
-        this.#flights.get(command.id)?.interruptUnsafe()
-        this.#flights.delete(command.id)
-        return
-      case "read":
-        return this.#read(command.id, deadline, command.known)
-      case "put": {
-        const body = new TextEncoder().encode(command.body)
-        return this.#write(command.id, deadline, (options) =>
-          this.#store.put(this.#ref, command.expected, body, options),
-        )
-      }
-      case "remove":
-        return this.#write(command.id, deadline, (options) => this.#store.remove(this.#ref, command.expected, options))
-    }
-  }
-
-  #read(id: number, deadline: number, known: string | undefined): void {
-    const options = { limit: RECORD_LIMIT, ...(known !== undefined && { known }) }
-    this.#request<ReadResult>(
-      id,
-      deadline,
-      async (request) => textOf(await this.#store.read(this.#ref, { ...options, ...request })),
-      (error) => ({ kind: "failed", error }),
-      (answer) => ({ type: "read", id, answer }),
-    )
-  }
-
-  #write(id: number, deadline: number, send: Send<WriteResult>): void {
-    this.#request<WriteResult>(
-      id,
-      deadline,
-      send,
-      (error) => ({ kind: "unknown", error }),
-      (answer) => ({ type: "wrote", id, answer }),
-    )
-  }
-
-  /** One request as a supervised fiber that ends in exactly one input, or is interrupted and ends in none. */
-  #request<A>(
-    id: number,
-    deadline: number,
-    send: Send<A>,
-    failed: (error: LockError) => A,
-    input: (answer: A) => Input,
-  ): void {
-    const answer = Effect.tryPromise({
-      try: (signal) => send({ deadline, signal }),
-      catch: (cause) => this.#broken(cause),
-    }).pipe(
-      Effect.catch((error) => Effect.succeed(failed(error))),
-      Effect.timeoutOption(deadline + GRACE),
-      Effect.map(Option.getOrElse(() => failed(this.#silent(deadline)))),
-      Effect.map((known) => {
-        this.#flights.delete(id)
-        this.dispatch(input(known))
-      }),
-    )
-    this.#flights.set(id, this.#fibers.fork(answer))
-  }
-
-  #broken(cause: unknown): LockError {
-    if (cause instanceof LockError) return cause
-    return new StoreUnavailableError({
-      key: this.key,
-      cause,
-      message: `The store ${this.#store.name} failed: ${String(cause)}`,
-      next: "Look at the cause; a store must answer, not throw",
-    })
-  }
-
-  #silent(deadline: number): StoreUnavailableError {
-    return new StoreUnavailableError({
-      key: this.key,
-      message: `The store ${this.#store.name} did not answer within ${deadline} ms`,
-      next: "Check the store and the way to it",
-    })
-  }
-}
-
-function textOf(answer: ReadAnswer): ReadResult {
-  if (answer.kind !== "found") return answer
-  const { body, ...rest } = answer
-  return { ...rest, text: new TextDecoder().decode(body) }
 }

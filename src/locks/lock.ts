@@ -80,7 +80,10 @@ export interface Lease extends AsyncDisposable {
   readonly events$: Observable<LockEvent>
   /** Whether this process may act now. Synchronous and conservative: false while in doubt. */
   isHeld(): boolean
-  /** Forces one renewal now. Rejects with LockLostError, LockNotHeldError, or why it failed (the lease tries on). */
+  /**
+   * Forces one renewal now. Rejects with LockLostError, LockNotHeldError, InvalidConfigError, or why it failed (the lease
+   * tries on).
+   */
   renew(options?: RenewOptions): Promise<void>
   /** Ends ownership; hands over to a waiter if there is one. Idempotent, never rejects, settles within 10 s. */
   release(): Promise<ReleaseResult>
@@ -110,12 +113,16 @@ export interface Lock {
   renew(options?: RenewOptions): Promise<void>
   /** `release` of the lease now held; `alreadyLost` where none is. */
   release(): Promise<ReleaseResult>
-  /** One read: who owns the key, or undefined. May be stale on arrival. Rejects as `acquire` does. */
+  /**
+   * One read: who owns the key by its record, or undefined. May be stale on arrival, and an owner whose `expiresAt` is
+   * past may be gone. Settles within 36 s; rejects with StoreUnavailableError, StoreMisconfiguredError,
+   * CorruptRecordError or InvalidConfigError.
+   */
   peek(): Promise<Owner | undefined>
-  /** Called once for each waiter that asks for the key. */
-  onReleaseRequested(handler: () => void): Disposable
-  /** Called for each failed renewal and for the loss. */
-  onRenewalError(handler: (error: LockError) => void): Disposable
+  /** Called once for each waiter that asks for the key; soon if one has asked already. What it throws goes to onError. */
+  onReleaseRequested(handler: () => void | Promise<void>): Disposable
+  /** Called for each failed renewal and for the loss. What it throws goes to onError. */
+  onRenewalError(handler: (error: LockError) => void | Promise<void>): Disposable
 }
 
 /** Makes the lock of a key: how a manager is given its locks. */

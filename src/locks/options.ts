@@ -1,13 +1,14 @@
-import type { Clock } from "../runtime/clock.ts"
 /**
  * What a lock and an acquire can be told, checked: every bad value has its own message, and none becomes a default.
  */
+import type { Clock } from "../runtime/clock.ts"
 import { type Duration, durationMillis } from "../runtime/duration.ts"
 import type { OnError } from "../runtime/report.ts"
 import { InvalidConfigError } from "./errors.ts"
 import { hostOf } from "./incarnation.ts"
 import type { AcquireOptions, Incarnation } from "./lock.ts"
 import type { Attempt, LockConfig } from "./protocol/state.ts"
+import { isToken } from "./record.ts"
 import type { StoreCapabilities } from "./store.ts"
 
 /** How a lock behaves. */
@@ -30,13 +31,18 @@ export interface LockOptions {
   readonly onError?: OnError
 }
 
+/** What a caller wants of an acquire, checked. */
+export type Wish = Omit<Attempt, "nonce" | "startedAt">
+
 /** What an acquire may take without saying so, in milliseconds. */
-export const DEFAULT_TIMEOUT = 30_000
+const DEFAULT_TIMEOUT = 30_000
 const DEFAULT_TTL = 30_000
 const DEFAULT_STRANGER_TTL = 60_000
 const LONGEST_TTL = 24 * 60 * 60_000
 const LEAST_GUARD = 2000
 const WAITER_TTL = 12_000
+/** Every record carries it, and has 64 KiB. */
+const LONGEST_ADDRESS = 2000
 
 /** The protocol's configuration of a key on a store that has started. */
 export function configOf(key: string, id: string, options: LockOptions, can: StoreCapabilities): LockConfig {
@@ -66,14 +72,34 @@ export function checkLockOptions(options: LockOptions): void {
   millis("ttl", options.ttl ?? DEFAULT_TTL)
   oneOf("renewal", options.renewal ?? "tolerant", ["tolerant", "strict"])
   oneOf("onRelease", options.onRelease ?? "keep", ["keep", "delete"])
+  checkAddress(options.address ?? null)
+}
+
+function checkAddress(address: unknown): void {
+  if (address === null) return
+  if (typeof address === "string" && address !== "" && address.length <= LONGEST_ADDRESS) return
+  throw new InvalidConfigError({
+    message: `address is ${typeof address === "string" ? `a text of ${address.length} characters` : typeof address}`,
+    next: `Give a text of 1 to ${LONGEST_ADDRESS} characters, such as "http://10.0.0.3:8080", or leave it out`,
+  })
+}
+
+/** Refuses a number above which no token could be raised. */
+export function checkTokenAbove(tokenAbove: number | undefined): void {
+  if (tokenAbove === undefined || (isToken(tokenAbove) && isToken(tokenAbove + 1))) return
+  throw new InvalidConfigError({
+    message: `tokenAbove is ${JSON.stringify(tokenAbove) ?? typeof tokenAbove}, which is no fencing token`,
+    next: "Give the token that the new one has to exceed: a whole number, 0 or more",
+  })
 }
 
 /** What one request may take, in milliseconds: short enough that a lost one leaves time to renew again. */
 export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(250, ttl / 4))
 
 /** An acquire's options as the protocol takes them. */
-export function wishOf(options: AcquireOptions): Omit<Attempt, "nonce" | "startedAt"> {
+export function wishOf(options: AcquireOptions): Wish {
   const { timeout = DEFAULT_TIMEOUT, stateVersion } = options
+  checkSignal(options.signal)
   const source = options.timeout === undefined ? "the default timeout of 30 s" : "the timeout option"
   return {
     budgetMs: timeout === "infinite" ? undefined : millis("timeout", timeout),
@@ -83,6 +109,14 @@ export function wishOf(options: AcquireOptions): Omit<Attempt, "nonce" | "starte
     minTenure: millis("minTenure", options.minTenure ?? 0),
     stateVersion: stateVersion === undefined ? null : version(stateVersion),
   }
+}
+
+function checkSignal(signal: unknown): void {
+  if (signal === undefined || (typeof signal === "object" && signal !== null && "aborted" in signal)) return
+  throw new InvalidConfigError({
+    message: `signal is ${typeof signal}, which is no AbortSignal`,
+    next: "Pass the signal of an AbortController, or leave it out",
+  })
 }
 
 /** A duration in milliseconds, or the error that says what one is. */

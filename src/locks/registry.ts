@@ -1,34 +1,21 @@
 /**
  * The cores of this process: one for each (store, incarnation, key), so that two locks of one key in one process take
- * turns instead of contending. A busy core is kept; one at rest lives only as long as a lock that uses it, and what it
- * observed of others goes with it, which is safe: observing begins anew.
+ * turns instead of contending. One at rest lives only as long as a lock or lease that uses it, and what it observed of
+ * others goes with it, which is safe: observing begins anew.
  */
 import type { Clock } from "../runtime/clock.ts"
 import type { OnError } from "../runtime/report.ts"
 import { KeyCore } from "./core.ts"
+import { otherClock } from "./refusals.ts"
 import type { LeaseStore } from "./store.ts"
 
-class Cores {
-  readonly #known = new Map<string, WeakRef<KeyCore>>()
-  readonly #busy = new Set<KeyCore>()
-  readonly #forget = new FinalizationRegistry<string>((key) => {
-    if (this.#known.get(key)?.deref() === undefined) this.#known.delete(key)
-  })
+type Cores = Map<string, WeakRef<KeyCore>>
 
-  core(key: string, store: LeaseStore, clock: Clock, onError: OnError | undefined): KeyCore {
-    const known = this.#known.get(key)?.deref()
-    if (known !== undefined) return known
-    const core: KeyCore = new KeyCore(key, store, clock, onError, (busy) => {
-      if (busy) this.#busy.add(core)
-      else this.#busy.delete(core)
-    })
-    this.#known.set(key, new WeakRef(core))
-    this.#forget.register(core, key)
-    return core
-  }
-}
+const ofStore = new WeakMap<LeaseStore, Cores>()
 
-const ofStore = new WeakMap<LeaseStore, Map<string, Cores>>()
+const forget = new FinalizationRegistry<{ readonly cores: Cores; readonly name: string }>(({ cores, name }) => {
+  if (cores.get(name)?.deref() === undefined) cores.delete(name)
+})
 
 /** What names a core. */
 export interface CoreName {
@@ -38,11 +25,18 @@ export interface CoreName {
   readonly store: LeaseStore
 }
 
-/** The core of a key. Its first lock's clock and onError are all its locks'. */
+/** The core of a key. Errors of its own go to its first lock's onError. Throws InvalidConfigError for a second clock. */
 export function coreOf({ key, id, store }: CoreName, clock: Clock, onError: OnError | undefined): KeyCore {
-  let byIncarnation = ofStore.get(store)
-  if (byIncarnation === undefined) ofStore.set(store, (byIncarnation = new Map()))
-  let cores = byIncarnation.get(id)
-  if (cores === undefined) byIncarnation.set(id, (cores = new Cores()))
-  return cores.core(key, store, clock, onError)
+  let cores = ofStore.get(store)
+  if (cores === undefined) ofStore.set(store, (cores = new Map()))
+  const name = `${id}/${key}` // an incarnation has no slash
+  const known = cores.get(name)?.deref()
+  if (known !== undefined) {
+    if (known.clock !== clock) throw otherClock(key)
+    return known
+  }
+  const core = new KeyCore(key, store, clock, onError)
+  cores.set(name, new WeakRef(core))
+  forget.register(core, { cores, name })
+  return core
 }

@@ -1,24 +1,45 @@
 /**
- * A store is started once, by whoever needs it first. A start that failed is not remembered: the next who needs the
- * store tries again.
+ * A store is started once, by whoever needs it first. A start that failed, or that never ended, is not remembered: the
+ * next who needs the store tries again.
  */
+import type { Clock } from "../runtime/clock.ts"
+import { StoreUnavailableError } from "./errors.ts"
 import type { LeaseStore, ObjectStore } from "./store.ts"
 
 /** What a start may take, in milliseconds, when nobody waits for less. */
 const START_WITHIN = 30_000
+/** The deadline is the store's to keep; this much later it is no longer believed in. */
+const GRACE = 250
 
 const starts = new WeakMap<ObjectStore, Promise<void>>()
 
-/** Settles when the store is ready; rejects as `start` of the store does. */
-export function started(store: ObjectStore): Promise<void> {
+/** Settles when the store is ready; rejects as `start` of the store does, or because it was silent for too long. */
+export function started(store: ObjectStore, clock: Clock): Promise<void> {
   const known = starts.get(store)
   if (known !== undefined) return known
-  const start = store.start({ deadline: START_WITHIN })
+  const start = startWithin(store, clock)
   starts.set(store, start)
   start.catch(() => starts.delete(store))
   return start
 }
 
-/** Whether the store has a name and the shape of one, for those who don't compile. */
+async function startWithin(store: ObjectStore, clock: Clock): Promise<void> {
+  const { promise: silent, reject } = Promise.withResolvers<never>()
+  const timer = clock.after(START_WITHIN + GRACE, () => reject(silence(store)))
+  try {
+    await Promise.race([store.start({ deadline: START_WITHIN }), silent])
+  } finally {
+    timer.cancel()
+  }
+}
+
+function silence(store: ObjectStore): StoreUnavailableError {
+  return new StoreUnavailableError({
+    message: `The start of the store ${store.name} did not end within ${START_WITHIN} ms`,
+    next: "Check the store and the way to it",
+  })
+}
+
+/** Whether the store has the shape of one, for those who don't compile. */
 export const isStore = (store: unknown): store is LeaseStore =>
   typeof store === "object" && store !== null && "put" in store && "read" in store && "capabilities" in store

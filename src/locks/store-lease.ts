@@ -1,13 +1,17 @@
 /**
  * One ownership as its holder sees it, over the core of its key. It is right by time: `isHeld()` and the signal read the
- * clocks before they answer. After Lost or Released it only tells how it ended.
+ * clocks before they answer, and it knows of its end before any observer does. Afterwards it only tells how it ended.
  */
-import { filter, type Observable, takeWhile } from "rxjs"
-import { latchedAbort, type LatchedAbort } from "../runtime/latch-signal.ts"
+import { defer, EMPTY, type Observable, takeWhile } from "rxjs"
+import { type LatchedAbort, latchedAbort } from "../runtime/latch-signal.ts"
+import { guarded } from "../runtime/observables.ts"
+import type { OnError } from "../runtime/report.ts"
 import type { KeyCore } from "./core.ts"
-import { type LockError, LockLostError, LockNotHeldError } from "./errors.ts"
+import type { LockError } from "./errors.ts"
 import type { AcquiredHow, Lease, LockEvent, ReleaseResult, RenewOptions } from "./lock.ts"
+import { checkTokenAbove } from "./options.ts"
 import type { Hold } from "./protocol/state.ts"
+import { notHeld } from "./refusals.ts"
 
 type Ending = Extract<LockEvent, { type: "Lost" | "Released" }>
 
@@ -16,28 +20,27 @@ const isEnding = (event: LockEvent): event is Ending => event.type === "Lost" ||
 export class StoreLease implements Lease {
   readonly key: string
   readonly how: AcquiredHow
-  readonly events$: Observable<LockEvent>
   readonly #core: KeyCore
-  readonly #nonce: string
+  readonly #onError: OnError | undefined
+  readonly #nonce: string | undefined
   readonly #abort: LatchedAbort
+  /** Calls that wait for something to happen to this lease. */
+  readonly #waiting = new Set<(event: LockEvent) => void>()
   #token: number
   #deadline: number
   #ending: Ending | undefined
   #released: Promise<ReleaseResult> | undefined
 
-  constructor(core: KeyCore, hold: Hold, acquired: Extract<LockEvent, { type: "Acquired" }>) {
+  constructor(core: KeyCore, acquired: Extract<LockEvent, { type: "Acquired" }>, onError: OnError | undefined) {
     this.key = core.key
     this.how = acquired.how
     this.#core = core
-    this.#nonce = hold.nonce
+    this.#onError = onError
+    this.#nonce = core.hold?.nonce
     this.#token = acquired.token
     this.#deadline = acquired.deadline
     this.#abort = latchedAbort(() => this.#look())
-    this.events$ = core.events$.pipe(
-      filter(() => !this.#over),
-      takeWhile((event) => !isEnding(event), true),
-    )
-    core.events$.pipe(takeWhile((event) => !isEnding(event), true)).subscribe((event) => this.#follow(event))
+    core.follow((event) => this.#hear(event))
   }
 
   /** The fencing token. */
@@ -47,12 +50,21 @@ export class StoreLease implements Lease {
 
   /** Unix milliseconds of this process's clock, informative. */
   get deadline(): number {
-    return this.#deadline
+    return (this.#current && this.#core.deadline) ?? this.#deadline
   }
 
   /** Aborts on loss only. */
   get signal(): AbortSignal {
     return this.#abort.signal
+  }
+
+  /** This key's events from now on; completes after Lost or Released. */
+  get events$(): Observable<LockEvent> {
+    const events$ = this.#core.events$.pipe(takeWhile((event) => !isEnding(event), true))
+    return guarded(
+      defer(() => (this.#ending === undefined ? events$ : EMPTY)),
+      this.#onError,
+    )
   }
 
   /** Whether this process may act now. */
@@ -62,22 +74,17 @@ export class StoreLease implements Lease {
 
   /** Forces one renewal now. */
   async renew(options: RenewOptions = {}): Promise<void> {
-    if (this.#current === undefined) throw this.#notHeld()
     const { tokenAbove } = options
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const subscription = this.#core.events$.subscribe((event) => {
+    checkTokenAbove(tokenAbove)
+    if (this.#current === undefined) throw this.#gone()
+    const renewed = this.#happens<void>((event, { resolve, reject }) => {
       if (event.type === "Renewed" || event.type === "Recovered") {
         if (tokenAbove === undefined || event.token > tokenAbove) resolve()
       } else if (event.type === "Degraded" && event.error !== undefined) reject(event.error)
-      else if (event.type === "Lost") reject(event.error)
-      else if (event.type === "Released") reject(this.#notHeld())
+      else if (isEnding(event)) reject(this.#gone())
     })
-    try {
-      this.#core.dispatch({ type: "renew", tokenAbove })
-      await promise
-    } finally {
-      subscription.unsubscribe()
-    }
+    this.#core.dispatch({ type: "renew", tokenAbove })
+    await this.#core.attend(renewed)
   }
 
   /** Ends ownership; idempotent. */
@@ -91,16 +98,25 @@ export class StoreLease implements Lease {
   }
 
   async #release(): Promise<ReleaseResult> {
-    if (this.#current === undefined) return this.#ending?.type === "Released" ? this.#ending.result : "alreadyLost"
-    const { promise, resolve } = Promise.withResolvers<ReleaseResult>()
-    const subscription = this.#core.events$.subscribe((event) => {
+    if (this.#current === undefined) return "alreadyLost"
+    const released = this.#happens<ReleaseResult>((event, { resolve }) => {
       if (event.type === "Released") resolve(event.result)
       else if (event.type === "Lost") resolve("alreadyLost")
     })
     this.#core.dispatch({ type: "release" })
-    const result = await promise
-    subscription.unsubscribe()
-    return result
+    return released
+  }
+
+  /** Settles by an event of this lease. */
+  async #happens<A>(settle: (event: LockEvent, call: PromiseWithResolvers<A>) => void): Promise<A> {
+    const call = Promise.withResolvers<A>()
+    const hear = (event: LockEvent): void => settle(event, call)
+    this.#waiting.add(hear)
+    try {
+      return await call.promise
+    } finally {
+      this.#waiting.delete(hear)
+    }
   }
 
   get #current(): Hold | undefined {
@@ -108,32 +124,21 @@ export class StoreLease implements Lease {
     return hold?.nonce === this.#nonce ? hold : undefined
   }
 
-  get #over(): boolean {
-    return this.#ending !== undefined
-  }
-
   /** Past the deadline the next step of the protocol finds the loss; before it there is nothing to find. */
   #look(): void {
     if (this.#current !== undefined && !this.#core.isHeld()) this.#core.dispatch({ type: "tick" })
   }
 
-  #follow(event: LockEvent): void {
-    if ("deadline" in event) this.#deadline = event.deadline
+  #hear(event: LockEvent): void {
     if ("token" in event) this.#token = event.token
-    if (!isEnding(event)) return
-    this.#ending = event
+    if ("deadline" in event) this.#deadline = event.deadline
+    if (isEnding(event)) this.#ending = event
     if (event.type === "Lost") this.#abort.abort(event.error)
+    for (const hear of [...this.#waiting]) hear(event)
   }
 
-  #notHeld(): LockError {
-    if (this.#ending?.type === "Lost") return this.#ending.error
-    return new LockNotHeldError({
-      key: this.key,
-      message: `The lease on ${JSON.stringify(this.key)} was released`,
-      next: "Acquire the key again",
-    })
+  /** Why there is nothing to renew. */
+  #gone(): LockError {
+    return this.#ending?.type === "Lost" ? this.#ending.error : notHeld(this.key)
   }
 }
-
-/** Whether an error is the loss of a lease. */
-export const isLoss = (error: unknown): error is LockLostError => error instanceof LockLostError

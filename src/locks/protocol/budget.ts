@@ -3,7 +3,7 @@ import type { Attempt } from "./state.ts"
 import { type Instant, plus } from "./time.ts"
 
 /** What one try without waiting may take, all the same, in milliseconds. */
-const ONE_TRY = 10_000
+export const ONE_TRY = 10_000
 
 /** When the attempt's budget is over; undefined for one without limit. */
 export function budgetEnd(attempt: Attempt): Instant | undefined {

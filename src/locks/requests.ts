@@ -1,0 +1,138 @@
+/**
+ * What one key asks of its store, as supervised Effects: the start, a look, and the requests of the protocol. Each ends
+ * within its deadline although the store may be silent, throw or reject. Owns no state of the lease.
+ *
+ * Not promised: that a request that was given up on never reaches the store.
+ */
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import type { Clock } from "../runtime/clock.ts"
+import { Fibers } from "../runtime/fibers.ts"
+import type { OnError } from "../runtime/report.ts"
+import type { LockError } from "./errors.ts"
+import { encodeName } from "./keys.ts"
+import type { Command, Input, ReadResult, WriteResult } from "./protocol/state.ts"
+import { RECORD_LIMIT } from "./record.ts"
+import { brokenStore, cancelled, notReady, silentStore } from "./refusals.ts"
+import { started } from "./start-store.ts"
+import type { LeaseStore, ObjectRef, ReadAnswer, RequestOptions } from "./store.ts"
+
+/** A request's own deadline is the store's to keep; this much later it is no longer believed in. */
+const GRACE = 250
+
+/** How long to wait before a store that failed to start is started again. */
+const START_AGAIN = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")]).pipe(
+  Schedule.jittered,
+)
+
+/** The requests that expect an answer. */
+type Request = Exclude<Command, { type: "abandon" }>
+
+/** One key's way to one store. */
+export class Requests {
+  readonly #key: string
+  readonly #store: LeaseStore
+  readonly #ref: ObjectRef
+  readonly #clock: Clock
+  readonly #fibers: Fibers
+  readonly #flights = new Map<number, Fiber.Fiber<unknown, unknown>>()
+
+  constructor(key: string, store: LeaseStore, clock: Clock, onError: OnError | undefined) {
+    this.#key = key
+    this.#store = store
+    this.#ref = { area: "leases", name: encodeName(key) }
+    this.#clock = clock
+    this.#fibers = new Fibers(clock, onError)
+  }
+
+  /** Settles once the store has started. Within `limit` it is tried again where that can help, if `again` says so. */
+  ready(limit: number, again: boolean, signal: AbortSignal | undefined): Promise<void> {
+    let last: LockError | undefined
+    const start = Effect.tryPromise({
+      try: () => started(this.#store, this.#clock),
+      catch: (cause) => (last = this.#broken(cause)),
+    })
+    const tried = Effect.retry(start, { while: (error) => again && error.retryable, schedule: START_AGAIN })
+    const orElse = (): Effect.Effect<never, LockError> =>
+      Effect.fail(notReady(this.#key, this.#store.name, limit, last))
+    const within = Effect.timeoutOrElse(tried, { duration: limit, orElse })
+    return this.#fibers.run(signal === undefined ? within : Effect.raceFirst(within, this.#aborted(signal)))
+  }
+
+  /** One read, of no concern to the protocol. */
+  look(deadline: number): Promise<ReadResult> {
+    return this.#fibers.run(this.#read(undefined, deadline))
+  }
+
+  /** Runs a command: a request ends in exactly one input; an abandoned one ends in none. */
+  run(command: Command, deadline: number, answered: (input: Input) => void): void {
+    const { id } = command
+    if (command.type === "abandon") {
+      this.#flights.get(id)?.interruptUnsafe()
+      this.#flights.delete(id)
+      return
+    }
+    const request = Effect.map(this.#send(command, deadline), (input) => {
+      this.#flights.delete(id)
+      answered(input)
+    })
+    this.#flights.set(id, this.#fibers.fork(request))
+  }
+
+  #send(request: Request, deadline: number): Effect.Effect<Input> {
+    const { id } = request
+    return request.type === "read"
+      ? Effect.map(this.#read(request.known, deadline), (answer) => ({ type: "read", id, answer }))
+      : Effect.map(this.#write(request, deadline), (answer) => ({ type: "wrote", id, answer }))
+  }
+
+  #read(known: string | undefined, deadline: number): Effect.Effect<ReadResult> {
+    const options = { limit: RECORD_LIMIT, ...(known !== undefined && { known }) }
+    const read = async (request: RequestOptions): Promise<ReadResult> =>
+      textOf(await this.#store.read(this.#ref, { ...options, ...request }))
+    return this.#within(deadline, read).pipe(
+      Effect.catch((error) => Effect.succeed({ kind: "failed" as const, error })),
+    )
+  }
+
+  #write(request: Exclude<Request, { type: "read" }>, deadline: number): Effect.Effect<WriteResult> {
+    const { expected } = request
+    const write = async (options: RequestOptions): Promise<WriteResult> =>
+      request.type === "remove"
+        ? this.#store.remove(this.#ref, expected, options)
+        : this.#store.put(this.#ref, expected, new TextEncoder().encode(request.body), options)
+    return this.#within(deadline, write).pipe(
+      Effect.catch((error) => Effect.succeed({ kind: "unknown" as const, error })),
+    )
+  }
+
+  #within<A>(deadline: number, send: (options: RequestOptions) => Promise<A>): Effect.Effect<A, LockError> {
+    const answer = Effect.tryPromise({
+      try: (signal) => send({ deadline, signal }),
+      catch: (cause) => this.#broken(cause),
+    })
+    const orElse = (): Effect.Effect<never, LockError> =>
+      Effect.fail(silentStore(this.#key, this.#store.name, deadline))
+    return Effect.timeoutOrElse(answer, { duration: deadline + GRACE, orElse })
+  }
+
+  /** Fails once the signal aborts. */
+  #aborted(signal: AbortSignal): Effect.Effect<never, LockError> {
+    return Effect.callback<never, LockError>((resume) => {
+      const aborted = (): void => resume(Effect.fail(cancelled(this.#key)))
+      signal.addEventListener("abort", aborted, { once: true })
+      return Effect.sync(() => signal.removeEventListener("abort", aborted))
+    })
+  }
+
+  #broken(cause: unknown): LockError {
+    return brokenStore(this.#key, this.#store.name, cause)
+  }
+}
+
+function textOf(answer: ReadAnswer): ReadResult {
+  if (answer.kind !== "found") return answer
+  const { body, ...rest } = answer
+  return { ...rest, text: new TextDecoder().decode(body) }
+}
