@@ -1,0 +1,83 @@
+// Starts a script of this repository as a process of its own, on either runtime, from the sources. What is started is
+// the real program, not a shim of it, so that a signal reaches what it is meant for.
+import { type ChildProcess, spawn } from "node:child_process"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+
+export type Runtime = "node" | "deno"
+
+export interface Script {
+  readonly runtime: Runtime
+  /** A path or file URL. */
+  readonly script: string | URL
+  readonly args?: readonly string[]
+  /** Added to this process's own. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Spawned {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** Of the running process; false once it is gone. (Deno's own `child.kill` refuses a second signal.) */
+  signal(name: NodeJS.Signals): boolean
+}
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+const ownRuntime: Runtime = "Deno" in globalThis ? "deno" : "node"
+
+/** The process keeps its stdin open, so that a script can tell when its parent is gone. */
+export function spawnScript({ runtime, script, args = [], env = {} }: Script): Spawned {
+  const file = script instanceof URL ? fileURLToPath(script) : script
+  const [command, ...first] = commandFor(runtime)
+  const child = spawn(command, [...first, file, ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  })
+  let [stdout, stderr] = ["", ""]
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on("error", reject)
+    child.on("close", (code, by) => resolve({ code, signal: by, stdout, stderr }))
+  })
+  return { child, ended, signal: (name) => send(child, name) }
+}
+
+function commandFor(runtime: Runtime): readonly [string, ...string[]] {
+  const same = runtime === ownRuntime
+  if (runtime === "node")
+    return [same ? process.execPath : join(root, "node_modules", ".bin", "node"), "--conditions=leasehold-source"]
+  return [
+    same ? process.execPath : denoBinary(),
+    "run",
+    "-A",
+    "--no-prompt",
+    "--quiet",
+    "--config",
+    join(root, "deno.json"),
+  ]
+}
+
+/** Not the one in node_modules/.bin: killing that script of Node's would leave the real Deno behind. */
+function denoBinary(): string {
+  const { runInstall } = createRequire(import.meta.url)("deno/install_api.cjs") as { runInstall: () => string }
+  return runInstall()
+}
+
+function send(child: ChildProcess, name: NodeJS.Signals): boolean {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false
+  try {
+    return process.kill(child.pid, name)
+  } catch {
+    return false
+  }
+}
