@@ -60,25 +60,25 @@ export class Job {
   /** Rejects where a step can't be done, so that there are no figures. */
   async run(): Promise<Outcome> {
     const { a, b, timeline } = this.#parts
-    timeline.say("step 1: a table and rows through A, many at a time")
+    timeline.part("1. a table and rows through A, many at a time")
     await this.#ask(a, createTable)
     await this.#insertThrough(a)
 
-    timeline.say("step 2: a query through B while A owns the database: a handoff")
+    timeline.part("2. a query through B while A owns the database: a handoff")
     const askedAt = performance.now()
     await this.#checkThrough(b)
     const handoffMs = performance.now() - askedAt
 
-    timeline.say("step 3: rows through B, then SIGKILL while it writes")
+    timeline.part("3. rows through B, then SIGKILL while it writes")
     await this.#insertThrough(b)
     const killedAt = await this.#writeUntilKilled(b)
 
-    timeline.say("step 4: a query through A: a takeover, once the lease of B is over")
+    timeline.part("4. a query through A: a takeover, once the lease of B is over")
     await this.#checkThrough(a)
     const takeoverMs = performance.now() - killedAt
     await this.#insertThrough(a)
 
-    timeline.say("step 5: SIGTERM to A: it drains")
+    timeline.part("5. SIGTERM to A: it drains")
     await this.#drain(a)
     const { found, acknowledged } = await this.#checkStored()
     return { handoffMs, takeoverMs, found, acknowledged, ownersAtOnce: this.#judgeActs(), problems: this.#problems }

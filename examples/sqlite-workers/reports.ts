@@ -10,7 +10,7 @@ export type News =
   /** It can't start. */
   | { readonly what: "failed"; readonly error: string }
   /** A sandbox's chart is in another state. */
-  | { readonly what: "state"; readonly state: string }
+  | { readonly what: "state"; readonly key: string; readonly state: string }
   | LeaseNews
   /** It was asked to end and has drained; these sandboxes didn't leave. */
   | { readonly what: "drained"; readonly stuck: readonly string[] }
@@ -18,6 +18,7 @@ export type News =
 /** Something happened to a lease, seen from the process that `ownerId` names in the record. */
 export interface LeaseNews {
   readonly what: "lease"
+  readonly key: string
   readonly type: LockEvent["type"]
   readonly ownerId: string
   readonly token?: number

@@ -36,8 +36,9 @@ export class Run implements AsyncDisposable {
 
   /** Does the main job. Rejects where it can't be done, or not in time. */
   async job(): Promise<Outcome> {
-    using timeline = new Timeline(console.log)
-    timeline.say(`the database is ${database.name}/${this.#key} in ${this.#choice.store}`)
+    using timeline = this.#timeline()
+    timeline.part(`Two workers, and the database ${this.#lockKey} in ${this.#choice.store}`)
+    if (this.#options.keep) timeline.say(`the act log is, and stays, in ${this.#folder}`)
     await using onlooker = await SandboxManager.start({ store: openStore(this.#choice), sandboxes: [database] })
     using acts = new ActLog(this.#actsPath)
     await using a = this.#worker("A", timeline)
@@ -50,22 +51,31 @@ export class Run implements AsyncDisposable {
 
   /** Serves with two new workers until a signal comes. Whether they drained. */
   async stay(): Promise<boolean> {
-    using timeline = new Timeline(console.log)
+    using timeline = this.#timeline()
+    timeline.part("6. Two new workers, which serve until Ctrl-C")
     await using a = this.#worker("A", timeline)
     await using b = this.#worker("B", timeline)
     await Promise.all([a.ready(), b.ready()])
     timeline.flush()
-    console.log(`\nBoth serve on, until Ctrl-C. Try:\n\n${this.#curlLines(a.url, b.url)}\n`)
-    await aborted(this.#interruption.signal)
+    console.log(`\n${this.#curlLines(a.url, b.url)}\n`)
+    await Promise.race([aborted(this.#interruption.signal), a.ended, b.ended])
     for (const worker of [a, b]) worker.send("SIGTERM")
     const endings = await within(DRAINED_WITHIN_MS, "A and B to drain", Promise.all([a.ended, b.ended]))
+    timeline.say(`A and B ended with ${endings.join(" and ")}`)
     return endings.every((ending) => ending === 0)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     process.off("SIGINT", this.#interrupt).off("SIGTERM", this.#interrupt)
-    if (this.#options.keep) console.log(`kept: ${this.#folder}`)
-    else rmSync(this.#folder, { recursive: true, force: true })
+    if (!this.#options.keep) rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  get #lockKey(): string {
+    return `${database.name}/${this.#key}`
+  }
+
+  #timeline(): Timeline {
+    return new Timeline(this.#lockKey, console.log)
   }
 
   #worker(name: "A" | "B", timeline: Timeline): WorkerProcess {

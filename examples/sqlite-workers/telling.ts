@@ -1,5 +1,5 @@
 // Turns what a manager says of its sandboxes into reports for the timeline. Heartbeats are left out.
-import type { LockEvent, ManagerOptions } from "leasehold"
+import type { LockEvent, ManagerOptions, SandboxSnapshot, SandboxStateValue } from "leasehold"
 import { type LeaseNews, report } from "./reports.ts"
 
 type Inspect = NonNullable<ManagerOptions["inspect"]>
@@ -14,17 +14,18 @@ export function tellStates(): Inspect {
   const states = new Map<string, string>()
   return (event) => {
     if (event.type !== "@xstate.snapshot" || !("value" in event.snapshot)) return
-    const { id } = event.actorRef as { id: string }
-    const state = stateText(event.snapshot.value)
-    if (states.get(id) === state) return
-    states.set(id, state)
-    report({ what: "state", state })
+    const { value, context } = event.snapshot as SandboxSnapshot
+    const { key } = context
+    const state = stateText(value)
+    if (states.get(key) === state) return
+    states.set(key, state)
+    report({ what: "state", key, state })
   }
 }
 
 function leaseNews(event: LockEvent): LeaseNews {
-  const { type, ownerId } = event
-  const news = { what: "lease", type, ownerId } as const
+  const { type, key, ownerId } = event
+  const news = { what: "lease", key, type, ownerId } as const
   switch (event.type) {
     case "Waiting":
       return { ...news, peerId: event.owner.ownerId }
@@ -49,8 +50,8 @@ function leaseNews(event: LockEvent): LeaseNews {
 }
 
 /** The chart's value in words, such as `owning, running`; how the lease does is left out while it is healthy. */
-export function stateText(value: unknown): string {
-  return Object.entries(value as Record<string, string | { work: string; lease: string }>)
+export function stateText(value: SandboxStateValue): string {
+  return Object.entries<string | { work: string; lease: string }>(value)
     .flatMap(([state, inner]) => [state, ...(typeof inner === "string" ? [inner] : [inner.work, inner.lease])])
     .filter((word) => word !== "healthy")
     .join(", ")

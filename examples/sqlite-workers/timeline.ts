@@ -5,38 +5,48 @@ import type { LeaseNews, Report } from "./reports.ts"
 
 const HOLD_BACK_MS = 150
 
+/** What is held back: something to print, made when its turn comes. */
 interface Entry {
   readonly at: number
-  readonly who: string
-  readonly report?: Report
-  readonly text?: string
+  readonly line: () => string
 }
 
 export class Timeline implements Disposable {
+  readonly #key: string
   readonly #print: (line: string) => void
   readonly #start = hostNow()
-  readonly #ticking: NodeJS.Timeout
+  readonly #ticking: ReturnType<typeof setInterval>
+  /** Of each worker's sandbox, by both their names. */
   readonly #states = new Map<string, string>()
+  readonly #owners = new Map<string, { readonly owner: string; readonly token: string }>()
   /** The workers' names by the ids that they have in records. */
   readonly #names = new Map<string, string>()
   #entries: Entry[] = []
-  #owner = "-"
-  #token = "-"
 
-  constructor(print: (line: string) => void) {
+  /** Of the sandbox with this lock key. What happens to others is told with their keys. */
+  constructor(key: string, print: (line: string) => void) {
+    this.#key = key
     this.#print = print
     this.#ticking = setInterval(() => this.#show(hostNow() - HOLD_BACK_MS), HOLD_BACK_MS / 3)
-    print(row("ms", "who", "its state", "owner", "token", "what happens"))
+  }
+
+  /** A new part of the job. */
+  part(title: string): void {
+    const head = row("ms", "who", "its state", "owner", "token", "what happens")
+    this.#entries.push({ at: hostNow(), line: () => `\n${title}\n${head}` })
   }
 
   /** What the driver does or sees. */
   say(text: string): void {
-    this.#entries.push({ at: hostNow(), who: "driver", text })
+    const at = hostNow()
+    this.#entries.push({ at, line: () => this.#row(at, "driver", this.#key, text) })
   }
 
   /** What a worker reports. */
   report(who: string, report: Report): void {
-    this.#entries.push({ at: report.at, who, report })
+    const { at } = report
+    const key = "key" in report ? report.key : this.#key
+    this.#entries.push({ at, line: () => this.#row(at, who, key, this.#take(who, report)) })
   }
 
   /** Shows what is still held back. */
@@ -52,11 +62,14 @@ export class Timeline implements Disposable {
   #show(upTo: number): void {
     const due = this.#entries.filter(({ at }) => at <= upTo).sort((a, b) => a.at - b.at)
     this.#entries = this.#entries.filter(({ at }) => at > upTo)
-    for (const { at, who, text, report } of due) {
-      const what = text ?? this.#take(who, report!)
-      const state = this.#states.get(who) ?? ""
-      this.#print(row(String(Math.round(at - this.#start)), who, state, this.#owner, this.#token, what))
-    }
+    for (const { line } of due) this.#print(line())
+  }
+
+  #row(at: number, who: string, key: string, text: string): string {
+    const { owner = "-", token = "-" } = this.#owners.get(key) ?? {}
+    const state = this.#states.get(`${who} ${key}`) ?? ""
+    const what = key === this.#key ? text : `${text} [${key}]`
+    return row(String(Math.round(at - this.#start)), who, state, owner, token, what)
   }
 
   /** Notes what a report changes, and says it. */
@@ -71,7 +84,7 @@ export class Timeline implements Disposable {
           ? "has drained"
           : `has drained, but these are stuck: ${report.stuck.join(", ")}`
       case "state":
-        this.#states.set(who, report.state)
+        this.#states.set(`${who} ${report.key}`, report.state)
         return ""
       case "lease":
         this.#names.set(report.ownerId, who)
@@ -81,11 +94,12 @@ export class Timeline implements Disposable {
   }
 
   /** Whose it is by the word of those who had it: of the killed until another says that it is its own. */
-  #own(who: string, { type, token, peerId, detail }: LeaseNews): void {
-    if (type === "Acquired") [this.#owner, this.#token] = [who, String(token)]
-    if (this.#owner !== who) return
-    if (type === "Granted") this.#owner = detail === "grant" ? this.#name(peerId) : "-"
-    if (type === "Released" || type === "Lost") this.#owner = "-"
+  #own(who: string, { key, type, token, peerId, detail }: LeaseNews): void {
+    const { owner, token: last = "-" } = this.#owners.get(key) ?? {}
+    if (type === "Acquired") this.#owners.set(key, { owner: who, token: String(token) })
+    if (owner !== who) return
+    const next = type === "Granted" && detail === "grant" ? this.#name(peerId) : "-"
+    if (["Granted", "Released", "Lost"].includes(type)) this.#owners.set(key, { owner: next, token: last })
   }
 
   #leaseText({ type, peerId, detail }: LeaseNews): string {
@@ -104,8 +118,11 @@ export class Timeline implements Disposable {
         return `lost it: ${detail}`
       case "GaveUp":
         return `gave up: ${detail}`
-      default:
-        return type.toLowerCase()
+      case "Renewed":
+      case "Recovered":
+      case "Degraded":
+      case "Suspect":
+        return `its lease: ${type.toLowerCase()}`
     }
   }
 
@@ -115,6 +132,6 @@ export class Timeline implements Disposable {
 }
 
 function row(ms: string, who: string, state: string, owner: string, token: string, what: string): string {
-  const columns = [ms.padStart(6), who.padEnd(6), state.padEnd(24), owner.padEnd(5), token.padEnd(13), what]
+  const columns = [ms.padStart(6), who.padEnd(6), state.padEnd(25), owner.padEnd(5), token.padEnd(13), what]
   return columns.join("  ").trimEnd()
 }

@@ -32,7 +32,7 @@ describe("a statement on the database", () => {
     ["\0select 1", "NUL"],
     ["select 1; select 2", "one statement a request"],
     ["select * from nowhere", "no such table"],
-    ["insert into notes(id) values(?)", "params", [1, 2]],
+    ["insert into notes(id) values(?)", "column index out of range", [1, 2]],
     ["insert into notes(id) values(:id)", "Unknown named parameter", { no: 1 }],
     ["insert into notes(id) values('text')", "datatype mismatch"],
     ["select 9007199254740993", "too large"],
@@ -46,7 +46,7 @@ describe("a statement on the database", () => {
     const before = db.serialize()
     const attempt = (): unknown => run(db, { sql, params: params as [] })
     expect(attempt).toThrow(QueryError)
-    if (reason !== "params") expect(attempt).toThrow(reason)
+    expect(attempt).toThrow(reason)
     expect(db.serialize()).toEqual(before)
     expect(db.isTransaction).toBe(false)
   })
