@@ -8,7 +8,7 @@ import type { AcquireOptions, Lease, LockEvent } from "../locks/lock.ts"
 import { Fibers } from "../runtime/fibers.ts"
 import { Hub } from "../runtime/observables.ts"
 import { BackOff } from "./back-off.ts"
-import type { ChartCommands, ChartContext, ChartFailure } from "./chart-types.ts"
+import type { ChartCommands, ChartContext } from "./chart-types.ts"
 import { sandboxChart } from "./chart.ts"
 import { CheckpointKeeper } from "./checkpoints/keeper.ts"
 import type { Known, Settings } from "./options.ts"
@@ -135,9 +135,10 @@ export class Registry {
         stateVersion: known.parts.version,
       },
       savedState: (lease) => this.#savedState(known, lockKey, lease),
-      onEnd: (failure) => {
+      onEnd: ({ failure, hasRun }) => {
         telling.unsubscribe()
-        this.#note(lockKey, failure)
+        if (failure?.during === "restore" || failure?.during === "run") this.#backOff.failed(lockKey, failure.error)
+        else if (hasRun) this.#backOff.succeeded(lockKey)
       },
     })
     this.#shells.set(lockKey, shell)
@@ -185,11 +186,6 @@ export class Registry {
     } catch (error) {
       if (wait.signal.aborted || !isTheirs(error, shell, options)) throw error
     }
-  }
-
-  #note(lockKey: string, failure: ChartFailure | undefined): void {
-    if (failure === undefined) this.#backOff.succeeded(lockKey)
-    else if (failure.during === "restore" || failure.during === "run") this.#backOff.failed(lockKey, failure.error)
   }
 
   #forget(shell: Shell): void {

@@ -55,7 +55,7 @@ export interface ShellParts {
   readonly acquire: Omit<AcquireOptions, "signal">
   readonly savedState: (lease: Lease) => SavedState
   /** Called when it has ended; its work may not have (`gone`). */
-  readonly onEnd: (failure: ChartFailure | undefined) => void
+  readonly onEnd: (end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }) => void
 }
 
 const workFailed = (error: unknown): ChartEvent => ({ type: "work.failed", error })
@@ -93,6 +93,7 @@ export class Shell {
   #early: LockEvent[] = []
   #tenancy: Tenancy | undefined
   #result: ReleaseResult = "unknown"
+  #hasRun = false
   #isOver = false
 
   constructor(around: Surroundings, parts: ShellParts) {
@@ -232,6 +233,7 @@ export class Shell {
 
   async #run(): Promise<ChartEvent | undefined> {
     const { ending } = this.#owned
+    this.#hasRun = true
     this.#opened.resolve()
     try {
       await this.#owned.run()
@@ -288,7 +290,7 @@ export class Shell {
     this.#opened.reject(whyNotOpened(snapshot))
     this.#ended.resolve(endingOf(snapshot))
     this.#released.resolve(isLost(snapshot) ? "alreadyLost" : this.#result)
-    this.#parts.onEnd(snapshot.context.failure)
+    this.#parts.onEnd({ hasRun: this.#hasRun, failure: snapshot.context.failure })
     if (!isLost(snapshot)) this.#gone.resolve()
   }
 }

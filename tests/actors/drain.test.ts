@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest"
+import { drainOnSignals, ManagerClosedError } from "../../src/mod.ts"
+import type { ShutdownSignal, SignalPort } from "../../src/runtime/signals.ts"
+import { counter, failure, gate, World } from "./world.ts"
+
+describe("a manager that is to end", () => {
+  it("drains: every sandbox is saved and released, and none is taken in any more", async () => {
+    const world = new World()
+    const reasons: string[] = []
+    const sandbox = counter({ close: (_state, { reason }) => void reasons.push(reason) })
+    const a = await world.manager("a", sandbox)
+    for (const key of ["x", "y", "z"]) await world.run(a.use(sandbox, key, (state) => (state.n = 3)))
+    const handle = await world.run(a.restoreSandbox(sandbox, "x"))
+    expect(await world.run(a.drain({ grace: "20 s" }))).toEqual({ stuck: [] })
+    expect(await handle.ended).toEqual({ reason: "drain" })
+    expect(reasons).toEqual(["drain", "drain", "drain"])
+    for (const key of ["x", "y", "z"]) expect(await world.saved(sandbox, key)).toEqual({ n: 3 })
+    expect(await world.failure(a.use(sandbox, "x", () => 0))).toMatchObject({ state: "draining" })
+    expect([...a.sandboxes()]).toEqual([])
+    await world.end()
+  })
+
+  it("refuses during a drain at once what would have to wait for it", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const going = gate()
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const use = handle.use(() => going.promise)
+    const waiting = failure(a.use(sandbox, "k", () => "never"))
+    const drained = a.drain()
+    expect(await world.run(waiting)).toBeInstanceOf(ManagerClosedError)
+    expect(await world.run(failure(a.restoreSandbox(sandbox, "other")))).toBeInstanceOf(ManagerClosedError)
+    going.resolve()
+    await world.run(Promise.all([use, drained]))
+    await world.end()
+  })
+
+  it("cordoned takes no new sandbox in, and lets the ones it has go on", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    await world.run(a.use(sandbox, "k", (state) => ++state.n))
+    a.cordon()
+    expect(await world.run(a.use(sandbox, "k", (state) => ++state.n))).toBe(2)
+    const error = await world.failure(a.use(sandbox, "new", () => 0))
+    expect(error).toBeInstanceOf(ManagerClosedError)
+    expect(error).toMatchObject({ state: "cordoned", key: "counter/new" })
+    await world.end()
+  })
+
+  it("calls off the acquires that are on their way, leaving no mark behind", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const b = await world.manager("b", sandbox, { minTenure: "10 min" })
+    const held = await world.run(b.restoreSandbox(sandbox, "k"))
+    const waiting = failure(a.restoreSandbox(sandbox, "k"))
+    await world.time.advance(1000)
+    expect(a.stats()).toMatchObject({ waiting: 1 })
+    expect(await world.run(a.drain())).toEqual({ stuck: [] })
+    expect(await waiting).toBeInstanceOf(ManagerClosedError)
+    await world.time.advance(5000)
+    const where = await world.run(b.whereIs(sandbox, "k"))
+    expect(where).toMatchObject({ ownerId: "b", here: true })
+    expect(where).not.toHaveProperty("waiterId")
+    expect(held.lease.isHeld()).toBe(true)
+    await world.end()
+  })
+
+  it("completes events$ when it is disposed, and can be disposed again", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    let completed = 0
+    a.events$.subscribe({ complete: () => completed++ })
+    await world.run(a.use(sandbox, "k", () => 0))
+    await world.run(a[Symbol.asyncDispose]())
+    await world.run(a[Symbol.asyncDispose]())
+    expect(completed).toBe(1)
+    expect(await world.failure(a.restoreSandbox(sandbox, "k"))).toMatchObject({ state: "closed" })
+    await world.end()
+  })
+
+  it("drains on SIGTERM, tells how that went, and then ends the process", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    await world.run(a.use(sandbox, "k", (state) => (state.n = 4)))
+    const listeners = new Map<ShutdownSignal, () => void>()
+    const exited = Promise.withResolvers<number>()
+    const port: SignalPort = {
+      on: (signal, listener) => void listeners.set(signal, listener),
+      off: (signal) => void listeners.delete(signal),
+      exit: (code) => exited.resolve(code),
+    }
+    const told: unknown[] = []
+    using _signals = drainOnSignals(a, { port, grace: "20 s", onDrained: (result) => void told.push(result) })
+    listeners.get("SIGTERM")!()
+    expect(await world.run(exited.promise)).toBe(143)
+    expect(told).toEqual([{ stuck: [] }])
+    expect(await world.saved(sandbox, "k")).toEqual({ n: 4 })
+    await world.end()
+  })
+})

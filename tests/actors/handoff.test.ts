@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest"
+import { HandingOffError } from "../../src/mod.ts"
+import { counter, failure, gate, statesOf, World } from "./world.ts"
+
+describe("a sandbox that moves from one process to another", () => {
+  it("carries its state along", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const b = await world.manager("b", sandbox)
+    expect(await world.run(a.use(sandbox, "k", (state) => (state.n += 7)))).toBe(7)
+    expect(await world.run(b.use(sandbox, "k", (state) => ++state.n))).toBe(8)
+    expect(await world.run(a.use(sandbox, "k", (state) => ++state.n))).toBe(9)
+    expect(world.told("a").filter((type) => type === "ReleaseRequested")).toHaveLength(1)
+    expect(world.errors).toEqual([])
+    await world.end()
+  })
+
+  it("settles, saves, closes and releases, in this order, and is drawn at each step", async () => {
+    const world = new World()
+    const steps: string[] = []
+    const sandbox = counter({
+      async run(_state, { signal }) {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve))
+        steps.push("run ended")
+      },
+      checkpoint: ({ n }, { reason }) => {
+        steps.push(`checkpoint ${reason}`)
+        return { n }
+      },
+      close: (_state, { reason }) => void steps.push(`close ${reason}`),
+    })
+    const a = await world.manager("a", sandbox)
+    const b = await world.manager("b", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const states = statesOf(handle)
+    await world.run(b.restoreSandbox(sandbox, "k"))
+    expect(steps).toEqual(["run ended", "checkpoint handoff", "close handoff"])
+    expect(states).toEqual([
+      "owning.running.healthy",
+      "handingOff.settling.healthy",
+      "handingOff.checkpointing.healthy",
+      "handingOff.releasing.healthy",
+      "released.handedOff",
+    ])
+    expect(await handle.ended).toEqual({ reason: "handoff" })
+    await world.end()
+  })
+
+  it("lets the use in progress end, refuses those that wait, and manager.use finds it where it goes", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox, { minTenure: "2 s" })
+    const b = await world.manager("b", sandbox, { minTenure: "2 s" })
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const going = gate()
+    const ran: string[] = []
+    const first = handle.use(async (state) => {
+      ran.push("first")
+      await going.promise
+      return ++state.n
+    })
+    const refused = handle.use((state) => void ran.push(`refused ${state.n}`))
+    const retried = a.use(sandbox, "k", (state) => {
+      ran.push("retried")
+      return ++state.n
+    })
+    const there = b.use(sandbox, "k", (state) => ++state.n)
+    expect(await world.failure(refused)).toBeInstanceOf(HandingOffError)
+    going.resolve()
+    expect(await world.run(first)).toBe(1)
+    expect(await world.run(there)).toBe(2)
+    expect(await world.run(retried)).toBe(3)
+    expect(ran).toEqual(["first", "retried"])
+    await world.end()
+  })
+
+  it("never runs fn of a use twice: one that has begun when the handoff comes isn't tried again", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const b = await world.manager("b", sandbox)
+    let runs = 0
+    const failing = a.use(sandbox, "k", async (_state, { clock }) => {
+      runs++
+      await clock.sleep("3 s")
+      throw new HandingOffError({ message: "as fn says", next: "nothing" })
+    })
+    const other = b.use(sandbox, "k", ({ n }) => n)
+    expect(await world.failure(failing)).toMatchObject({ message: "as fn says. nothing." })
+    expect(await world.run(other)).toBe(0)
+    expect(runs).toBe(1)
+    await world.end()
+  })
+
+  it("is asked for while it restores: run never begins, and the waiter gets it after the restore", async () => {
+    const world = new World()
+    const restoring = gate()
+    const log: string[] = []
+    const slow = counter({
+      restore: async ({ signal }) => {
+        log.push("restore")
+        await restoring.promise
+        log.push(`restored, aborted ${signal.aborted}`)
+        return { n: 5 }
+      },
+      run: async () => void log.push("run"),
+      close: (_state, { reason }) => void log.push(`close ${reason}`),
+    })
+    const a = await world.manager("a", slow)
+    const plain = counter()
+    const b = await world.manager("b", plain)
+    const wanted = failure(a.restoreSandbox(slow, "k"))
+    await world.time.advance(100)
+    const [view] = a.sandboxes()
+    const states = statesOf(view!)
+    const there = b.use(plain, "k", ({ n }) => n)
+    await world.time.advance(3000)
+    expect(states).toEqual(["owning.restoring.healthy"])
+    restoring.resolve()
+    await world.run(there)
+    expect(await world.run(wanted)).toBeInstanceOf(HandingOffError)
+    expect(log).toEqual(["restore", "restored, aborted true", "close handoff"])
+    await world.end()
+  })
+})

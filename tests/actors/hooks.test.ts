@@ -1,0 +1,287 @@
+import { describe, expect, it } from "vitest"
+import { CheckpointInvalidError, LockLostError } from "../../src/mod.ts"
+import { counter, failure, gate, statesOf, World } from "./world.ts"
+
+const broken = new Error("as scripted")
+
+describe("a restore that throws", () => {
+  it("rejects the call with its error, releases without a checkpoint, and the next attempt backs off", async () => {
+    const world = new World()
+    let tries = 0
+    const sandbox = counter({
+      restore: () => {
+        tries++
+        if (tries < 3) throw broken
+        return { n: 1 }
+      },
+      close: (state) => expect(state).toEqual({ n: 1 }),
+    })
+    const a = await world.manager("a", sandbox)
+    expect(await world.failure(a.restoreSandbox(sandbox, "k"))).toBe(broken)
+    expect(await world.run(a.whereIs(sandbox, "k"))).toBeUndefined()
+    expect(world.headWrites("k")).toBe(1) // the claim
+    const second = failure(a.restoreSandbox(sandbox, "k"))
+    await world.time.advance(100)
+    expect(tries).toBe(1)
+    expect(a.stats()).toMatchObject({ acquiring: 1 })
+    const waited = await world.took(second)
+    expect(await second).toBe(broken)
+    const third = await world.took(a.restoreSandbox(sandbox, "k"))
+    expect([waited + 100, third].map((ms) => ms > 500 && ms < 2500)).toEqual([true, true])
+    expect(tries).toBe(3)
+    expect(world.errors).toEqual([])
+    await world.end()
+  })
+
+  it("is the cause of the timeout of a call that waits for the next attempt", async () => {
+    const world = new World()
+    const sandbox = counter({
+      restore: () => {
+        throw broken
+      },
+    })
+    const a = await world.manager("a", sandbox)
+    await world.failure(a.restoreSandbox(sandbox, "k"))
+    const error = await world.failure(a.restoreSandbox(sandbox, "k", { timeout: 100 }))
+    expect(error).toMatchObject({ _tag: "LockTimeoutError", cause: broken, limitMs: 100 })
+    const atOnce = failure(a.restoreSandbox(sandbox, "k", { timeout: 0 }))
+    expect(await world.took(atOnce)).toBe(0)
+    expect(await atOnce).toMatchObject({ _tag: "LockTimeoutError", cause: broken })
+    await world.end()
+  })
+
+  it("that nobody waits for any more, and that was told so, has stopped and not failed", async () => {
+    const world = new World()
+    const restoring = gate()
+    const sandbox = counter({
+      restore: async () => {
+        await restoring.promise
+        throw broken
+      },
+    })
+    const a = await world.manager("a", sandbox)
+    const abort = new AbortController()
+    const call = failure(a.restoreSandbox(sandbox, "k", { signal: abort.signal }))
+    await world.time.advance(10)
+    abort.abort()
+    expect(await world.run(call)).toMatchObject({ _tag: "LockCancelledError" })
+    restoring.resolve()
+    await world.time.advance(10)
+    expect(world.errors).toEqual([])
+    expect(await world.run(a.whereIs(sandbox, "k"))).toBeUndefined()
+    await world.end()
+  })
+})
+
+describe("a restore that hangs", () => {
+  it("ends by restoreWithin: its signal aborts, the call rejects, and when it obeys the key is released", async () => {
+    const world = new World()
+    const sandbox = counter({
+      restore: ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason as Error))
+        }),
+    })
+    const a = await world.manager("a", sandbox, { restoreWithin: "3 s" })
+    const call = failure(a.restoreSandbox(sandbox, "k"))
+    expect(await world.took(call)).toBe(3000)
+    expect(await call).toMatchObject({ _tag: "LockTimeoutError", source: "restoreWithin" })
+    expect(await world.run(a.whereIs(sandbox, "k"))).toBeUndefined()
+    await world.end()
+  })
+
+  it("and ignores its signal is stuck; when it resolves late its state is closed, never run and never saved", async () => {
+    const world = new World()
+    const restoring = gate()
+    const log: string[] = []
+    const sandbox = counter({
+      restore: async () => {
+        await restoring.promise
+        return { n: 9 }
+      },
+      run: async () => void log.push("run"),
+      checkpoint: ({ n }) => {
+        log.push("checkpoint")
+        return { n }
+      },
+      close: ({ n }, { reason }) => void log.push(`close ${n} ${reason}`),
+    })
+    const a = await world.manager("a", sandbox, { restoreWithin: "3 s", settleWithin: "2 s" })
+    const call = failure(a.restoreSandbox(sandbox, "k", { timeout: "1 h" }))
+    await world.time.advance(1000)
+    const states = statesOf([...a.sandboxes()][0]!)
+    await world.time.advance(60_000)
+    expect(states.slice(1)).toEqual(["handingOff.settling.healthy", "handingOff.stuck.healthy"])
+    restoring.resolve()
+    expect(await world.run(call)).toMatchObject({ source: "restoreWithin" })
+    expect(log).toEqual(["close 9 failed"])
+    expect(await world.saved(sandbox, "k")).toBeUndefined()
+    await world.end()
+  })
+
+  it("is closed too when the lease was lost meanwhile", async () => {
+    const world = new World()
+    const restoring = gate()
+    const closed: string[] = []
+    const sandbox = counter({
+      restore: async () => {
+        await restoring.promise
+        return { n: 9 }
+      },
+      close: (_state, { reason }) => void closed.push(reason),
+    })
+    const host = world.host("a")
+    const a = await world.manager("a", sandbox, { clock: host })
+    const call = failure(a.restoreSandbox(sandbox, "k"))
+    await world.time.advance(1000)
+    host.pause()
+    await world.time.advance(40_000)
+    host.resume()
+    expect(await world.run(call)).toBeInstanceOf(LockLostError)
+    restoring.resolve()
+    await world.time.advance(10)
+    expect(closed).toEqual(["lost"])
+    await world.end()
+  })
+})
+
+describe("a run that throws", () => {
+  it("ends the sandbox as failed, reported, closed, and without a checkpoint", async () => {
+    const world = new World()
+    const log: string[] = []
+    const going = gate()
+    const sandbox = counter({
+      run: async (state) => {
+        state.n = 99
+        await going.promise
+        throw broken
+      },
+      checkpoint: ({ n }) => {
+        log.push("checkpoint")
+        return { n }
+      },
+      close: (_state, { reason }) => void log.push(`close ${reason}`),
+    })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    going.resolve()
+    expect(await world.run(handle.ended)).toEqual({ reason: "failed", error: broken })
+    expect(world.errors).toEqual([broken])
+    expect(log).toEqual(["close failed"])
+    expect(await world.saved(sandbox, "k")).toBeUndefined()
+    await world.time.advance(10)
+    const again = failure(a.restoreSandbox(sandbox, "k", { timeout: 100 }))
+    expect(await world.run(again)).toMatchObject({ _tag: "LockTimeoutError", cause: broken })
+    await world.end()
+  })
+
+  it("after its signal aborted has stopped, not failed: the checkpoint is made", async () => {
+    const world = new World()
+    const sandbox = counter({
+      run: async (state, { clock }) => {
+        for (;;) {
+          state.n++
+          await clock.sleep("1 s")
+        }
+      },
+    })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await world.time.advance(2500)
+    expect(await world.run(handle.release())).toBe("released")
+    expect(await handle.ended).toEqual({ reason: "released" })
+    expect(await world.saved(sandbox, "k")).toEqual({ n: 3 })
+    expect(world.errors).toEqual([])
+    await world.end()
+  })
+
+  it("is not needed: a sandbox whose run has returned stays owned and usable", async () => {
+    const world = new World()
+    const sandbox = counter({ run: async (state) => void (state.n = 5) })
+    const a = await world.manager("a", sandbox)
+    expect(await world.run(a.use(sandbox, "k", (state) => ++state.n))).toBe(6)
+    await world.time.advance(10 * 60_000)
+    expect(a.stats()).toMatchObject({ owning: 1 })
+    await world.end()
+  })
+})
+
+describe("other hooks", () => {
+  it("a close that throws is reported, and everything else goes on", async () => {
+    const world = new World()
+    const sandbox = counter({
+      close: () => {
+        throw broken
+      },
+    })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await world.run(handle.use((state) => void (state.n = 2)))
+    expect(await world.run(handle.release())).toBe("released")
+    expect(world.errors).toEqual([broken])
+    expect(await world.saved(sandbox, "k")).toEqual({ n: 2 })
+    await world.end()
+  })
+
+  it("a last checkpoint that throws ends the sandbox as failed, reported, and released without it", async () => {
+    const world = new World()
+    let fails = false
+    const sandbox = counter({
+      checkpoint: ({ n }) => {
+        if (fails) throw broken
+        return { n }
+      },
+    })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await world.run(handle.use((state) => void (state.n = 2), { durable: true }))
+    fails = true
+    await world.run(handle.use((state) => void (state.n = 3)))
+    expect(await world.run(handle.release())).toBe("released")
+    expect(await handle.ended).toEqual({ reason: "failed", error: broken })
+    expect(world.errors).toEqual([broken])
+    expect(await world.saved(sandbox, "k")).toEqual({ n: 2 })
+    await world.end()
+  })
+
+  it("a last checkpoint that hangs does so too, by checkpointWithin", async () => {
+    const world = new World()
+    const sandbox = counter({ checkpoint: () => new Promise(() => {}) })
+    const a = await world.manager("a", sandbox, { checkpointWithin: "4 s" })
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    expect(await world.took(handle.release())).toBe(4000)
+    expect(await handle.ended).toMatchObject({ reason: "failed", error: { source: "checkpointWithin" } })
+    await world.end()
+  })
+
+  it("a checkpoint that JSON would change is refused, by name, and the last good one stays", async () => {
+    const world = new World()
+    const sandbox = counter({ checkpoint: ({ n }) => ({ n: n > 1 ? Number.NaN : n }) })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await world.run(handle.use((state) => ++state.n, { durable: true }))
+    await world.run(handle.use((state) => ++state.n))
+    expect(await world.failure(handle.checkpoint())).toBeInstanceOf(CheckpointInvalidError)
+    expect(await world.saved(sandbox, "k")).toEqual({ n: 1 })
+    expect(handle.lease.isHeld()).toBe(true)
+    await world.run(handle.release())
+    expect(await world.saved(sandbox, "k")).toEqual({ n: 1 })
+    await world.end()
+  })
+
+  it("an observer of events$ or state$ that throws is reported and left, and harms nobody", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    a.events$.subscribe(() => {
+      throw broken
+    })
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    handle.state$.subscribe((snapshot) => {
+      if ("handingOff" in snapshot.value) throw broken
+    })
+    expect(await world.run(handle.release())).toBe("released")
+    expect(world.errors).toEqual([broken, broken])
+    await world.end()
+  })
+})
