@@ -1,0 +1,149 @@
+/** What locks leave behind: nothing. Counted, not timed. */
+import { describe, expect, it } from "vitest"
+import { StoreLock } from "../../src/locks/store-lock.ts"
+import { memoryStore } from "../../src/locks/stores/memory.ts"
+import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { heapInUse } from "../support/gc.ts"
+
+/** A signal that counts its listeners: how many there are, and how many there ever were. */
+function countedSignal(): { readonly signal: AbortSignal; readonly counts: { now: number; ever: number } } {
+  const { signal } = new AbortController()
+  const counts = { now: 0, ever: 0 }
+  const add = signal.addEventListener.bind(signal)
+  const remove = signal.removeEventListener.bind(signal)
+  signal.addEventListener = (...args: Parameters<typeof add>) => {
+    counts.now++
+    counts.ever++
+    add(...args)
+  }
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+    counts.now--
+    remove(...args)
+  }
+  return { signal, counts }
+}
+
+/** Ten thousand times; resolves to how much the heap grew after the first thousand, as a ratio. */
+async function growth(time: VirtualTime, cycle: () => Promise<void>): Promise<number> {
+  const thousand = async (): Promise<void> => {
+    for (let count = 0; count < 1000; count++) await cycle()
+  }
+  await time.runUntil(thousand())
+  const before = await heapInUse()
+  for (let round = 1; round < 10; round++) await time.runUntil(thousand())
+  return (await heapInUse()) / before
+}
+
+const MINUTE = 60_000
+
+describe("ten thousand acquires and releases", () => {
+  it(
+    "of one lock leave no timer, listener or heap",
+    async () => {
+      const time = new VirtualTime()
+      const lock = new StoreLock("k", { store: memoryStore({ clock: time }), clock: time, incarnation: { id: "a" } })
+      const { signal, counts } = countedSignal()
+      const handler = lock.onReleaseRequested(() => {})
+      const ratio = await growth(time, async () => {
+        const lease = await lock.acquire({ signal })
+        await lease.release()
+      })
+      expect(time.pendingTimers).toBe(0)
+      expect(counts.ever).toBeGreaterThanOrEqual(10_000)
+      expect(counts.now).toBe(0)
+      expect(ratio).toBeLessThan(1.1)
+      handler[Symbol.dispose]()
+    },
+    MINUTE,
+  )
+
+  it(
+    "by a lock each, of a key each, leave no heap once the locks are dropped and the records deleted",
+    async () => {
+      const time = new VirtualTime()
+      const store = memoryStore({ clock: time })
+      let key = 0
+      const ratio = await growth(time, async () => {
+        const lock = new StoreLock(`k/${key++}`, { store, clock: time, incarnation: { id: "a" }, onRelease: "delete" })
+        const lease = await lock.acquire()
+        await lease.release()
+      })
+      expect(key).toBe(10_000)
+      expect(time.pendingTimers).toBe(0)
+      expect(ratio).toBeLessThan(1.1)
+    },
+    MINUTE,
+  )
+})
+
+describe("a lease whose lock nobody refers to", () => {
+  it("is held all the same until it is released", async () => {
+    const time = new VirtualTime()
+    const store = memoryStore({ clock: time })
+    const acquire = (id: string) => {
+      const lock = new StoreLock("k", { store, clock: time, incarnation: { id } })
+      return lock.acquire({ timeout: "2 s" })
+    }
+    const dropped = await (async () => new WeakRef(await time.runUntil(acquire("a"))))()
+    await heapInUse()
+    await time.advance(120_000)
+    await expect(time.runUntil(acquire("b"))).rejects.toMatchObject({ owner: { ownerId: "a" } })
+    await time.runUntil(dropped.deref()?.release() ?? Promise.resolve())
+  })
+})
+
+describe("three hundred leases", () => {
+  it("wait on one timer, which doesn't keep the process alive", async () => {
+    const time = new VirtualTime()
+    const store = memoryStore({ clock: time })
+    const leases = await time.runUntil(
+      Promise.all(
+        Array.from({ length: 300 }, (_, index) =>
+          new StoreLock(`k/${index}`, { store, clock: time, incarnation: { id: "a" } }).acquire(),
+        ),
+      ),
+    )
+    expect(time.pendingTimers).toBe(1)
+    expect(time.pendingBackground).toBe(1)
+    await time.advance(12_000)
+    expect(leases.every((lease) => lease.isHeld())).toBe(true)
+    await time.runUntil(Promise.all(leases.map((lease) => lease.release())))
+    expect(time.pendingTimers).toBe(0)
+  })
+})
+
+describe("what keeps the process alive", () => {
+  const alone = () => {
+    const time = new VirtualTime()
+    const store = memoryStore({ clock: time })
+    const lock = (id: string) => new StoreLock("k", { store, clock: time, incarnation: { id } })
+    const foreground = (): number => time.pendingTimers - time.pendingBackground
+    return { time, lock, foreground }
+  }
+
+  it("is a wait for another process, and not the lease of this one", async () => {
+    const { time, lock, foreground } = alone()
+    await time.runUntil(lock("a").acquire())
+    expect(foreground()).toBe(0)
+    const controller = new AbortController()
+    const waiting = lock("b").acquire({ timeout: "infinite", signal: controller.signal })
+    await time.advance(10_000)
+    expect(foreground()).toBeGreaterThan(0)
+    controller.abort()
+    await expect(time.runUntil(waiting)).rejects.toMatchObject({ _tag: "LockCancelledError" })
+    expect(foreground()).toBe(0)
+  })
+
+  it("is a wait for this process itself, however long", async () => {
+    const { time, lock, foreground } = alone()
+    const held = await time.runUntil(lock("a").acquire())
+    const controller = new AbortController()
+    const waiting = lock("a").acquire({ timeout: "infinite", signal: controller.signal })
+    await time.advance(10_000)
+    expect(foreground()).toBeGreaterThan(0)
+    controller.abort()
+    await expect(waiting).rejects.toMatchObject({ _tag: "LockCancelledError" })
+    expect(foreground()).toBe(0)
+    expect(held.isHeld()).toBe(true)
+  })
+})
