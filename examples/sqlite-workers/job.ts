@@ -7,7 +7,7 @@ import { type ActLog, readActs } from "./act-log.ts"
 import { database } from "./database.ts"
 import { judge } from "./owners.ts"
 import { type Answer, ask } from "./requests.ts"
-import { createTable, endlessInsert, type Finding, Rows, rowsOf, selectAll } from "./rows.ts"
+import { createTable, longInsert, type Finding, Rows, rowsOf, selectAll } from "./rows.ts"
 import { open, type Query } from "./sql.ts"
 import type { Timeline } from "./timeline.ts"
 import { within } from "./within.ts"
@@ -112,15 +112,15 @@ export class Job {
     const clients = Array.from({ length: CLIENTS }, client)
     const untilOneFails = Promise.race(clients)
     await Promise.race([untilOneFails, this.#until(() => this.#rows.acknowledged >= enough)])
-    const endless = this.#ask(b, endlessInsert)
-    const begun = (): boolean => readFileSync(actsPath, "utf8").includes(endlessInsert.sql.slice(0, 40))
-    await Promise.race([untilOneFails, endless, this.#until(begun)])
+    const long = this.#ask(b, longInsert)
+    const begun = (): boolean => readFileSync(actsPath, "utf8").includes(longInsert.sql.slice(0, 40))
+    await Promise.race([untilOneFails, long, this.#until(begun)])
 
     const killedAt = performance.now()
     b.send("SIGKILL")
     const ending = await within(KILLED_WITHIN_MS, "the end of B", b.ended)
     acts.dead(b.process)
-    const answered = (await Promise.allSettled([...clients, endless])).filter(({ status }) => status === "fulfilled")
+    const answered = (await Promise.allSettled([...clients, long])).filter(({ status }) => status === "fulfilled")
     if (answered.length > 0) this.#problems.push("a write was answered after the worker was killed")
     const { acknowledged, unacknowledged } = this.#rows
     timeline.say(

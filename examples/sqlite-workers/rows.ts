@@ -5,9 +5,9 @@ import type { Param, Query } from "./sql.ts"
 export const createTable: Query = { sql: "create table notes(id integer primary key, text text not null)" }
 export const selectAll: Query = { sql: "select id, text from notes order by id" }
 
-/** A write that doesn't end by itself: for a worker that is to be killed in the middle of one. */
-export const endlessInsert: Query = {
-  sql: "with recursive endless(n) as (select 1 union all select n + 1 from endless) insert into notes select -1, max(n) from endless",
+/** A write that takes a minute or more: for a worker that is to be killed in the middle of one. */
+export const longInsert: Query = {
+  sql: "with recursive c(n) as (select 1 union all select n + 1 from c where n < 2e8) insert into notes select -1, max(n) from c",
 }
 
 /** What a check found. */

@@ -65,7 +65,7 @@ async function askedToEnd(): Promise<void> {
   process.on("SIGTERM", resolve).on("SIGINT", resolve)
   process.stdin.on("end", resolve).on("error", resolve).resume()
   await promise
-  process.stdin.destroy()
+  process.stdin.pause() // it would keep the process alive; destroying it doesn't end that on Deno
 }
 
 try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { createTable, endlessInsert, Rows, rowsOf, selectAll } from "../../examples/sqlite-workers/rows.ts"
+import { createTable, longInsert, Rows, rowsOf, selectAll } from "../../examples/sqlite-workers/rows.ts"
 import { open, type Query, run } from "../../examples/sqlite-workers/sql.ts"
 
 /** A database, and the rows that were sent to it: five that are acknowledged, and two that are not. */
@@ -50,9 +50,9 @@ describe("the rows of the main job", () => {
     expect(run(db, selectAll)).toEqual({ rows: rowsOf(db) })
   })
 
-  it("have a table that the endless write fits", () => {
+  it("have a table that the long write fits", () => {
     const db = open(undefined)
     run(db, createTable)
-    expect(() => run(db, { sql: `explain ${endlessInsert.sql}` })).not.toThrow()
+    expect(() => run(db, { sql: `explain ${longInsert.sql}` })).not.toThrow()
   })
 })
