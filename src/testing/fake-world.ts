@@ -1,0 +1,102 @@
+/**
+ * A world of processes that exists in a test only: one clock that stands still until it is told to move, one store in
+ * memory, and as many processes as the test wants, each with its own misfortunes. Nothing in it takes real time.
+ *
+ * Not promised: that a paused process's promises stand still. Only what waits for its clock waits.
+ */
+import { InvalidConfigError } from "../locks/errors.ts"
+import { checkIncarnation } from "../locks/incarnation.ts"
+import type { Incarnation } from "../locks/lock.ts"
+import type { CheckpointStore, LeaseStore } from "../locks/store.ts"
+import { memoryStore } from "../locks/stores/memory.ts"
+import type { Clock } from "../runtime/clock.ts"
+import { type Duration, durationMillis } from "../runtime/duration.ts"
+import { VirtualHost } from "../runtime/virtual-host.ts"
+import { VirtualTime } from "../runtime/virtual-time.ts"
+
+/** A process of a `FakeWorld`: an incarnation that contends with the others, on a clock of its own. */
+export interface FakeProcess extends Incarnation {
+  /** This process's time: pass it to whatever runs in this process and takes a clock. */
+  readonly clock: Clock
+  /** Stops it as SIGSTOP does: time goes on, nothing of it runs until `resume`. */
+  pause(): void
+  /** Suspends its machine: as `pause`, but its monotonic clock stands still too. */
+  sleep(): void
+  /** Ends `pause` or `sleep`: what came due meanwhile runs now. */
+  resume(): void
+  /** Ends it as SIGKILL does: nothing of it ever runs again. A successor needs an id of its own. */
+  kill(): void
+  /** Sets its wall clock, by `ms` in either direction. */
+  stepWall(ms: number): void
+}
+
+/** Made by `fakeWorld`. */
+export interface FakeWorld {
+  /** The world's time. A stalled event loop of all processes is `clock.stall(ms)`. */
+  readonly clock: VirtualTime
+  /** What all processes share. */
+  readonly store: LeaseStore & CheckpointStore
+  /** Lets time pass, and settles all that comes of it. Rejects with what a timer's callback throws. */
+  advance(time: Duration): Promise<void>
+  /** Lets time pass until the promise settles, and settles as it does. Rejects where nothing is left that could settle it. */
+  until<A>(promise: PromiseLike<A>): Promise<A>
+  /** The process of that id; made at its first mention. Without an id: a new one. */
+  process(id?: string): FakeProcess
+}
+
+/** How a world is made. */
+export interface FakeWorldOptions {
+  /** Of all chance in the world: the same seed gives the same run. Default 1. */
+  readonly seed?: number
+}
+
+/** A new world, without processes and with an empty store. */
+export function fakeWorld(options: FakeWorldOptions = {}): FakeWorld {
+  return new World(options.seed ?? 1)
+}
+
+class World implements FakeWorld {
+  readonly clock: VirtualTime
+  readonly store: LeaseStore & CheckpointStore
+  readonly #processes = new Map<string, FakeProcess>()
+
+  constructor(seed: number) {
+    this.clock = new VirtualTime({ seed, bootClock: false }) // so that the store's time is what passes for everybody
+    this.store = memoryStore({ clock: this.clock })
+  }
+
+  async advance(time: Duration): Promise<void> {
+    const ms = durationMillis(time)
+    if (ms !== undefined) return this.clock.advance(ms)
+    throw new InvalidConfigError({
+      message: `${JSON.stringify(time) ?? typeof time} is no time to advance by`,
+      next: 'Give milliseconds, 0 or more, or text such as "30 s"',
+    })
+  }
+
+  until<A>(promise: PromiseLike<A>): Promise<A> {
+    return this.clock.runUntil(promise)
+  }
+
+  process(id = `process-${this.#processes.size + 1}`): FakeProcess {
+    checkIncarnation({ id })
+    let process = this.#processes.get(id)
+    if (process === undefined) {
+      process = processOn(id, new VirtualHost(this.clock, { name: id }))
+      this.#processes.set(id, process)
+    }
+    return process
+  }
+}
+
+function processOn(id: string, host: VirtualHost): FakeProcess {
+  return {
+    id,
+    clock: host,
+    pause: () => host.pause(),
+    sleep: () => host.sleep(),
+    resume: () => host.resume(),
+    kill: () => host.kill(),
+    stepWall: (ms) => host.stepWall(ms),
+  }
+}
