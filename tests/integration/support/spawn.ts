@@ -15,6 +15,8 @@ export interface Script {
   readonly args?: readonly string[]
   /** Added to this process's own. */
   readonly env?: Readonly<Record<string, string>>
+  /** A line of sh that is run first, such as `ulimit -f 16`. */
+  readonly first?: string
 }
 
 export interface Ended {
@@ -35,10 +37,11 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 const ownRuntime: Runtime = "Deno" in globalThis ? "deno" : "node"
 
 /** The process keeps its stdin open, so that a script can tell when its parent is gone. */
-export function spawnScript({ runtime, script, args = [], env = {} }: Script): Spawned {
+export function spawnScript({ runtime, script, args = [], env = {}, first }: Script): Spawned {
   const file = script instanceof URL ? fileURLToPath(script) : script
-  const [command, ...first] = commandFor(runtime)
-  const child = spawn(command, [...first, file, ...args], {
+  const words = [...commandFor(runtime), file, ...args] as const
+  const [command, ...rest] = first === undefined ? words : ["sh", "-c", `${first}; exec "$@"`, "sh", ...words]
+  const child = spawn(command, rest, {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...env },
   })

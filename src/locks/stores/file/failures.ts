@@ -2,6 +2,7 @@
  * From what the operating system says to what a caller hears: which failures may pass by themselves, which need someone
  * to change something, and what to do about each.
  */
+import { getSystemErrorName } from "node:util"
 import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../errors.ts"
 
 const permission = "Let the user of this process write there, on a file system that has hard links"
@@ -38,6 +39,8 @@ const unavailable: Readonly<Record<string, string>> = {
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if ("code" in error && typeof error.code === "string") return error.code
+  const [, number] = /\(os error (\d+)\)/.exec(error.message) ?? [] // Deno names only the more common ones
+  if (number !== undefined) return getSystemErrorName(-Number(number))
   return error.name === "NotCapable" ? error.name : undefined
 }
 
