@@ -169,7 +169,7 @@ export class HeadShell {
     const answer: WriteAnswer = await this.#parts.store.put(headRef(this.#place.lockKey), expected, body, request)
     if (answer.kind !== "unknown") return answer
     this.trouble = answer.error
-    return { kind: "unknown", fatal: !answer.error.retryable, throttled: answer.throttled ?? false }
+    return { kind: "unknown", fatal: !answer.error.retryable }
   }
 
   #within(deadline: number): { readonly deadline: number; readonly signal: AbortSignal } {

@@ -103,7 +103,7 @@ export type Answer =
   | { readonly kind: "failed"; readonly fatal: boolean }
   | { readonly kind: "applied"; readonly generation: Generation }
   | { readonly kind: "refused" }
-  | { readonly kind: "unknown"; readonly fatal: boolean; readonly throttled: boolean }
+  | { readonly kind: "unknown"; readonly fatal: boolean }
   | { readonly kind: "raised"; readonly token: number }
 
 /** What happened. */

@@ -89,7 +89,7 @@ function tick(state: State, job: Job, now: Now): Transition {
   }
   if (now.at < waiting.deadline) return stay(state)
   if (waiting.for === "read") return answered(state, job, { kind: "failed", fatal: false }, now)
-  return answered(state, job, { kind: "unknown", fatal: false, throttled: false }, now)
+  return answered(state, job, { kind: "unknown", fatal: false }, now)
 }
 
 /** Nothing more is written. What was sent is still worth knowing, except for a claim. */

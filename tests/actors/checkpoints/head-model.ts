@@ -125,6 +125,7 @@ export class HeadWorld {
       if (owner.log === undefined) return void steps.push(() => this.#wish(index, { kind: "claim" }))
       steps.push(
         () => this.#commit(index),
+        () => this.#commit(index),
         () => this.#wish(index, { kind: "settle" }),
       )
     })

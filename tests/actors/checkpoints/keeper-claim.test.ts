@@ -134,6 +134,51 @@ describe("a claim", () => {
     expect(await lost).toBeInstanceOf(LockLostError)
     expect(world.headWrites).toBe(0)
     expect(world.time.read().mono).toBe(0)
+    expect(world.store.script.requests.every(({ answeredAt }) => answeredAt === 0)).toBe(true)
+    const three = world.owner(300)
+    three.lease.lose()
+    expect(await failureOf(world.claim(three))).toBeInstanceOf(LockLostError)
+    expect(world.time.read().mono).toBe(0)
+  })
+
+  it("stops when the lease is lost while the content is on its way", async () => {
+    const world = new World()
+    await world.commit(await world.claimed(100), large(1))
+    const held = hold()
+    world.store.script.onRead({ ...held, of: /\/100-/ })
+    const owner = world.owner(200)
+    const lost = failureOf(owner.keeper.claim({ lease: owner.lease, budget: 30_000 }))
+    await world.time.runUntil(held.arrived)
+    await world.time.advance(1)
+    owner.lease.lose()
+    expect(await lost).toBeInstanceOf(LockLostError)
+    expect(world.time.read().mono).toBe(1)
+  })
+
+  it("that got no content may be made again, and claims nothing twice", async () => {
+    const world = new World()
+    await world.commit(await world.claimed(100), large(1))
+    const owner = world.owner(200)
+    world.store.script.onRead(...Array.from({ length: 20 }, () => ({ ...failRead(), of: /\/100-/ })))
+    expect(await failureOf(world.claim(owner, 5000))).toBeInstanceOf(StoreUnavailableError)
+    world.store.script.heal()
+    const writes = world.headWrites
+    expect((await world.claim(owner)).checkpoint).toEqual(large(1))
+    expect(world.headWrites).toBe(writes)
+    expect(owner.lease.raises).toEqual([])
+  })
+
+  it("ends at once where the store is set up wrong, for the head and for the content", async () => {
+    const misconfigured = failRead(new StoreMisconfiguredError({ message: "no permission", next: "grant it" }))
+    const world = new World()
+    await world.commit(await world.claimed(100), large(1))
+    world.store.script.onRead(misconfigured)
+    expect(await failureOf(world.claimed(200))).toBeInstanceOf(StoreMisconfiguredError)
+    world.store.script.onRead({ ...misconfigured, of: /\/100-/ })
+    expect(await failureOf(world.claimed(300))).toBeInstanceOf(StoreMisconfiguredError)
+    world.store.script.onPut(failPut(new StoreMisconfiguredError({ message: "read-only", next: "allow writes" })))
+    expect(await failureOf(world.claimed(400))).toBeInstanceOf(StoreMisconfiguredError)
+    expect(world.time.read().mono).toBe(0)
   })
 
   it("isn't sent while the lease is in doubt", async () => {
@@ -170,6 +215,16 @@ describe("a token that isn't greater than the head's", () => {
     expect(world.headWrites).toBe(2)
     expect(await world.head()).toMatchObject({ token: 151 })
   })
+})
+
+it("ends within its budget where the lease won't raise its token, and claims nothing", async () => {
+  const world = new World()
+  await world.claimed(150)
+  const owner = world.owner(100)
+  owner.lease.isStubborn = true
+  expect(await failureOf(world.claim(owner, 5000))).toBeInstanceOf(StoreUnavailableError)
+  expect(world.time.read().mono).toBe(5000)
+  expect(world.headWrites).toBe(1)
 })
 
 describe("no record but a live head", () => {

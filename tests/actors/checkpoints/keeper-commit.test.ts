@@ -1,9 +1,11 @@
 // Rule 16: what a head write needs, what its answers mean, and who shares one. Rule 18: what is in flight is resolved.
 import { describe, expect, it } from "vitest"
+import { headRef } from "../../../src/actors/checkpoints/names.ts"
 import {
   CheckpointInvalidError,
   CheckpointRejectedError,
   CheckpointUnknownError,
+  CorruptCheckpointError,
   InvalidConfigError,
   LockLostError,
   LockNotHeldError,
@@ -21,7 +23,7 @@ import {
   refuseApplied,
   throttle,
 } from "../../support/scripted-store.ts"
-import { bytesOf, failureOf, large, textOf, World } from "./world.ts"
+import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
 
 const budget = 30_000
 
@@ -177,17 +179,99 @@ describe("a commit", () => {
     const gone = failureOf(other.keeper.commit(bytesOf("gone"), { budget }))
     await two.promise
     other.lease.lose()
+    const since = world.time.read().mono
     expect(await world.time.runUntil(gone)).toBeInstanceOf(CheckpointUnknownError)
     expect(world.headWrites).toBe(4)
+    expect(world.time.read().mono - since).toBe(5000)
+  })
+
+  it("that waits to be read back when the lease is lost is read back at once", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    world.store.script.onPut(failApplied())
+    world.store.script.onRead(failRead())
+    const commit = owner.keeper.commit(bytesOf("landed"), { budget })
+    await world.time.advance(1)
+    owner.lease.lose()
+    await world.time.runUntil(commit)
+    expect(world.time.read().mono).toBe(1)
+    expect(world.headRequests.slice(2)).toEqual(["put unknown", "read failed", "read found"])
+  })
+
+  it("of a lost lease sends nothing, not even content, and isn't acknowledged for being stored already", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    await world.commit(owner, "same")
+    owner.lease.lose()
+    const sent = world.store.script.requests.length
+    expect(await failureOf(world.commit(owner, large(1)))).toBeInstanceOf(LockLostError)
+    expect(await failureOf(world.commit(owner, "same"))).toBeInstanceOf(LockLostError)
+    expect(world.store.script.requests.length).toBe(sent)
+  })
+
+  it("reads back at once the first time, and after growing pauses later", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    world.store.script.onPut(...Array.from({ length: 6 }, () => failPut()))
+    await world.commit(owner, "x")
+    const reads = world.store.script.requests.filter(({ op }) => op === "read").slice(1)
+    const pauses = reads.map(({ sentAt }, index) => sentAt - (reads[index - 1]?.sentAt ?? 0))
+    expect(pauses[0]).toBe(0)
+    for (const [index, pause] of pauses.slice(1).entries()) {
+      expect(pause).toBeGreaterThanOrEqual(Math.min(1000, 200 * 2 ** index))
+      expect(pause).toBeLessThanOrEqual(Math.min(2000, 400 * 2 ** index))
+    }
+  })
+
+  it("is unknown, and says why, when what it could be read back from has been damaged", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    world.store.script.onPut(loseRequest())
+    const commit = failureOf(owner.keeper.commit(bytesOf("x"), { budget }))
+    await world.force(() => [])
+    const error = await world.time.runUntil(commit)
+    expect(error).toBeInstanceOf(CheckpointUnknownError)
+    expect((error as Error).cause).toBeInstanceOf(CorruptCheckpointError)
+  })
+
+  it("writes a head anew that was deleted by hand", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    await world.commit(owner, "one")
+    const read = await world.store.read(headRef(lockKey), { deadline: 1000, limit: 100_000 })
+    await world.store.remove(headRef(lockKey), read.kind === "found" ? read.generation : "", { deadline: 1000 })
+    await world.commit(owner, "two")
+    expect(await world.head()).toMatchObject({ token: 100, over: null })
+    expect(textOf((await world.claimed(200)).claimed.checkpoint)).toBe("two")
+  })
+
+  it("isn't mistaken for another's when an earlier one lands late, just before it", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    world.store.script.onPut(late(20_000))
+    world.store.script.onRead(...Array.from({ length: 30 }, () => failRead()))
+    expect(await failureOf(world.commit(owner, "early", 10_000))).toBeInstanceOf(CheckpointUnknownError)
+    world.store.script.heal()
+    const held = hold()
+    world.store.script.onPut(held)
+    const commit = owner.keeper.commit(bytesOf("later"), { budget })
+    await world.time.advance(12_000)
+    held.answer()
+    await world.time.runUntil(commit)
+    expect(textOf((await world.claimed(200)).claimed.checkpoint)).toBe("later")
   })
 
   it("keeps the bytes it was given, whatever their owner does to them meanwhile", async () => {
     const world = new World()
     const owner = await world.claimed(100)
+    const held = hold()
+    world.store.script.onPut(held)
+    const first = owner.keeper.commit(bytesOf("first"), { budget })
     const bytes = bytesOf("as it was")
-    const commit = owner.keeper.commit(bytes, { budget })
+    const second = owner.keeper.commit(bytes, { budget })
     bytes.fill(0)
-    await world.time.runUntil(commit)
+    held.answer()
+    await world.time.runUntil(Promise.all([first, second]))
     expect(textOf((await world.claimed(200)).claimed.checkpoint)).toBe("as it was")
   })
 
@@ -232,6 +316,20 @@ describe("group commit", () => {
     await world.time.runUntil(first)
     await world.time.runUntil(owner.keeper.settle({ budget }))
     expect(textOf((await world.claimed(200)).claimed.checkpoint)).toBe("0")
+  })
+
+  it("goes on for the most patient of those who share a write", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    const held = hold()
+    world.store.script.onPut(held)
+    const first = owner.keeper.commit(bytesOf("0"), { budget })
+    const patient = owner.keeper.commit(bytesOf("1"), { budget })
+    const hasty = failureOf(owner.keeper.commit(bytesOf("2"), { budget: 500 }))
+    expect(await world.time.runUntil(hasty)).toBeInstanceOf(StoreUnavailableError)
+    held.answer()
+    await world.time.runUntil(Promise.all([first, patient]))
+    expect(textOf((await world.claimed(200)).claimed.checkpoint)).toBe("2")
   })
 
   it("doesn't write bytes that the head holds already, small or large", async () => {
@@ -335,6 +433,21 @@ describe("settle", () => {
   })
 })
 
+it("closes when the write under way has ended", async () => {
+  const world = new World()
+  const owner = await world.claimed(100)
+  const held = hold()
+  world.store.script.onPut(held)
+  let isClosed = false
+  const commit = owner.keeper.commit(bytesOf("x"), { budget })
+  const closed = owner.keeper.close().then(() => (isClosed = true))
+  await world.time.advance(1000)
+  expect(isClosed).toBe(false)
+  held.answer()
+  await world.time.runUntil(Promise.all([commit, closed]))
+  expect(await world.head()).toMatchObject({ saved: { state: "inline" } })
+})
+
 it("leaves no timer and no listener behind", async () => {
   const world = new World()
   const owner = await world.claimed(100)
@@ -343,6 +456,7 @@ it("leaves no timer and no listener behind", async () => {
   await world.commit(owner, large(1))
   await world.time.runUntil(owner.keeper.close())
   expect(world.time.pendingTimers).toBe(0)
+  expect(owner.lease.listeners).toBe(0)
   expect(world.errors).toEqual([])
 })
 

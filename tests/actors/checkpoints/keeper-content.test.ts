@@ -5,12 +5,15 @@ import { contentRef } from "../../../src/actors/checkpoints/names.ts"
 import { CheckpointRejectedError, CorruptCheckpointError, StoreUnavailableError } from "../../../src/locks/errors.ts"
 import type { Generation } from "../../../src/locks/store.ts"
 import {
+  failApplied,
   failPut,
   failRead,
   hold,
   loseAnswer,
   loseRequest,
+  refuse,
   refuseApplied,
+  scripted,
   throttle,
 } from "../../support/scripted-store.ts"
 import { failureOf, large, lockKey, type Owner, World } from "./world.ts"
@@ -33,6 +36,21 @@ const deleteContent = async (world: World, content: string): Promise<void> => {
 }
 
 const close = (world: World, { keeper }: Owner): Promise<void> => world.time.runUntil(keeper.close())
+
+/** Content of token 100 that no head names: its owner died between the two writes. */
+const orphaned = async (): Promise<{ world: World; orphan: string }> => {
+  const world = new World()
+  const former = await world.claimed(100)
+  await world.commit(former, large(1))
+  await world.commit(former, large(2))
+  world.store.script.onPut({}, { ...loseRequest(), of: /head$/ })
+  const sent = failureOf(former.keeper.commit(large(3), { budget: 1000 }))
+  await world.time.runUntil(sent)
+  const { saved, kept } = await world.head()
+  const known = [saved.state === "content" ? saved.content : "", ...kept.map(({ content }) => content)]
+  const orphan = (await world.contents()).find((content) => !known.includes(content))
+  return { world, orphan: orphan! }
+}
 
 describe("a large state", () => {
   it("is put under a name of its own before the head names it", async () => {
@@ -111,15 +129,15 @@ describe("a large state", () => {
     const world = new World()
     await world.commit(await world.claimed(100), large(1))
     const held = hold()
-    world.store.script.onPut(held)
+    world.store.script.onPut(refuse(), held)
     const next = world.owner(200)
     const claim = next.keeper.claim({ lease: next.lease, budget })
     await world.time.runUntil(held.arrived)
     await world.time.advance(1)
-    expect(world.store.script.requests.filter(({ op, name }) => op === "read" && /\/100-/.test(name)).length).toBe(1)
+    expect(world.contentRequests("read")).toBe(1)
     held.answer()
     expect((await world.time.runUntil(claim)).checkpoint).toEqual(large(1))
-    expect(world.store.script.requests.filter(({ op, name }) => op === "read" && /\/100-/.test(name)).length).toBe(1)
+    expect(world.contentRequests("read")).toBe(1)
   })
 
   it("is read again while the store can't be read", async () => {
@@ -183,6 +201,7 @@ describe("older content", () => {
       expect(saved).toMatchObject({ state: "content" })
     }
     await close(world, owner)
+    expect(world.contentRequests("remove")).toBe(5 - keep)
     const { kept } = await world.head()
     expect([...(await world.contents())].sort()).toEqual(
       [await named(world), ...kept.map(({ content }) => content)].sort(),
@@ -248,6 +267,35 @@ describe("older content", () => {
     expect(await world.contents()).toEqual([await named(world)])
   })
 
+  it("that no head ever named goes with the next acknowledged write", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    world.store.script.onPut({ ...failApplied(), of: /\/100-/ }, ...Array.from({ length: 20 }, () => failPut()))
+    world.store.script.onRead(...Array.from({ length: 20 }, () => failRead()))
+    expect(await failureOf(world.commit(owner, large(1), 5000))).toBeInstanceOf(StoreUnavailableError)
+    world.store.script.heal()
+    expect((await world.contents()).length).toBe(1)
+    await world.commit(owner, "small")
+    await close(world, owner)
+    expect(await world.contents()).toEqual([])
+  })
+
+  it("is the next owner's to delete where that one has claimed the write that superseded it", async () => {
+    const world = new World()
+    const store = scripted(world.store, world.time)
+    const former = await world.claimed(100, { keepCheckpoints: 0, store })
+    await world.commit(former, large(1))
+    store.script.onPut({}, { ...loseAnswer(), of: /head$/ })
+    const commit = former.keeper.commit(large(2), { budget })
+    await world.time.advance(1)
+    const next = await world.claimed(200)
+    world.store.script.onRemove(...Array.from({ length: 50 }, () => failPut()))
+    for (const fill of [3, 4, 5]) await world.commit(next, large(fill))
+    await world.time.runUntil(commit)
+    await close(world, former)
+    expect(store.script.requests.filter(({ op }) => op === "remove")).toEqual([])
+  })
+
   it("gives way to small states as well", async () => {
     const world = new World()
     const owner = await world.claimed(100, { keepCheckpoints: 1 })
@@ -262,21 +310,6 @@ describe("older content", () => {
 })
 
 describe("after an unclean takeover", () => {
-  /** Content of token 100 that no head names: its owner died between the two writes. */
-  const orphaned = async (): Promise<{ world: World; orphan: string }> => {
-    const world = new World()
-    const former = await world.claimed(100)
-    await world.commit(former, large(1))
-    await world.commit(former, large(2))
-    world.store.script.onPut({}, { ...loseRequest(), of: /head$/ })
-    const sent = failureOf(former.keeper.commit(large(3), { budget: 1000 }))
-    await world.time.runUntil(sent)
-    const { saved, kept } = await world.head()
-    const known = [saved.state === "content" ? saved.content : "", ...kept.map(({ content }) => content)]
-    const orphan = (await world.contents()).find((content) => !known.includes(content))
-    return { world, orphan: orphan! }
-  }
-
   it("the next owner lists once, and deletes what earlier tokens left and the claimed head doesn't name", async () => {
     const { world, orphan } = await orphaned()
     expect((await world.contents()).length).toBe(3)
@@ -288,6 +321,24 @@ describe("after an unclean takeover", () => {
     expect((await world.contents()).length).toBe(2)
     expect(await world.contents()).not.toContain(orphan)
     expect(next.claimed.checkpoint).toEqual(large(2))
+  })
+
+  it("the next owner goes through all pages of the list", async () => {
+    const { world, orphan } = await orphaned()
+    const next = await world.claimed(200, { how: "takeover", store: world.paged })
+    await close(world, next)
+    expect(await world.contents()).not.toContain(orphan)
+    expect((await world.contents()).length).toBe(2)
+  })
+
+  it("that was only a record deleted by hand the same is done, but not for a sandbox without a head", async () => {
+    const { world, orphan } = await orphaned()
+    const next = await world.claimed(200, { how: "created" })
+    await close(world, next)
+    expect(await world.contents()).not.toContain(orphan)
+    const fresh = new World()
+    await close(fresh, await fresh.claimed(100, { how: "created" }))
+    expect(fresh.store.script.requests.map(({ op }) => op)).toEqual(["read", "put"])
   })
 
   it("content of its own and of later tokens stays", async () => {
@@ -334,6 +385,15 @@ describe("remove", () => {
     const removed = world.store.script.requests.filter(({ op }) => op === "remove")
     expect(removed.some(({ name }) => name.endsWith("/head"))).toBe(false)
     expect((await world.claimed(200)).claimed.checkpoint).toBeUndefined()
+  })
+
+  it("deletes what earlier owners left as well", async () => {
+    const { world, orphan } = await orphaned()
+    const next = await world.claimed(200)
+    expect(await world.contents()).toContain(orphan)
+    await world.time.runUntil(next.keeper.remove({ budget }))
+    await close(world, next)
+    expect(await world.contents()).toEqual([])
   })
 
   it("of what is removed already writes nothing", async () => {

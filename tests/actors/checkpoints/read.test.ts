@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { formatHead } from "../../../src/actors/checkpoints/head.ts"
 import { listHeads } from "../../../src/actors/checkpoints/listing.ts"
 import { headRef } from "../../../src/actors/checkpoints/names.ts"
 import { type ReadFrom, readCheckpointBytes, readHead } from "../../../src/actors/checkpoints/read.ts"
@@ -9,7 +10,6 @@ import {
   StoreUnavailableError,
 } from "../../../src/locks/errors.ts"
 import { sandboxLockKey } from "../../../src/locks/keys.ts"
-import type { CheckpointStore, ListOptions } from "../../../src/locks/store.ts"
 import { failRead, hold } from "../../support/scripted-store.ts"
 import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
 
@@ -117,18 +117,6 @@ describe("listing", () => {
     return world
   }
 
-  /** Gives one name to a page. */
-  const paged = (world: World): CheckpointStore =>
-    Object.assign(Object.create(world.store) as CheckpointStore, {
-      list: async (area: "state", options: ListOptions) => {
-        const { after, ...rest } = options
-        const { items } = await world.store.list(area, rest)
-        const next = items.filter(({ name }) => after === undefined || name > after)
-        return { items: next.slice(0, 1), ...(next.length > 1 && { next: next[0]!.name }) }
-      },
-      read: world.store.read.bind(world.store),
-    })
-
   it("gives the keys of one definition, long ones too, and leaves removed ones out", async () => {
     const world = await populated()
     expect((await collect(listHeads(from(world), "counter"))).sort()).toEqual(["A/b %", "a", long])
@@ -138,8 +126,23 @@ describe("listing", () => {
 
   it("goes through all pages", async () => {
     const world = await populated()
-    const keys = await collect(listHeads(from(world, { store: paged(world) }), "counter"))
+    const keys = await collect(listHeads(from(world, { store: world.paged }), "counter"))
     expect(keys.sort()).toEqual(["A/b %", "a", long])
+  })
+
+  it("tells apart definitions whose names begin alike for longer than an object's name keeps", async () => {
+    const world = new World()
+    const types = ["1", "2"].map((end) => "d".repeat(150) + end)
+    for (const type of types) await world.claimed(100, { lockKey: sandboxLockKey(type, type), type })
+    for (const type of types) expect(await collect(listHeads(from(world), type))).toEqual([type])
+  })
+
+  it("leaves out a head that lies under another one's name", async () => {
+    const world = new World()
+    await world.claimed(100)
+    const { name } = headRef(sandboxLockKey("counter", long))
+    await world.store.put({ area: "state", name }, "0", formatHead(await world.head()), { deadline: 1000 })
+    expect(await collect(listHeads(from(world), "counter"))).toEqual(["a"])
   })
 
   it.each([

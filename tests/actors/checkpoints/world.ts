@@ -6,7 +6,7 @@ import { headRef } from "../../../src/actors/checkpoints/names.ts"
 import { LockLostError, StoreUnavailableError } from "../../../src/locks/errors.ts"
 import { sandboxLockKey } from "../../../src/locks/keys.ts"
 import type { AcquiredHow, Lease, LockEvent, ReleaseResult, RenewOptions } from "../../../src/locks/lock.ts"
-import type { StoreCapabilities } from "../../../src/locks/store.ts"
+import type { CheckpointStore, StoreCapabilities } from "../../../src/locks/store.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
 import { type ScriptedStore, scripted } from "../../support/scripted-store.ts"
@@ -27,12 +27,21 @@ export class TestLease implements Lease {
   held = true
   /** Renewals that fail before one succeeds. */
   failures = 0
+  /** Renews without raising its token. */
+  isStubborn = false
+  /** Listeners on its signal. */
+  listeners = 0
   readonly raises: number[] = []
   readonly #controller = new AbortController()
 
   constructor(token: number, how: AcquiredHow) {
     this.token = token
     this.how = how
+    const { signal } = this.#controller
+    const add = signal.addEventListener.bind(signal)
+    const remove = signal.removeEventListener.bind(signal)
+    signal.addEventListener = (...listener: Parameters<typeof add>) => (this.listeners++, add(...listener))
+    signal.removeEventListener = (...listener: Parameters<typeof remove>) => (this.listeners--, remove(...listener))
   }
 
   get signal(): AbortSignal {
@@ -46,7 +55,7 @@ export class TestLease implements Lease {
   async renew({ tokenAbove = 0 }: RenewOptions = {}): Promise<void> {
     this.raises.push(tokenAbove)
     if (this.failures-- > 0) throw new StoreUnavailableError({ message: "no answer", next: "try again" })
-    this.token = Math.max(this.token, tokenAbove + 1)
+    if (!this.isStubborn) this.token = Math.max(this.token, tokenAbove + 1)
   }
 
   lose(): void {
@@ -142,6 +151,31 @@ export class World {
   async contents(): Promise<readonly string[]> {
     const { items } = await this.store.list("state", { prefix: "", deadline: 1000 })
     return items.map(({ name }) => name.slice(name.indexOf("/") + 1)).filter((name) => name !== "head")
+  }
+
+  /** How many requests of a kind were sent for content objects. */
+  contentRequests(kind: "read" | "put" | "remove"): number {
+    return this.store.script.requests.filter(({ op, name }) => op === kind && /\/\d/.test(name)).length
+  }
+
+  /** This store, giving one name to a page. */
+  get paged(): CheckpointStore {
+    const { store } = this
+    return {
+      checkpoints: true,
+      name: store.name,
+      capabilities: store.capabilities,
+      start: (options) => store.start(options),
+      read: (ref, options) => store.read(ref, options),
+      put: (ref, expected, body, options) => store.put(ref, expected, body, options),
+      remove: (ref, expected, options) => store.remove(ref, expected, options),
+      close: () => store.close(),
+      list: async (area, { after, ...options }) => {
+        const { items } = await store.list(area, options)
+        const left = items.filter(({ name }) => after === undefined || name > after)
+        return { items: left.slice(0, 1), ...(left.length > 1 && { next: left[0]!.name }) }
+      },
+    }
   }
 
   /** The requests for heads that were sent so far, as `put applied`, `read found`. */
