@@ -98,7 +98,7 @@ export class Run implements AsyncDisposable {
   /** The second time it ends this process at once; the workers are killed with it. */
   readonly #interrupt = (signal: NodeJS.Signals): void => {
     if (this.#interruption.signal.aborted) process.exit(1)
-    this.#interruption.abort(new Error(`${signal} came`))
+    this.#interruption.abort(new Error(`ended by ${signal}`))
   }
 }
 

@@ -68,7 +68,7 @@ export class Timeline implements Disposable {
   #row(at: number, who: string, key: string, text: string): string {
     const { owner = "-", token = "-" } = this.#owners.get(key) ?? {}
     const state = this.#states.get(`${who} ${key}`) ?? ""
-    const what = key === this.#key ? text : `${text} [${key}]`
+    const what = key === this.#key ? text : `[${key}] ${text}`
     return row(String(Math.round(at - this.#start)), who, state, owner, token, what)
   }
 

@@ -1,6 +1,6 @@
 // One worker process: a manager and an HTTP server in front of it. Started by main.ts with its settings as one JSON
-// argument; it prints reports (reports.ts) and serves until SIGTERM, SIGINT or the end of its standard input, which is how
-// it learns that the driver is gone. Then it drains, and exits with 0 if every sandbox left.
+// argument; it prints reports (reports.ts) and serves until SIGTERM or the end of its standard input, which is how it
+// learns that the driver is gone. Then it drains, and exits with 0 if every sandbox left.
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -62,7 +62,8 @@ function runtime(): string {
 
 async function askedToEnd(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  process.on("SIGTERM", resolve).on("SIGINT", resolve)
+  process.on("SIGTERM", resolve)
+  process.on("SIGINT", () => {}) // Ctrl-C reaches the driver too, which sends SIGTERM
   process.stdin.on("end", resolve).on("error", resolve).resume()
   await promise
   process.stdin.pause() // it would keep the process alive; destroying it doesn't end that on Deno
@@ -74,5 +75,3 @@ try {
   report({ what: "failed", error: error instanceof Error ? error.message : String(error) })
   process.exitCode = 1
 }
-// Signal listeners would keep it alive.
-process.removeAllListeners("SIGTERM").removeAllListeners("SIGINT")

@@ -59,7 +59,7 @@ describe("the timeline", () => {
       ),
     ).toEqual([
       "A                                  A      17             owns it (created)",
-      "B                                  B      5              owns it (free) [sqlite/other]",
+      "B                                  B      5              [sqlite/other] owns it (free)",
       "A                                  A      17             has drained, but these are stuck: sqlite/k",
       "B                                  A      17             has drained",
     ])
