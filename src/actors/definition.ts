@@ -5,7 +5,15 @@
 import { UnknownDefinitionError } from "../locks/errors.ts"
 import { checkKey } from "../locks/keys.ts"
 import { badOption, checkFunctions, countOf, millisOf } from "./config.ts"
-import type { AnyDefinition, Sandbox, SandboxDefinition, SandboxHooks } from "./sandbox.ts"
+import type {
+  AnyDefinition,
+  AnySchema,
+  RestoredBy,
+  Sandbox,
+  SandboxDefinition,
+  SandboxHooks,
+  SavedBy,
+} from "./sandbox.ts"
 
 /** Hooks of any sandbox: what runs them carries their own values from one to the other without looking. */
 // oxlint-disable-next-line typescript/no-explicit-any -- S, In and Out belong to the definition's writer
@@ -50,11 +58,13 @@ export const partsOf = (definition: AnyDefinition): DefinitionParts => Definitio
  *
  * `restore` has to be written before the hooks that take the state: TypeScript learns the state's type from it.
  */
-export function defineSandbox<In, Out, S>(hooks: SandboxHooks<S, In, Out>): SandboxDefinition<S, In> {
+export function defineSandbox<Schema extends AnySchema, S>(
+  hooks: SandboxHooks<S, SavedBy<Schema>, RestoredBy<Schema>, Schema>,
+): SandboxDefinition<S, SavedBy<Schema>> {
   checkKey(hooks.name)
   checkHooks(hooks)
   const { idleAfter, checkpointEvery } = hooks
-  const definition: SandboxDefinition<S, In> = new Definition({
+  const definition: SandboxDefinition<S, SavedBy<Schema>> = new Definition({
     hooks,
     version: countOf("version", hooks.version ?? 1, 1),
     idleAfter: idleAfter === undefined ? undefined : millisOf("idleAfter", idleAfter),

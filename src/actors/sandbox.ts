@@ -64,19 +64,37 @@ export interface RunContext extends HookContext {
    * Runs fn in the sandbox's turn, so that no use and no checkpoint sees half a change. Rejects with the reason of
    * `signal` once that has aborted, and with ReentrantLockError from inside a turn.
    */
-  turn<A>(fn: () => A | Promise<A>): Promise<A>
+  readonly turn: <A>(fn: () => A | Promise<A>) => Promise<A>
   /**
    * Settles when a checkpoint of what is done so far is acknowledged. Rejects with why it isn't, with the reason of
    * `signal` once that has aborted (the last checkpoint is about to be made), and ReentrantLockError from inside a turn.
    */
-  checkpoint(): Promise<void>
+  readonly checkpoint: () => Promise<void>
 }
 
 /** Why a checkpoint is asked for. */
 export type CheckpointReason = "periodic" | "handoff" | "durable" | "manual"
 
+/** What says how saved state looks: any Standard Schema for JSON, a Codec for bytes. */
+// oxlint-disable-next-line typescript/no-explicit-any -- of any types: SavedBy and RestoredBy tell them
+export type AnySchema = StandardSchemaV1<any, any> | Codec<any, any>
+
+/** What `checkpoint` has to return. (Asked of the Standard Schema first: zod's have `encode` and `decode` as well.) */
+export type SavedBy<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<Schema>
+  : Schema extends Codec<infer In, infer _>
+    ? In
+    : never
+
+/** What `restore` gets. */
+export type RestoredBy<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Schema>
+  : Schema extends Codec<infer _, infer Out>
+    ? Out
+    : never
+
 /** What a definition is made of. `S` is the live state, `In` what is saved, `Out` what the schema makes of it. */
-export interface SandboxHooks<S, In, Out> {
+export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | Codec<In, Out>> {
   /** See SandboxDefinition: it becomes part of lock keys and object names. */
   readonly name: string
   /** A positive integer, raised when saved state changes its form; default 1. */
@@ -84,7 +102,7 @@ export interface SandboxHooks<S, In, Out> {
   /** Turns state that version `from` saved into this version's, before the schema sees it. */
   readonly migrate?: (saved: unknown, from: number) => unknown
   /** Any Standard Schema for JSON, a Codec for bytes, or `unchecked()`. */
-  readonly schema: StandardSchemaV1<In, Out> | Codec<In, Out>
+  readonly schema: Schema
   /** Releases the sandbox after this time without a use, once `run` has returned. Without one: never. */
   readonly idleAfter?: Duration
   /** Saves a checkpoint this often while the sandbox runs. Without one: when it leaves, and when asked to. */

@@ -4,6 +4,7 @@ import type { LockEvent } from "../../src/locks/lock.ts"
 import type { CheckpointStore, LeaseStore } from "../../src/locks/store.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import {
+  type AnyDefinition,
   defineSandbox,
   type ManagerOptions,
   type Sandbox,
@@ -24,8 +25,8 @@ export interface Count {
 export type Counter = SandboxDefinition<Count, Count>
 
 /** A counter, with the hooks that a test is about. */
-export const counter = (hooks: Partial<SandboxHooks<Count, Count, Count>> = {}): Counter =>
-  defineSandbox<Count, Count, Count>({
+export const counter = (hooks: Partial<Omit<SandboxHooks<Count, Count, Count>, "schema">> = {}): Counter =>
+  defineSandbox({
     name: "counter",
     schema: unchecked<Count>(),
     restore: ({ checkpoint }) => ({ n: checkpoint?.n ?? 0 }),
@@ -56,11 +57,15 @@ export class World {
   }
 
   /** A manager that hears requests at once, unless told otherwise. */
-  async manager(id: string, sandbox: Counter | readonly Counter[], overrides: Overrides = {}): Promise<SandboxManager> {
+  async manager(
+    id: string,
+    sandbox: AnyDefinition | readonly AnyDefinition[],
+    overrides: Overrides = {},
+  ): Promise<SandboxManager> {
     const manager = await this.run(
       SandboxManager.start({
         store: this.store,
-        sandboxes: Array.isArray(sandbox) ? sandbox : [sandbox as Counter],
+        sandboxes: Array.isArray(sandbox) ? sandbox : [sandbox],
         clock: this.time,
         incarnation: { id },
         minTenure: 0,
