@@ -100,11 +100,12 @@ export const settingsOf = (options: ManagerOptions): Settings => {
   for (const name of ["onError", "inspect", "lockFactory"] as const)
     if (options[name] !== undefined) checkFunctions(options, name)
   const { clock = liveClock, onError, inspect, adoptHeads = false } = options
-  const lockOptions = lockOptionsOf(options, clock)
+  const stores = storesOf(options)
+  const lockOptions = lockOptionsOf(options, clock, thisProcess(stores.store ?? stores.checkpoints))
   const maxCheckpoint = countOf("maxCheckpoint", options.maxCheckpoint ?? 32 * 1024 * 1024, 1)
   const settings = {
     definitions: definitionsOf(options.sandboxes, maxCheckpoint),
-    ...storesOf(options),
+    ...stores,
     lockOptions,
     ttl: millisOf("ttl", options.ttl ?? "30 s", 1),
     minTenure: millisOf("minTenure", options.minTenure ?? "5 s"),
@@ -126,8 +127,8 @@ export const checkAgainst = (settings: Settings, store: LeaseStore): void => {
   configOf("ttl", lockOptions.incarnation.id, lockOptions, store.capabilities)
 }
 
-const lockOptionsOf = (options: ManagerOptions, clock: Clock): Settings["lockOptions"] => {
-  const { ttl, address, onError, incarnation = thisProcess() } = options
+const lockOptionsOf = (options: ManagerOptions, clock: Clock, here: Incarnation): Settings["lockOptions"] => {
+  const { ttl, address, onError, incarnation = here } = options
   if (address !== undefined && (typeof address !== "string" || address === "")) {
     throw badOption(
       `address is ${JSON.stringify(address)}`,

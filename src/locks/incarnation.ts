@@ -11,16 +11,29 @@ import type { HostHalf } from "./record.ts"
 
 const SYNTAX = /^[A-Za-z0-9._-]{1,100}$/
 
-let ofThisProcess: Incarnation | undefined
+const ofStore = new WeakMap<object, Incarnation>()
+let ofThisProcess: string | undefined
+let stores = 0
 
-/** The incarnation of this process: host, pid and chance, so that a reused pid is another. */
-export function thisProcess(): Incarnation {
-  const host = hostname()
+/**
+ * The incarnation of this process on a store: host, pid and chance, so that a reused pid is another, and a number for
+ * every store object after the first. Attempts on two of them know nothing of each other, although both may lead to one
+ * place: under one name each would take the other's lease for one that an ended attempt of its own left behind.
+ */
+export function thisProcess(store: object): Incarnation {
+  let incarnation = ofStore.get(store)
+  if (incarnation === undefined) {
+    ofThisProcess ??= `${hostPart()}.${process.pid}.${liveClock.id()}`
+    incarnation = { id: ++stores === 1 ? ofThisProcess : `${ofThisProcess}.${stores}` }
+    ofStore.set(store, incarnation)
+  }
+  return incarnation
+}
+
+const hostPart = (): string =>
+  hostname()
     .replaceAll(/[^A-Za-z0-9.-]/g, "-")
     .slice(0, 60)
-  ofThisProcess ??= { id: `${host}.${process.pid}.${liveClock.id()}` }
-  return ofThisProcess
-}
 
 /** Refuses a name that could not be part of an object's name. */
 export function checkIncarnation(incarnation: Incarnation): Incarnation {

@@ -92,7 +92,10 @@ export interface Lease extends AsyncDisposable {
 /** What code that runs under a lease may do with it: everything but ending or moving it. */
 export type LeaseView = Pick<Lease, "key" | "token" | "deadline" | "signal" | "events$" | "isHeld">
 
-/** Who contends. One per process by default; tests make several, which contend like processes. */
+/**
+ * Who contends. One for each process and store object by default; tests make several, which contend like processes. One
+ * that is given belongs to one store object: on two that lead to one place it would be two owners under one name.
+ */
 export interface Incarnation {
   /** 1 to 100 characters of `[A-Za-z0-9._-]`, never used by another process, before or after. */
   readonly id: string

@@ -23,7 +23,7 @@ export interface LockOptions {
   readonly address?: string
   /** The longest ttl of processes that know only the four published fields. Without one: 60 s. */
   readonly strangerTtl?: Duration
-  /** Who contends. Without one: this process. */
+  /** Who contends. Without one: this process, on this store object. */
   readonly incarnation?: Incarnation
   /** Time and chance. Without one: those of this process. */
   readonly clock?: Clock

@@ -39,7 +39,7 @@ export class StoreLock implements Lock {
     checkKey(key)
     if (!isStore(options?.store)) throw noStore(key)
     checkLockOptions(options)
-    const { store, clock = liveClock, incarnation = thisProcess(), onError } = options
+    const { store, clock = liveClock, incarnation = thisProcess(store), onError } = options
     this.key = key
     this.#store = store
     this.#options = options

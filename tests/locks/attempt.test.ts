@@ -7,6 +7,7 @@ import {
   StoreUnavailableError,
 } from "../../src/locks/errors.ts"
 import type { AcquireOptions } from "../../src/locks/lock.ts"
+import { StoreLock } from "../../src/locks/store-lock.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 import {
@@ -21,7 +22,7 @@ import {
   storeWith,
   types,
 } from "../support/lock-world.ts"
-import { failPut, failRead, hold, late, loseAnswer } from "../support/scripted-store.ts"
+import { failPut, failRead, hold, late, loseAnswer, scripted } from "../support/scripted-store.ts"
 
 describe("two locks of one key in one incarnation", () => {
   it("take turns, in the order of their calls", async () => {
@@ -123,6 +124,21 @@ describe("two locks of one key in one incarnation", () => {
     const leases = [lock("a").acquire(), lock("a", { store: elsewhere }).acquire()]
     expect((await time.runUntil(Promise.all(leases))).map((lease) => lease.isHeld())).toEqual([true, true])
     expect(await time.runUntil(failure(lock("b").acquire({ timeout: 0 })))).toMatchObject({ owner: { ownerId: "a" } })
+  })
+})
+
+describe("two store objects on one place in one process", () => {
+  it("contend as two processes do, since neither knows of the other's attempts", async () => {
+    const time = new VirtualTime()
+    const place = memoryStore({ clock: time })
+    const lockOn = () => new StoreLock("k", { store: scripted(place, time), clock: time })
+    const [one, two] = [lockOn(), lockOn()]
+    const first = await time.runUntil(one.acquire())
+    expect(await time.runUntil(failure(two.acquire({ timeout: "5 s" })))).toMatchObject({ _tag: "LockTimeoutError" })
+    expect(first.isHeld()).toBe(true)
+    one.onReleaseRequested(() => void first.release())
+    const second = await time.runUntil(two.acquire())
+    expect([first.isHeld(), second.isHeld(), second.how]).toEqual([false, true, "granted"])
   })
 })
 
