@@ -49,7 +49,9 @@ export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
   if ((view.record?.needs.length ?? 0) > 0) return done(draft)
   const owner = ownerStanding(view.record, id, nonce)
   const waiter = waiterStanding(view.record, id, nonce)
-  if (owner === "mine" || owner === "stripped") return next(draft, "leave", ownersTurn(draft, instant(draft.now)))
+  // A dead half is of an earlier attempt: nobody else may free it before it runs out.
+  const owns = owner === "mine" || owner === "stripped" || owner === "dead"
+  if (owns) return next(draft, "leave", ownersTurn(draft, instant(draft.now)))
   if (waiter === "mine" || waiter === "stripped") return next(draft, "erase", waitersTurn(draft))
   if (mayLand(draft)) return next(draft, "erase", ownersTurn(draft, instant(draft.now)))
   done(draft)

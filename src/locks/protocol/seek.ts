@@ -83,6 +83,7 @@ function unreadable(draft: Draft, view: View, record: LeaseRecord): LockError | 
 export function seekingWrote(draft: Draft, phase: Seeking, sent: SentWrite, view: View): void {
   if (sent.act === "claim") return adopt(draft, view, sent)
   nowWaiting(draft, phase, view)
+  poll(draft)
 }
 
 /** The fate of a write is open: look. */
@@ -163,7 +164,6 @@ function nowWaiting(draft: Draft, phase: Seeking, view: View): void {
   const owner = ownerOf(view.record)
   if (!phase.waiting && owner !== undefined) draft.events.push({ type: "Waiting", owner })
   draft.phase = { ...phase, waiting: true, polls: phase.waiting ? phase.polls : 0 }
-  poll(draft)
 }
 
 function contend(draft: Draft, view: View, waiterId: string): void {

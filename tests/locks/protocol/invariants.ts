@@ -84,11 +84,8 @@ export class Watchdog {
       if (phase.name === "leaving") this.#left.add(`${process.id} ${phase.hold.token}`)
       return
     }
-    const body = JSON.parse(command.body) as {
-      owner?: { for?: string; token?: number } | null
-      ended?: { by?: string }
-    }
-    const mine = body.owner?.for === process.id ? `${process.id} ${body.owner.token}` : undefined
+    const body = JSON.parse(command.body) as { ownerId: string | null; owner: { token?: number } | null }
+    const mine = body.ownerId === process.id ? `${process.id} ${body.owner?.token}` : undefined
     if (mine !== undefined && this.#left.has(mine)) {
       this.#fail("silence after leaving", `${process.id} writes as owner under ${body.owner?.token} again`)
     }

@@ -7,6 +7,7 @@ import { isHeld } from "../../../src/locks/protocol/authority.ts"
 import { initialState, nextWake, step } from "../../../src/locks/protocol/reducer.ts"
 import type { Command, Input, LockConfig, LockState, Phase, ProtocolEvent } from "../../../src/locks/protocol/state.ts"
 import type { Now } from "../../../src/locks/protocol/time.ts"
+import { EPOCH } from "./store-model.ts"
 
 /** How its clocks differ from true time. */
 export interface Clocks {
@@ -14,6 +15,10 @@ export interface Clocks {
   readonly rate: number
   /** False: the wall clock stands in for the boot clock. */
   readonly bootClock: boolean
+  /** Sabotage: the boot clock stands still in suspend like the monotonic one, against what is assumed of it. */
+  readonly sleepUnnoticed: boolean
+  /** Sabotage: what should be unique to a step never changes. */
+  readonly stale: boolean
 }
 
 /** An event and the true time it was told at. */
@@ -41,8 +46,8 @@ export class ProcessModel {
   readonly clocks: Clocks
   readonly told: Told[] = []
   state: LockState
-  /** Its requests arrive and are answered by themselves, or wait for the test, or never arrive. */
-  network: "up" | "held" | "down" = "up"
+  /** Its requests arrive and are answered soon or whenever, wait for the test, or never arrive. */
+  network: "up" | "slow" | "held" | "down" = "up"
   /** Stopped or suspended: nothing reaches it. */
   frozen: "no" | "stopped" | "suspended" = "no"
   crashed = false
@@ -124,10 +129,11 @@ export class ProcessModel {
   }
 
   now(at: number): Now {
-    const { rate, bootClock } = this.clocks
-    const wall = at + this.wallAhead + 1_600_000_000_000
-    const boot = bootClock ? at * rate + 7_000_000 : wall
-    return { wall, mono: (at - this.#asleep(at)) * rate, boot, fresh: `${this.id}-${this.#steps}`, draw: this.#draw() }
+    const { rate, bootClock, sleepUnnoticed, stale } = this.clocks
+    const wall = EPOCH + at + this.wallAhead
+    const mono = (at - this.#asleep(at)) * rate
+    const boot = sleepUnnoticed ? mono : bootClock ? at * rate + 7_000_000 : wall
+    return { wall, mono, boot, fresh: stale ? this.id : `${this.id}-${this.#steps}`, draw: this.#draw() }
   }
 
   freeze(how: "stopped" | "suspended", at: number): void {

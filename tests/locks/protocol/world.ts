@@ -1,7 +1,7 @@
 /**
  * A world of a few processes, one key and one store, in which nothing happens unless a test says so or time, moved by the
  * test, makes it happen. No promises, no real clock: the same script gives the same world. The network of each process is
- * up (requests take `latency` each way), held (the test delivers, answers or loses each request itself) or down.
+ * up (requests take `latency` each way), slow (they take any time), held (the test delivers, answers or loses each request itself) or down.
  * A write that its sender gave up on may still be delivered, at any later time, as over a real network.
  */
 import type { Command, Input, LockConfig, ReadResult, WriteResult } from "../../../src/locks/protocol/state.ts"
@@ -20,15 +20,21 @@ export interface Request {
   over: boolean
   deliverAt: number
   answerAt: number
+  /** At `answerAt` its sender gives it up, whatever became of it. */
+  readonly doomed: boolean
 }
 
 /** What all processes of a world share. */
 export interface WorldOptions extends Partial<StoreTraits> {
   /** One way, in milliseconds. */
   readonly latency?: number
+  /** One way where the network is slow, in milliseconds; what takes too long arrives all the same. */
+  readonly delay?: () => number
   /** In [0,1): jitter of all processes. */
   readonly draw?: () => number
-  /** Changes the answers on their way, to see whether the tests notice. */
+  /** A request that the test holds is given up after this, as every real request is; without one, never. */
+  readonly heldFor?: number
+  /** Changes the answers on their way, as by clocks that differ or by a fault. */
   readonly twist?: (request: Request, result: ReadResult | WriteResult) => ReadResult | WriteResult
 }
 
@@ -36,7 +42,7 @@ export interface WorldOptions extends Partial<StoreTraits> {
 export type ProcessOptions = Partial<LockConfig> & Partial<Clocks> & { readonly wallAhead?: number }
 
 /** A request that its sender hears nothing of ends after this, in milliseconds. */
-const REQUEST_DEADLINE = 5000
+export const REQUEST_DEADLINE = 5000
 /** More steps than this at one time are a loop that would burn a processor. */
 const HOT = 500
 
@@ -49,6 +55,7 @@ export class World {
   /** True time, in milliseconds. */
   at = 0
   readonly #options: WorldOptions
+  readonly #scheduled = new Set<Request>()
   #hot = 0
 
   constructor(options: WorldOptions = {}) {
@@ -61,7 +68,7 @@ export class World {
 
   /** A new process. Without options: a lease of 30 s on a store like GCS. */
   process(id: string, options: ProcessOptions = {}): ProcessModel {
-    const { rate = 1, bootClock = true, wallAhead = 0, ...config } = options
+    const { rate = 1, bootClock = true, sleepUnnoticed = false, stale = false, wallAhead = 0, ...config } = options
     const { clock, spacing } = this.store.traits
     const ttl = config.ttl ?? 30_000
     const standard: LockConfig = {
@@ -82,7 +89,8 @@ export class World {
       host: null,
     }
     const draw = this.#options.draw ?? (() => 0.5)
-    const process = new ProcessModel({ ...standard, ...config }, { rate, bootClock }, wallAhead, draw, this.at)
+    const clocks = { rate, bootClock, sleepUnnoticed, stale }
+    const process = new ProcessModel({ ...standard, ...config }, clocks, wallAhead, draw, this.at)
     this.processes.push(process)
     return process
   }
@@ -91,8 +99,7 @@ export class World {
   owner(id: string, options: ProcessOptions = {}, wish: Parameters<typeof acquire>[0] = {}): ProcessModel {
     const process = this.process(id, options)
     this.send(process, acquire(wish))
-    this.advance(4 * this.latency + 1)
-    if (!process.holds(this.at)) throw new Error(`${id} should hold the key, and is ${process.phase}`)
+    this.until(() => process.holds(this.at), 5000)
     return process
   }
 
@@ -167,6 +174,12 @@ export class World {
     else this.send(request.process, { type: "wrote", id, answer: answer as WriteResult })
   }
 
+  /** Whatever is on its way never arrives. */
+  forget(): void {
+    for (const request of this.requests) request.deliverAt = Infinity
+    this.requests.splice(0, Infinity, ...this.requests.filter(({ over }) => !over))
+  }
+
   /** The sender gives the request up, which may still arrive. */
   lose(request: Request): void {
     const error = silence()
@@ -190,10 +203,10 @@ export class World {
     this.#run(this.at + ms, () => false)
   }
 
-  /** Moves true time until something holds, at most two minutes. */
-  until(condition: () => boolean): void {
-    this.#run(this.at + 120_000, condition)
-    if (!condition()) throw new Error(`still not so after two minutes: ${String(condition)}`)
+  /** Moves true time until something holds, at most that long. */
+  until(condition: () => boolean, limit = 120_000): void {
+    this.#run(this.at + limit, condition)
+    if (!condition()) throw new Error(`still not so after ${limit} ms: ${String(condition)}`)
   }
 
   #run(end: number, enough: () => boolean): void {
@@ -213,12 +226,11 @@ export class World {
 
   #next(): { readonly at: number; happen(): void } | undefined {
     const due: { at: number; happen(): void }[] = []
-    for (const request of this.requests) {
-      if (request.result === undefined && request.deliverAt < Infinity) {
-        due.push({ at: request.deliverAt, happen: () => this.#arrive(request) })
-      } else if (!request.over && request.answerAt < Infinity && request.process.frozen === "no") {
-        due.push({ at: request.answerAt, happen: () => this.#comeBack(request) })
-      }
+    for (const request of this.#scheduled) {
+      const { deliverAt, answerAt, over, process } = request
+      if (deliverAt < Infinity) due.push({ at: deliverAt, happen: () => this.#arrive(request) })
+      if (!over && process.frozen === "no") due.push({ at: answerAt, happen: () => this.#comeBack(request) })
+      if (over && deliverAt === Infinity) this.#scheduled.delete(request)
     }
     for (const process of this.processes) {
       if (process.crashed || process.frozen !== "no") continue
@@ -234,8 +246,7 @@ export class World {
   }
 
   #comeBack(request: Request): void {
-    request.answerAt = Infinity
-    if (request.result === undefined) this.lose(request)
+    if (request.doomed) this.lose(request)
     else this.answer(request)
   }
 
@@ -245,10 +256,24 @@ export class World {
       return
     }
     const { network } = process
-    const deliverAt = network === "up" ? this.at + this.latency : Infinity
-    const answerAt =
-      network === "up" ? this.at + 2 * this.latency : network === "down" ? this.at + REQUEST_DEADLINE : Infinity
-    this.requests.push({ process, command, sentAt: this.at, result: undefined, over: false, deliverAt, answerAt })
+    const { latency } = this
+    const { heldFor = Infinity, delay = () => latency } = this.#options
+    const connected = network === "up" || network === "slow"
+    const [out, back] = network === "slow" ? [delay(), delay()] : [latency, latency]
+    const patience = network === "held" ? heldFor : REQUEST_DEADLINE
+    const doomed = !connected || out + back > patience
+    const request: Request = {
+      process,
+      command,
+      sentAt: this.at,
+      result: undefined,
+      over: false,
+      deliverAt: connected ? this.at + out : Infinity,
+      answerAt: this.at + (doomed ? patience : out + back),
+      doomed,
+    }
+    this.requests.push(request)
+    if (request.answerAt < Infinity) this.#scheduled.add(request)
     this.watchdog.sent(process, command)
   }
 }

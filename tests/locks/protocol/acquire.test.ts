@@ -1,0 +1,513 @@
+/** Rules 7 and 8: acquiring, waiting, and giving up without a trace. */
+import { describe, expect, it } from "vitest"
+import { acquire, type ProcessModel } from "./process-model.ts"
+import { seconds, Stranger } from "./strangers.ts"
+import { type Request, World } from "./world.ts"
+
+const kinds = (requests: readonly Request[]): string => requests.map(({ command }) => command.type).join(" ")
+const of = (world: World, process: ProcessModel): readonly Request[] =>
+  world.requests.filter((request) => request.process === process)
+
+/** The times at which a process read, from some time on. */
+const readsOf = (world: World, process: ProcessModel, from: number): readonly number[] =>
+  of(world, process)
+    .filter(({ command, sentAt }) => command.type === "read" && sentAt > from)
+    .map(({ sentAt }) => sentAt)
+
+const gaps = (times: readonly number[]): readonly number[] => times.slice(1).map((time, i) => time - times[i]!)
+
+describe("rule 7: acquire", () => {
+  it("reads first, then creates what is absent in one write", () => {
+    const world = new World()
+    const a = world.owner("a")
+    expect(kinds(of(world, a))).toBe("read put")
+    expect(of(world, a)[1]!.command).toMatchObject({ expected: "0" })
+    expect(a.last("Acquired")).toMatchObject({ how: "created" })
+  })
+
+  it("takes a released record, and one whose owner let it run out", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.send(a, { type: "release" })
+    world.until(() => a.phase === "idle")
+    const b = world.owner("b")
+    expect(b.last("Acquired")).toMatchObject({ how: "free" })
+    world.crash(b)
+    world.advance(32_000)
+    expect(world.owner("c").last("Acquired")).toMatchObject({ how: "takeover" })
+  })
+
+  it("is warm after a release of its own: one write without a read", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.send(a, { type: "release" })
+    world.advance(5000)
+    const before = world.requests.length
+    world.send(a, acquire())
+    world.advance(100)
+    expect(kinds(world.requests.slice(before))).toBe("put")
+    expect(a.holds(world.at)).toBe(true)
+  })
+
+  it("is not misled by being warm: where another came first it reads, and waits", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.send(a, { type: "release" })
+    world.advance(2000)
+    world.owner("b")
+    world.send(a, acquire())
+    world.until(() => a.count("Waiting") === 1)
+    expect(world.store.body).toMatchObject({ ownerId: "b", waitingOwnerId: "a" })
+  })
+
+  it("does not take a vanished record for free when it saw a live owner in it, before that one's expiry and a second", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const b = world.process("b")
+    world.send(b, acquire({ budgetMs: 60_000 }))
+    world.advance(1000)
+    const expiry = (world.store.body["expiresAt"] as number) * 1000 - seconds(0) * 1000
+    world.store.remove(world.at)
+    world.crash(a)
+    world.until(() => b.holds(world.at))
+    expect(world.at).toBeGreaterThan(expiry + 1000)
+    expect(world.at).toBeLessThan(expiry + 5000)
+    expect(b.last("Acquired")).toMatchObject({ how: "created" })
+  })
+
+  it("on a store without a clock waits for the vanished owner's ttl from when it first saw it", () => {
+    const world = new World({ clock: "none", spacing: 0 })
+    const a = world.owner("a", { ttl: 12_000 })
+    const b = world.process("b")
+    const start = world.at
+    world.send(b, acquire({ budgetMs: 60_000 }))
+    world.advance(1000)
+    world.store.remove(world.at)
+    world.crash(a)
+    world.until(() => b.holds(world.at))
+    expect(world.at - start).toBeGreaterThan(12_000)
+    expect(world.at - start).toBeLessThan(14_000)
+  })
+
+  it("takes a vanished record at once where its owner deletes on release, or was a stranger, or was never seen", () => {
+    const world = new World()
+    const a = world.owner("a", { deletes: true })
+    const b = world.process("b")
+    world.send(b, acquire({ budgetMs: 1000 }))
+    world.advance(2000)
+    world.send(a, { type: "release" })
+    world.until(() => a.phase === "idle")
+    expect(world.store.text).toBeUndefined()
+    world.send(b, acquire())
+    world.advance(2500)
+    expect(b.holds(world.at)).toBe(true)
+    const other = new World()
+    new Stranger(other, "s").own()
+    const c = other.process("c")
+    other.send(c, acquire({ budgetMs: 1000 }))
+    other.advance(2000)
+    other.store.remove(other.at)
+    other.send(c, acquire())
+    other.advance(2500)
+    expect(c.holds(other.at)).toBe(true)
+  })
+
+  it("reports an owner at once, with its address, where it is told not to ask", () => {
+    const world = new World()
+    world.owner("a", { address: "http://a:8080" })
+    const before = world.store.text
+    const b = world.process("b")
+    world.send(b, acquire({ whenOwned: "report" }))
+    world.advance(100)
+    expect(b.error).toMatchObject({ _tag: "OwnedElsewhereError", owner: { ownerId: "a", address: "http://a:8080" } })
+    expect(b.error!.next).toContain("http://a:8080")
+    expect(world.store.text).toBe(before)
+  })
+
+  it("reports a key that is reserved for another just the same", () => {
+    const world = new World()
+    const stranger = new Stranger(world, "w")
+    stranger.write({ waitingOwnerId: "w", waiterExpiresAt: seconds(10_000) })
+    const b = world.process("b")
+    world.send(b, acquire({ whenOwned: "report", contention: "retry" }))
+    world.advance(100)
+    expect(b.error).toMatchObject({ _tag: "OwnedElsewhereError", message: expect.stringContaining('"w"') })
+  })
+
+  it("meets another waiter with an error that names owner and waiter, or tries again within its budget", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const b = world.waiter("b")
+    const [c, d] = [world.process("c"), world.process("d")]
+    world.send(c, acquire({ contention: "fail" }))
+    world.send(d, acquire({ contention: "retry", budgetMs: 60_000 }))
+    world.advance(1000)
+    expect(c.error).toMatchObject({ _tag: "LockContentionError", waiterId: "b", owner: { ownerId: "a" } })
+    expect(c.error).toMatchObject({ retryAfterMs: expect.any(Number) })
+    expect(d.phase).toBe("seeking")
+    world.until(() => a.count("ReleaseRequested") > 0)
+    world.send(a, { type: "release" })
+    world.until(() => b.holds(world.at))
+    world.until(() => b.count("ReleaseRequested") > 0)
+    world.send(b, { type: "release" })
+    world.until(() => d.holds(world.at))
+    expect(d.count("GaveUp")).toBe(0)
+  })
+
+  it("a waiter refreshes its mark at half its ttl of 12 s, and polls every 1 to 2 s", () => {
+    const world = new World()
+    world.owner("a", { ttl: 24 * 3_600_000 })
+    world.store.put({ ...world.store.body, writtenAt: 0 }, -5000)
+    const b = world.process("b")
+    world.send(b, acquire({ budgetMs: 60_000 }))
+    world.advance(59_000)
+    const marks = of(world, b).filter(({ command }) => command.type === "put")
+    const waits = gaps(marks.map(({ sentAt }) => sentAt))
+    expect(waits.length).toBeGreaterThan(5)
+    for (const wait of waits) {
+      expect(wait).toBeGreaterThan(6000)
+      expect(wait).toBeLessThan(8100)
+    }
+    for (const gap of gaps(readsOf(world, b, 1000))) {
+      expect(gap).toBeGreaterThan(1000)
+      expect(gap).toBeLessThan(3500)
+    }
+  })
+
+  it("polls soon at first where reads are cheap, and every second later", () => {
+    const world = new World({ clock: "exact", spacing: 0, latency: 0 })
+    world.owner("a")
+    const b = world.waiter("b", {}, { budgetMs: 60_000 })
+    const start = world.at
+    world.advance(5000)
+    const polls = gaps(readsOf(world, b, start))
+    expect(polls[0]).toBeLessThan(20)
+    expect(Math.max(...polls)).toBeLessThan(1100)
+    expect(Math.max(...polls)).toBeGreaterThan(700)
+  })
+
+  it("polls by conditional GET", () => {
+    const world = new World()
+    world.owner("a")
+    const b = world.waiter("b")
+    world.advance(4000)
+    const last = of(world, b)
+      .filter(({ command }) => command.type === "read")
+      .at(-1)!
+    expect(last.command).toMatchObject({ known: world.store.generation })
+    expect(last.result!.kind).toBe("unchanged")
+  })
+
+  it("refuses, before it waits, an owner whose state is of a later version", () => {
+    const world = new World()
+    world.owner("a", {}, { stateVersion: 4 })
+    const [b, c] = [world.process("b"), world.process("c")]
+    world.send(b, acquire({ stateVersion: 3 }))
+    world.advance(100)
+    expect(b.error).toMatchObject({ _tag: "CheckpointVersionError", saved: 4, known: 3 })
+    expect(world.store.history).toHaveLength(1)
+    world.send(c, acquire({ stateVersion: 4 }))
+    world.until(() => c.count("Waiting") > 0)
+  })
+
+  it("a waiter that dies is no longer in the way once its mark is over", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.crash(world.waiter("b"))
+    const c = world.process("c")
+    world.send(c, acquire({ budgetMs: 60_000, contention: "retry" }))
+    world.until(() => c.count("Waiting") > 0)
+    expect(world.at).toBeLessThan(20_000)
+    world.until(() => a.count("ReleaseRequested") === 2)
+  })
+
+  it("an owner that dies is taken over by its waiter when its lease is over", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const b = world.waiter("b", {}, { budgetMs: 60_000 })
+    world.crash(a)
+    world.until(() => b.holds(world.at))
+    expect(world.at).toBeGreaterThan(31_000)
+    expect(world.at).toBeLessThan(35_000)
+    expect(world.store.body).toMatchObject({ waitingOwnerId: null, ended: null })
+  })
+
+  it("an acquire whose budget was partly spent in a queue has only the rest", () => {
+    const world = new World()
+    world.owner("a")
+    const b = world.process("b")
+    world.send(b, { ...acquire({ budgetMs: 10_000 }), waitedMs: 7000 })
+    world.advance(3001)
+    expect(b.error).toMatchObject({ _tag: "LockTimeoutError", waitedMs: 10_000, limitMs: 10_000 })
+  })
+
+  it("a timeout names what it waited for and where the limit came from", () => {
+    const world = new World()
+    world.owner("a")
+    const b = world.process("b")
+    world.send(b, acquire({ budgetMs: 5000, budgetSource: "LEASEHOLD_LOCK_TIMEOUT" }))
+    world.advance(5001)
+    expect(b.error).toMatchObject({ waitedMs: 5000, limitMs: 5000, source: "LEASEHOLD_LOCK_TIMEOUT" })
+    expect(b.error!.message).toContain('held by "a"')
+  })
+
+  it("a store that doesn't answer is named within the budget, and retried until then", () => {
+    const world = new World()
+    const b = world.process("b")
+    b.network = "down"
+    world.send(b, acquire({ budgetMs: 20_000 }))
+    world.advance(20_001)
+    expect(b.error).toMatchObject({ _tag: "StoreUnavailableError" })
+    expect(of(world, b).length).toBeGreaterThan(3)
+    const c = world.process("c")
+    c.network = "down"
+    world.send(c, acquire({ budgetMs: 20_000 }))
+    world.advance(6000)
+    c.network = "up"
+    world.until(() => c.holds(world.at))
+  })
+})
+
+describe("rule 8: giving up", () => {
+  it("a cancelled wait erases its mark, and only its own half", () => {
+    const world = new World()
+    world.owner("a")
+    const b = world.waiter("b")
+    const { owner, ownerId, expiresAt } = world.store.body
+    world.send(b, { type: "cancel" })
+    world.until(() => b.phase === "idle")
+    expect(b.error).toMatchObject({ _tag: "LockCancelledError" })
+    expect(world.store.body).toMatchObject({ owner, ownerId, expiresAt, waitingOwnerId: null, waiter: null })
+  })
+
+  it("an acquire cancelled while its create is in flight owns nothing afterwards, whether it landed or lands later", () => {
+    for (const lands of ["before", "after", "never"] as const) {
+      const world = new World()
+      const a = world.process("a")
+      world.send(a, acquire())
+      const claim = world.nextWrite(a)
+      if (lands === "before") world.deliver(claim)
+      world.send(a, { type: "cancel" })
+      expect(a.types).toEqual([])
+      a.network = "up"
+      world.lose(claim)
+      world.until(() => a.phase === "idle")
+      if (lands === "after") world.deliver(claim)
+      expect(a.types).toEqual(["GaveUp"])
+      expect(world.store.body).toMatchObject({ ownerId: null, expiresAt: 0 })
+    }
+  })
+
+  it("a create that may have landed is burned by a released record, never by a delete", () => {
+    const world = new World()
+    const a = world.process("a", { deletes: true })
+    world.send(a, acquire())
+    const claim = world.nextWrite(a)
+    a.network = "up"
+    world.send(a, { type: "cancel" })
+    world.lose(claim)
+    world.until(() => a.phase === "idle")
+    expect(kinds(of(world, a))).not.toContain("remove")
+    expect(world.store.body["ownerId"]).toBeNull()
+    world.deliver(claim)
+    expect(claim.result?.kind).toBe("refused")
+  })
+
+  it("an acquire cancelled while its mark is in flight leaves no mark, whether it landed or lands later", () => {
+    for (const lands of ["before", "after"] as const) {
+      const world = new World()
+      const a = world.owner("a")
+      const b = world.process("b")
+      world.send(b, acquire())
+      const mark = world.nextWrite(b)
+      if (lands === "before") world.deliver(mark)
+      world.send(b, { type: "cancel" })
+      b.network = "up"
+      world.lose(mark)
+      world.until(() => b.phase === "idle")
+      if (lands === "after") world.deliver(mark)
+      expect(world.store.body).toMatchObject({ ownerId: "a", waitingOwnerId: null })
+      world.advance(30_000)
+      expect(a.holds(world.at)).toBe(true)
+    }
+  })
+
+  it("a cancel ends only when an answer shows that neither half is left: until then its mark's fate is open", () => {
+    const world = new World()
+    world.owner("a")
+    const b = world.process("b")
+    world.send(b, acquire())
+    const mark = world.nextWrite(b)
+    world.send(b, { type: "cancel" })
+    world.advance(4000)
+    expect(b.types).toEqual([])
+    world.answer(mark)
+    expect(b.types).toEqual([])
+    world.answer(world.nextWrite(b))
+    expect(b.types).toEqual(["GaveUp"])
+    expect(b.phase).toBe("idle")
+  })
+
+  it("a grant that comes after the cancel is released at once", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const b = world.waiter("b")
+    world.until(() => a.count("ReleaseRequested") > 0)
+    b.network = "held"
+    world.send(b, { type: "cancel" })
+    const look = world.open(b)!
+    world.send(a, { type: "release" })
+    world.until(() => a.count("Granted") > 0)
+    b.network = "up"
+    world.answer(look)
+    world.until(() => b.phase === "idle")
+    expect(b.types).toEqual(["Waiting", "GaveUp"])
+    expect(world.store.body).toMatchObject({ ownerId: null, ended: { how: "release" } })
+  })
+
+  it("and an erasure that the grant overtook finds it too", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const b = world.waiter("b")
+    world.until(() => a.count("ReleaseRequested") > 0)
+    world.send(b, { type: "cancel" })
+    const erasure = world.nextWrite(b)
+    world.send(a, { type: "release" })
+    world.until(() => a.count("Granted") > 0)
+    b.network = "up"
+    world.answer(erasure)
+    expect(erasure.result?.kind).toBe("refused")
+    world.until(() => b.phase === "idle")
+    expect(world.store.body["ownerId"]).toBeNull()
+  })
+
+  it("an answer that comes after giving up changes nothing that was told", () => {
+    const world = new World()
+    const a = world.process("a")
+    world.send(a, acquire({ budgetMs: 5000 }))
+    const claim = world.nextWrite(a)
+    world.deliver(claim)
+    world.advance(5001)
+    expect(a.types).toEqual(["GaveUp"])
+    a.network = "up"
+    world.answer(claim)
+    world.until(() => a.phase === "idle")
+    expect(a.types).toEqual(["GaveUp"])
+    expect(world.store.body["ownerId"]).toBeNull()
+  })
+
+  it("a create that was forgotten and comes to life when the record is deleted is owned by nobody, and replaceable", () => {
+    const world = new World()
+    const a = world.process("a")
+    world.send(a, acquire({ whenOwned: "report" }))
+    const late = world.nextWrite(a)
+    a.network = "up"
+    const b = world.owner("b", { deletes: true })
+    world.lose(late)
+    world.until(() => a.phase === "idle")
+    world.send(b, { type: "release" })
+    world.until(() => b.phase === "idle")
+    expect(world.store.text).toBeUndefined()
+    world.advance(1000)
+    world.deliver(late)
+    expect(world.store.body["ownerId"]).toBe("a")
+    expect(a.holds(world.at)).toBe(false)
+    world.send(a, acquire())
+    world.advance(1500)
+    expect(a.last("Acquired")).toMatchObject({ how: "takeover" })
+    expect(a.token).toBeGreaterThan(b.last("Acquired")!.token)
+  })
+
+  it("one that comes to life during the same attempt is not taken as it is: its token is from before another owner", () => {
+    const world = new World()
+    const a = world.process("a")
+    world.send(a, acquire({ budgetMs: 60_000 }))
+    const late = world.nextWrite(a)
+    const b = world.owner("b", { deletes: true })
+    a.network = "up"
+    world.lose(late)
+    world.advance(500)
+    world.send(b, { type: "release" })
+    world.until(() => b.phase === "idle")
+    a.network = "held"
+    world.advance(1100)
+    expect(world.store.text).toBeUndefined()
+    world.deliver(late)
+    a.network = "up"
+    expect(world.store.body["ownerId"]).toBe("a")
+    world.until(() => a.holds(world.at))
+    expect(a.token).toBeGreaterThan(b.last("Acquired")!.token)
+  })
+
+  it("is bounded: a caller hears within 5 s of its cancel, and the rest goes on behind it for half a minute at most", () => {
+    const world = new World()
+    world.owner("a")
+    const b = world.waiter("b", {}, { budgetMs: undefined })
+    b.network = "down"
+    world.send(b, { type: "cancel" })
+    world.advance(4999)
+    expect(b.types).toEqual(["Waiting"])
+    world.advance(2)
+    expect(b.types).toEqual(["Waiting", "GaveUp"])
+    expect(b.phase).toBe("clearing")
+    world.advance(25_000)
+    expect(b.phase).toBe("idle")
+  })
+
+  it("a budget that is over is told at once, and the mark is erased behind it", () => {
+    const world = new World()
+    world.owner("a")
+    const start = world.at
+    const b = world.waiter("b", {}, { budgetMs: 6000 })
+    world.advance(start + 6001 - world.at)
+    expect(b.error).toMatchObject({ _tag: "LockTimeoutError" })
+    world.until(() => b.phase === "idle")
+    expect(world.store.body["waitingOwnerId"]).toBeNull()
+  })
+
+  it("a budget of 0 tries once and never marks; it takes what is free", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const b = world.process("b")
+    world.send(b, acquire({ budgetMs: 0, contention: "retry" }))
+    world.advance(100)
+    expect(b.error).toMatchObject({ _tag: "LockTimeoutError", limitMs: 0 })
+    expect(kinds(of(world, b))).toBe("read")
+    world.send(a, { type: "release" })
+    world.advance(2000)
+    world.send(b, acquire({ budgetMs: 0 }))
+    world.advance(2000)
+    expect(b.holds(world.at)).toBe(true)
+  })
+
+  it("a budget under 4 s where writes are spaced never marks, one of 4 s does; elsewhere any does", () => {
+    for (const [budgetMs, spacing, marks] of [
+      [3999, 1000, false],
+      [4000, 1000, true],
+      [500, 0, true],
+    ] as const) {
+      const world = new World({ clock: "exact", spacing })
+      world.owner("a")
+      world.advance(2500)
+      const b = world.process("b")
+      world.send(b, acquire({ budgetMs }))
+      world.advance(budgetMs - 1)
+      expect(b.count("Waiting")).toBe(marks ? 1 : 0)
+    }
+  })
+
+  it("what a cancelled attempt finds of an earlier one of its own process is released, not left to run out", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.send(a, { type: "leaveToExpire" })
+    world.advance(27_100)
+    expect(a.types).toEqual(["Acquired", "Lost"])
+    world.send(a, acquire())
+    const claim = world.nextWrite(a)
+    a.network = "up"
+    world.send(a, { type: "cancel" })
+    world.lose(claim)
+    world.until(() => a.phase === "idle")
+    expect(world.store.body).toMatchObject({ ownerId: null, ended: { token: a.last("Acquired")!.token } })
+  })
+})
