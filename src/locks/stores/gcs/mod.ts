@@ -8,6 +8,7 @@ import type { CheckpointStore, LeaseStore } from "../../store.ts"
 import type { GcsStoreOptions } from "./options.ts"
 import { GcsStore } from "./store.ts"
 
+export { GcsLock, type GcsLockOptions } from "./gcs-lock.ts"
 export type { GcsStoreOptions } from "./options.ts"
 
 /**

@@ -1,0 +1,32 @@
+/** The lock on a directory. All of it is the shell's and the store's; this joins them. */
+import { resolve } from "node:path"
+import { liveClock } from "../../../runtime/clock.ts"
+import type { LockOptions } from "../../options.ts"
+import { StoreLock } from "../../store-lock.ts"
+import type { CheckpointStore, LeaseStore } from "../../store.ts"
+import { SharedStores } from "../shared.ts"
+import { fileStore } from "./store.ts"
+
+/** How a file lock is made. */
+export interface FileLockOptions extends LockOptions {
+  /** Made where it is missing. All processes that contend name the same one, by the same path. */
+  readonly directory: string
+}
+
+const stores = new SharedStores<LeaseStore & CheckpointStore>()
+
+/**
+ * A lock on a key in a directory that several processes share. Locks of one process on one directory share one store, so
+ * that they take turns at a key. Leaves the record of the key behind, some 100 bytes, unless `onRelease` is `delete`.
+ */
+export class FileLock extends StoreLock {
+  /** Throws InvalidKeyError or InvalidConfigError. Nothing is opened before the first call. */
+  constructor(key: string, options: FileLockOptions) {
+    super(key, { ...options, store: storeOf(options) })
+  }
+}
+
+function storeOf({ directory, clock = liveClock }: FileLockOptions): LeaseStore {
+  const make = (): LeaseStore & CheckpointStore => fileStore({ directory, clock })
+  return typeof directory === "string" ? stores.get([resolve(directory), clock], make) : make()
+}

@@ -1,0 +1,99 @@
+/** The lock on a real directory, in real time: that it is the shell over the store, and which locks share one. */
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, relative } from "node:path"
+import process from "node:process"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { InvalidConfigError, LockTimeoutError, StoreMisconfiguredError } from "../../../src/locks/errors.ts"
+import { FileLock } from "../../../src/locks/stores/file/mod.ts"
+import { liveClock } from "../../../src/runtime/clock.ts"
+import { eventsOf, failure, types } from "../../support/lock-world.ts"
+
+let directory = ""
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "leasehold-lock-"))
+})
+afterAll(() => rm(directory, { recursive: true }))
+
+/** Incarnations are never used twice. */
+const someone = (): { readonly id: string } => ({ id: liveClock.id() })
+
+const ttl = 500
+
+describe("a lock on a directory", () => {
+  it("is acquired, renewed by itself and released", async () => {
+    const lock = new FileLock("renewed", { directory, ttl: 1500 })
+    const events = eventsOf(lock)
+    const lease = await lock.acquire()
+    const renewed = Promise.withResolvers<void>()
+    let renewals = 0
+    lease.events$.subscribe(() => ++renewals === 2 && renewed.resolve())
+    await renewed.promise
+    expect(lease.isHeld()).toBe(true)
+    expect(await lease.release()).toBe("released")
+    expect(types(events)).toEqual(["Acquired", "Renewed", "Renewed", "Released"])
+    expect(await lock.peek()).toBeUndefined()
+  })
+
+  it("contends with the locks of other incarnations, and is handed over on request", async () => {
+    const [a, b] = [
+      new FileLock("handed", { directory, incarnation: someone() }),
+      new FileLock("handed", { directory }),
+    ]
+    const first = await a.acquire()
+    expect(await failure(b.acquire({ timeout: 0 }))).toBeInstanceOf(LockTimeoutError)
+    a.onReleaseRequested(async () => void (await first.release()))
+    const second = await b.acquire()
+    expect(second).toMatchObject({ how: "granted" })
+    expect(second.token).toBeGreaterThan(first.token)
+    expect([first.isHeld(), second.isHeld()]).toEqual([false, true])
+    await second.release()
+  })
+
+  it("takes turns with the locks of the same process, by whatever path they name the directory", async () => {
+    const first = await new FileLock("turns", { directory }).acquire()
+    const same = new FileLock("turns", { directory: join(directory, "x", "..") })
+    const relatively = new FileLock("turns", { directory: relative(process.cwd(), directory) })
+    for (const lock of [same, relatively]) {
+      const { message } = await failure(lock.acquire({ timeout: 0 }))
+      expect(message).toContain("in use by this very process")
+    }
+    const next = same.acquire()
+    await first.release()
+    expect((await next).isHeld()).toBe(true)
+    await same.release()
+  })
+
+  it("takes a key over from an owner that is silent for its ttl", async () => {
+    const record = { ownerId: "gone", expiresAt: liveClock.read().wall / 1000 + 0.2 }
+    const lock = new FileLock("abandoned", { directory, ttl, strangerTtl: 1000 })
+    const lease = await lock.acquire()
+    await lease.release()
+    const object = join(directory, "leases", "abandoned")
+    const newest = (await readdir(object))
+      .filter((name) => /^\d{16}$/.test(name))
+      .sort()
+      .at(-1)!
+    const next = String(Number(newest) + 1).padStart(16, "0")
+    await writeFile(join(object, next), JSON.stringify({ ...record, waitingOwnerId: null, waiterExpiresAt: null }))
+    const taken = await new FileLock("abandoned", { directory, ttl, strangerTtl: 1000 }).acquire()
+    expect(taken.how).toBe("takeover")
+    expect(taken.token).toBeGreaterThan(lease.token)
+    await taken.release()
+  })
+
+  it("refuses options that can't work before it does anything", () => {
+    for (const options of [{}, { directory: "" }, { directory: 7 }] as { directory: string }[])
+      expect(() => new FileLock("k", options)).toThrow(InvalidConfigError)
+    expect(() => new FileLock("", { directory })).toThrow("is not a key")
+    expect(() => new FileLock("k", { directory, ttl: -1 })).toThrow("ttl")
+  })
+
+  it("says what is wrong with a directory that can't be used, at the first call", async () => {
+    const file = join(directory, "a-file")
+    await writeFile(file, "")
+    const lock = new FileLock("k", { directory: file })
+    expect(await failure(lock.acquire())).toBeInstanceOf(StoreMisconfiguredError)
+    expect(await failure(lock.peek())).toBeInstanceOf(StoreMisconfiguredError)
+  })
+})
