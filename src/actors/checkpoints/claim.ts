@@ -55,7 +55,9 @@ export async function claimState(
   const fetches = new Map<string, Promise<Fetched>>()
   const onSend = ({ saved }: Head): void => {
     if (saved.state !== "content" || fetches.has(saved.content)) return
-    fetches.set(saved.content, fetchContent(store, place.lockKey, saved, patience))
+    const fetched = fetchContent(store, place, saved, patience)
+    fetched.catch(() => {}) // whoever needs it awaits it; a claim that fails doesn't
+    fetches.set(saved.content, fetched)
   }
   try {
     const outcome = await shell.wish({ kind: "claim" }, until, { signal, onSend })

@@ -11,6 +11,7 @@ import { type OnError, reporter } from "../../runtime/report.ts"
 import { listContents, removeContent } from "./content.ts"
 import { type Head, namedContents } from "./head.ts"
 import type { Patience } from "./patience.ts"
+import type { Place } from "./problems.ts"
 
 const withinMs = 10_000
 
@@ -18,7 +19,7 @@ const withinMs = 10_000
 export interface GarbageParts {
   readonly store: ObjectStore
   readonly clock: Clock
-  readonly lockKey: string
+  readonly place: Place
   readonly onError?: OnError | undefined
 }
 
@@ -51,7 +52,8 @@ export class Garbage {
     const named = new Set(namedContents(head))
     this.#background(async () => {
       const patience = this.#patience()
-      for await (const { content, token, generation } of listContents(this.#parts.store, this.#parts.lockKey, patience))
+      const { store, place } = this.#parts
+      for await (const { content, token, generation } of listContents(store, place, patience))
         if (token < head.token && !named.has(content)) await this.#remove(content, generation, patience)
     })
   }
@@ -67,8 +69,8 @@ export class Garbage {
   }
 
   async #remove(content: string, generation: Generation | undefined, patience: Patience): Promise<void> {
-    const { store, lockKey } = this.#parts
-    if (await removeContent(store, lockKey, content, generation, patience)) this.#known.delete(content)
+    const { store, place } = this.#parts
+    if (await removeContent(store, place, content, generation, patience)) this.#known.delete(content)
   }
 
   #background(work: () => Promise<void>): void {

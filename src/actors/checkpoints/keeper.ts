@@ -79,7 +79,7 @@ export class CheckpointKeeper {
     this.#cap = countOf("maxCheckpoint", maxCheckpoint, 1)
     this.#keep = countOf("keepCheckpoints", keepCheckpoints)
     if (this.#keep > KEPT_LIMIT) throw badOption(`keepCheckpoints is ${this.#keep}`, `Give at most ${KEPT_LIMIT}`)
-    this.#garbage = new Garbage({ store, clock, lockKey, onError })
+    this.#garbage = new Garbage({ store, clock, place: this.#place, onError })
   }
 
   /**
@@ -181,8 +181,8 @@ export class CheckpointKeeper {
     const { clock } = this.#options
     const { lease, shell } = this.#tenancy!
     if (write.until <= clock.read().mono) throw this.#whyLate(write)
-    if (lease.signal.aborted) throw lossOf(lease, clock.read().wall)
     if (shell.state.phase === "fenced") throw rejected(this.#place)
+    if (lease.signal.aborted) throw lossOf(lease, clock.read().wall)
     const wish = write.kind === "commit" ? await this.#commitOf(write) : { kind: write.kind }
     if (wish === undefined) return
     const outcome = await shell.wish(wish, write.until)
@@ -192,7 +192,7 @@ export class CheckpointKeeper {
 
   /** Puts the content there before any head can name it. Undefined where the head holds these bytes already. */
   async #commitOf({ bytes, until }: PendingWrite): Promise<Wish | undefined> {
-    const { store, clock, lockKey, version } = this.#options
+    const { store, clock, version } = this.#options
     const { lease, shell } = this.#tenancy!
     const { base, unresolved, token } = shell.state
     const head = base?.head ?? null
@@ -205,9 +205,11 @@ export class CheckpointKeeper {
       return name
     }
     const patience = { clock, until, signal: lease.signal }
-    const stored = await storeContent(store, lockKey, bytes, digest, freshName, patience)
-    if (stored.kind === "failed")
-      throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : notReached(this.#place, writing, stored.error)
+    const stored = await storeContent(store, this.#place, bytes, digest, freshName, patience).catch(
+      (error: unknown) => {
+        throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error
+      },
+    )
     this.#garbage.note(stored.content.content, stored.generation)
     return { kind: "commit", saved: { state: "content", ...stored.content } }
   }

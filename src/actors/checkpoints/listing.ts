@@ -4,16 +4,17 @@
  *
  * Not promised: one moment in time. What is made or removed while the listing goes on may be there or not.
  */
-import { CorruptCheckpointError, FormatVersionError, type LockError } from "../../locks/errors.ts"
+import { CorruptCheckpointError, FormatVersionError } from "../../locks/errors.ts"
 import { decodeName, encodeName, namePrefix, sandboxLockKey, splitSandboxLockKey } from "../../locks/keys.ts"
 import type { ObjectRef, ReadAnswer } from "../../locks/store.ts"
 import { HEAD_LIMIT, keyOfHead, parseHead } from "./head.ts"
 import { headOwnerName } from "./names.ts"
-import { insist } from "./patience.ts"
-import { cancelled, notReached } from "./problems.ts"
+import { pagesOf } from "./pages.ts"
+import { Again, insist } from "./patience.ts"
+import { orFail } from "./problems.ts"
 import { patienceOf, type ReadFrom } from "./read.ts"
 
-const requestMs = 10_000
+const requestMs = 5000
 /** Heads that are read at a time. */
 const atOnce = 16
 
@@ -25,14 +26,11 @@ const atOnce = 16
  * damaged head has a name so long that only the head could tell the key.
  */
 export async function* listHeads(from: ReadFrom, definition: string): AsyncGenerator<string> {
+  const { store } = from
   const prefix = namePrefix(sandboxLockKey(definition, ""))
-  const { store, budget, signal } = from
-  const deadline = Math.min(budget, requestMs)
-  let after: string | undefined
-  do {
-    if (signal?.aborted) throw cancelled(definition, signal)
-    const page = await store.list("state", { prefix, deadline, ...(after && { after }), ...(signal && { signal }) })
-    const refs = page.items.map(({ name }): ObjectRef => ({ area: "state", name }))
+  const place = { store: store.name, lockKey: definition }
+  for await (const items of pagesOf(store, prefix, place, () => patienceOf(from))) {
+    const refs = items.map(({ name }): ObjectRef => ({ area: "state", name }))
     const heads = refs.filter(({ name }) => headOwnerName(name) !== undefined)
     for (let first = 0; first < heads.length; first += atOnce) {
       const read = heads.slice(first, first + atOnce).map((ref) => lockKeyOf(from, ref))
@@ -41,8 +39,7 @@ export async function* listHeads(from: ReadFrom, definition: string): AsyncGener
         if (parts?.definition === definition) yield parts.key
       }
     }
-    after = page.next
-  } while (after !== undefined)
+  }
 }
 
 /** The lock key of a head; undefined where it is gone, removed, or not a head of ours at all. */
@@ -61,17 +58,14 @@ type Known = Exclude<ReadAnswer, { readonly kind: "failed" }>
 
 async function readBody(from: ReadFrom, ref: ObjectRef): Promise<Known> {
   const { store, signal } = from
-  let error: LockError | undefined
   const answer = await insist<Known>(patienceOf(from), requestMs, async (request) => {
     const read = await store.read(ref, { ...request, limit: HEAD_LIMIT })
     if (read.kind !== "failed") return read
-    error = read.error
-    if (!error.retryable) throw error
-    return undefined
+    if (!read.error.retryable) throw read.error
+    return new Again(read.error)
   })
-  if (answer !== undefined) return answer
-  if (signal?.aborted) throw cancelled(ref.name, signal)
-  throw notReached({ store: store.name, lockKey: ref.name }, "Reading the head", error)
+  const place = { store: store.name, lockKey: ref.name }
+  return answer instanceof Again ? orFail(answer, place, "Reading the head", signal) : answer
 }
 
 function isRemoved(body: Uint8Array, { store }: ReadFrom, lockKey: string): boolean {

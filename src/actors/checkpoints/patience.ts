@@ -1,4 +1,5 @@
-/** Trying again until a budget is over: what the reads, puts and deletes around the head have in common. */
+/** Trying again until a budget is over: what reads, puts, deletes and lists around the head have in common. */
+import type { LockError } from "../../locks/errors.ts"
 import type { RequestOptions } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
 
@@ -13,25 +14,49 @@ export interface Patience {
   readonly background?: boolean
 }
 
+/** An attempt came to nothing, for this reason where there was one, and another may not. */
+export class Again {
+  readonly error: LockError | undefined
+
+  constructor(error?: LockError) {
+    this.error = error
+  }
+}
+
 const firstPauseMs = 100
 const longestPauseMs = 2000
+/** A store keeps its deadlines; this much later it isn't waited for any more. */
+const graceMs = 250
 
 /**
- * Attempts again, after growing pauses, until one gives something. Undefined when the budget is over or the signal has
- * aborted; each attempt is told how long it may take, at most `longestMs`.
+ * Attempts again, after growing pauses, until one gives something else than `Again`; gives the last `Again` when the
+ * budget is over or the signal has aborted. Each attempt is told how long it may take, at most `longestMs`.
  */
 export async function insist<A>(
   patience: Patience,
   longestMs: number,
-  attempt: (request: RequestOptions) => Promise<A | undefined>,
-): Promise<A | undefined> {
+  attempt: (request: RequestOptions) => Promise<A | Again>,
+): Promise<A | Again> {
   const { clock, until, signal } = patience
+  let last = new Again()
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-    const left = until - clock.read().mono
-    if (left <= 0 || signal?.aborted) return undefined
-    const result = await attempt({ deadline: Math.min(left, longestMs), ...(signal && { signal }) })
-    if (result !== undefined) return result
+    const deadline = Math.min(until - clock.read().mono, longestMs)
+    if (deadline <= 0 || signal?.aborted) return last
+    const result = await orSilence(clock, deadline, attempt({ deadline, ...(signal && { signal }) }))
+    if (!(result instanceof Again)) return result
+    if (result.error !== undefined) last = result
     await pause(patience, pauseMs * (0.5 + clock.random() / 2))
+  }
+}
+
+/** The attempt's result, unless it outlives its deadline. */
+async function orSilence<A>(clock: Clock, deadline: number, attempt: Promise<A>): Promise<A | Again> {
+  const { promise: silence, resolve } = Promise.withResolvers<Again>()
+  const timer = clock.after(deadline + graceMs, () => resolve(new Again()), { background: true })
+  try {
+    return await Promise.race([attempt, silence])
+  } finally {
+    timer.cancel()
   }
 }
 

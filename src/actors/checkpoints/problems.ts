@@ -16,6 +16,7 @@ import {
 } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
 import { headRef } from "./names.ts"
+import type { Again } from "./patience.ts"
 
 /** Whose saved state, and where it lies. */
 export interface Place {
@@ -125,6 +126,12 @@ export function cancelled(key: string, signal: AbortSignal | undefined): LockCan
     key,
     cause: signal?.reason,
   })
+}
+
+/** Rejects for work whose patience is over, with the reason that it met last. */
+export function orFail({ error }: Again, place: Place, what: string, signal: AbortSignal | undefined): never {
+  if (signal?.aborted) throw cancelled(place.lockKey, signal)
+  throw notReached(place, what, error)
 }
 
 /** The lease is gone: why, as the lease says. */

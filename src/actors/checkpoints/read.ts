@@ -3,14 +3,13 @@
  *
  * Not promised: that it is current. An owner may write while it is read, and may have written much that isn't saved yet.
  */
-import type { LockError } from "../../locks/errors.ts"
 import { ABSENT, type CheckpointStore, type ObjectStore } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import { fetchContent, type Fetched } from "./content.ts"
 import { type Head, HEAD_LIMIT, inlineBytes, parseHead } from "./head.ts"
 import { headRef } from "./names.ts"
-import { insist, type Patience } from "./patience.ts"
-import { cancelled, corruptContent, corruptHead, notReached, type Place } from "./problems.ts"
+import { Again, insist, type Patience } from "./patience.ts"
+import { corruptContent, corruptHead, orFail, type Place } from "./problems.ts"
 import type { Seen } from "./protocol-types.ts"
 
 const requestMs = 5000
@@ -59,7 +58,6 @@ export async function readCheckpointBytes(from: ReadFrom, of: HeadOf): Promise<S
 
 /** One version of the head. Rejects as `readHead` does. */
 export async function readSeen(store: ObjectStore, place: Place, patience: Patience): Promise<Seen> {
-  let error: LockError | undefined
   const seen = await insist<Seen>(patience, requestMs, async (request) => {
     const answer = await store.read(headRef(place.lockKey), { ...request, limit: HEAD_LIMIT })
     switch (answer.kind) {
@@ -70,14 +68,13 @@ export async function readSeen(store: ObjectStore, place: Place, patience: Patie
       case "tooLarge":
         throw corruptHead(place, `is over ${HEAD_LIMIT} bytes`)
       case "unchanged":
-        return undefined
+        return new Again()
       case "failed":
-        error = answer.error
-        if (!error.retryable) throw error
-        return undefined
+        if (!answer.error.retryable) throw answer.error
+        return new Again(answer.error)
     }
   })
-  return seen ?? fail(place, patience, error)
+  return seen instanceof Again ? orFail(seen, place, "Reading the head", patience.signal) : seen
 }
 
 /**
@@ -93,18 +90,12 @@ export async function savedBytes(
 ): Promise<Uint8Array | undefined | "moved"> {
   if (head === null || head.saved.state === "none" || head.saved.state === "removed") return undefined
   if (head.saved.state === "inline") return inlineBytes(head.saved, place)
-  const result = await (fetched ?? fetchContent(store, place.lockKey, head.saved, patience))
+  const result = await (fetched ?? fetchContent(store, place, head.saved, patience))
   if (result.kind === "bytes") return result.bytes
-  if (result.kind === "failed") return fail(place, patience, result.error)
   const again = await readSeen(store, place, patience)
   if (again.generation !== generation) return "moved"
   const why = result.kind === "missing" ? "isn't there" : "doesn't match its checksum"
   throw corruptContent(place, head.saved.content, why)
-}
-
-function fail(place: Place, { signal }: Patience, error: LockError | undefined): never {
-  if (!signal?.aborted) throw error?.retryable === false ? error : notReached(place, "Reading the head", error)
-  throw cancelled(place.lockKey, signal)
 }
 
 const placeOf = ({ store }: ReadFrom, of: HeadOf): Place => ({ store: store.name, ...of })

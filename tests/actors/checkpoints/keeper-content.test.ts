@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest"
 import { contentRef } from "../../../src/actors/checkpoints/names.ts"
 import { CheckpointRejectedError, CorruptCheckpointError, StoreUnavailableError } from "../../../src/locks/errors.ts"
-import type { Generation } from "../../../src/locks/store.ts"
+import type { CheckpointStore, Generation } from "../../../src/locks/store.ts"
 import {
   failApplied,
   failPut,
@@ -369,6 +369,37 @@ describe("after an unclean takeover", () => {
     expect(next.claimed.checkpoint).toEqual(large(2))
     await close(world, next)
     expect(world.errors).toMatchObject([{ _tag: "StoreUnavailableError" }])
+  })
+})
+
+describe("a store that never answers, against its contract,", () => {
+  const never = <A>(): Promise<A> => new Promise(() => {})
+
+  it("lets no claim and no commit outlive its budget", async () => {
+    const world = new World()
+    await world.commit(await world.claimed(100), large(1))
+    const mute: CheckpointStore = {
+      ...world.paged,
+      read: (ref, options) => (ref.name.endsWith("/head") ? world.store.read(ref, options) : never()),
+      put: (ref, expected, body, options) =>
+        ref.name.endsWith("/head") ? world.store.put(ref, expected, body, options) : never(),
+    }
+    const owner = world.owner(200, { store: mute })
+    expect(await failureOf(world.claim(owner, 5000))).toBeInstanceOf(StoreUnavailableError)
+    expect(world.time.read().mono).toBeLessThanOrEqual(5250)
+    const since = world.time.read().mono
+    expect(await failureOf(world.commit(owner, large(2), 5000))).toBeInstanceOf(StoreUnavailableError)
+    expect(world.time.read().mono - since).toBe(5000)
+    await close(world, owner)
+  })
+
+  it("lets no claim and no commit of a head outlive its budget either", async () => {
+    const world = new World()
+    const mute: CheckpointStore = { ...world.paged, put: never }
+    expect(await failureOf(world.claim(world.owner(100, { store: mute }), 12_000))).toBeInstanceOf(
+      StoreUnavailableError,
+    )
+    expect(world.time.read().mono).toBe(12_000)
   })
 })
 
