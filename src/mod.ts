@@ -1,6 +1,7 @@
 // The front door of `leasehold`: what users import from the main entry.
 export type { Duration } from "./runtime/duration.ts"
 export type { Clock, Reading, Timer, TimerOptions } from "./runtime/clock.ts"
+export type { OnError } from "./runtime/report.ts"
 export { onShutdown, type ShutdownHandler, type ShutdownOptions, type ShutdownSignal } from "./runtime/signals.ts"
 
 export * from "./locks/errors.ts"
@@ -18,8 +19,24 @@ export type {
 } from "./locks/lock.ts"
 export type { LockOptions } from "./locks/options.ts"
 export { StoreLock } from "./locks/store-lock.ts"
-export { memoryStore } from "./locks/stores/memory.ts"
-export type { CheckpointStore, LeaseStore } from "./locks/store.ts"
+export { memoryStore, type MemoryStoreOptions } from "./locks/stores/memory.ts"
+// The port, for those who write a store of their own.
+export { ABSENT } from "./locks/store.ts"
+export type {
+  Area,
+  CheckpointStore,
+  Generation,
+  LeaseStore,
+  ListOptions,
+  ObjectRef,
+  ObjectStore,
+  Page,
+  ReadAnswer,
+  ReadOptions,
+  RequestOptions,
+  StoreCapabilities,
+  WriteAnswer,
+} from "./locks/store.ts"
 
 export { bytes, type Codec, unchecked } from "./actors/checkpoints/codec.ts"
 export { defineSandbox } from "./actors/definition.ts"

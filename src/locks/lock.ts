@@ -68,11 +68,13 @@ export interface RenewOptions {
 
 /** The right to act on a key until a deadline. It renews itself until released or lost. */
 export interface Lease extends AsyncDisposable {
+  /** What is owned. */
   readonly key: string
   /** The fencing token: strictly greater than every earlier owner's of this key. */
   readonly token: number
   /** Unix milliseconds of this process's clock, informative: decide by `isHeld()`. */
   readonly deadline: number
+  /** How the key came to this process. */
   readonly how: AcquiredHow
   /** Aborts on loss only, with the LockLostError as its reason: before the lease is over, while this process runs. */
   readonly signal: AbortSignal
@@ -103,6 +105,7 @@ export interface Incarnation {
 
 /** One key of one incarnation. A second `acquire` of the same key by one incarnation waits in a queue of this process. */
 export interface Lock {
+  /** What is to be owned. */
   readonly key: string
   /** All events of this key in this incarnation, across attempts. An observer that throws is dropped, not obeyed. */
   readonly events$: Observable<LockEvent>

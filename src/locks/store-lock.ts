@@ -23,6 +23,7 @@ import type { LeaseStore } from "./store.ts"
 
 /** One key of one incarnation on one store. */
 export class StoreLock implements Lock {
+  /** What is to be owned. */
   readonly key: string
   readonly #store: LeaseStore
   readonly #options: LockOptions
