@@ -1,0 +1,105 @@
+// The keeper under real leases: handoff, takeover from an owner that is cut off, a record deleted by hand, a raised token.
+import { expect, it } from "vitest"
+import { CheckpointRejectedError, LockLostError } from "../../../src/locks/errors.ts"
+import { encodeName } from "../../../src/locks/keys.ts"
+import type { Lease } from "../../../src/locks/lock.ts"
+import { StoreLock } from "../../../src/locks/store-lock.ts"
+import { hold, type ScriptedStore, scripted } from "../../support/scripted-store.ts"
+import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
+
+const budget = 30_000
+
+/** A process with a network of its own to the world's store. */
+const processOf = (world: World, id: string): { lock: StoreLock; store: ScriptedStore } => {
+  const store = scripted(world.store, world.time)
+  return { store, lock: new StoreLock(lockKey, { store, clock: world.time, incarnation: { id } }) }
+}
+
+/** Acquires, and claims under that lease. */
+const restore = async (world: World, id: string) => {
+  const { lock, store } = processOf(world, id)
+  const lease: Lease = await world.time.runUntil(lock.acquire({ timeout: "2 min" }))
+  const { keeper } = world.owner(0, { store })
+  const claimed = await world.time.runUntil(keeper.claim({ lease, budget }))
+  return { store, lease, keeper, claimed }
+}
+
+/** From now on nothing of this process arrives, and nothing is answered. */
+const cutOff = ({ script }: ScriptedStore): void => {
+  const lost = Array.from({ length: 200 }, () => ({ before: "lost" }) as const)
+  script.onPut(...lost)
+  script.onRead(...lost)
+}
+
+it("hands what was committed to the next owner, under a greater token", async () => {
+  const world = new World()
+  const one = await restore(world, "one")
+  expect(one.lease.how).toBe("created")
+  await world.time.runUntil(one.keeper.commit(bytesOf("saved"), { budget }))
+  await world.time.runUntil(one.lease.release())
+  const two = await restore(world, "two")
+  expect(textOf(two.claimed.checkpoint)).toBe("saved")
+  expect(two.claimed.runAfterMs).toBe(0)
+  expect(await world.head()).toMatchObject({ token: two.lease.token })
+  expect(two.lease.token).toBeGreaterThan(one.lease.token)
+  await world.time.runUntil(two.lease.release())
+})
+
+it("takes over from an owner that was cut off, whose head write in flight then fails", async () => {
+  const world = new World()
+  const one = await restore(world, "one")
+  await world.time.runUntil(one.keeper.commit(large(1), { budget }))
+  const held = hold()
+  one.store.script.onPut({}, { ...held, of: /head$/ })
+  const inFlight = failureOf(one.keeper.commit(large(2), { budget: 120_000 }))
+  await world.time.runUntil(held.arrived)
+  cutOff(one.store)
+  const two = await restore(world, "two")
+  expect(two.lease.how).toBe("takeover")
+  expect(two.claimed.checkpoint).toEqual(large(1))
+  expect(one.lease.isHeld()).toBe(false)
+  await world.time.runUntil(two.keeper.commit(large(3), { budget }))
+  held.answer()
+  one.store.script.heal()
+  expect(await world.time.runUntil(inFlight)).toBeInstanceOf(CheckpointRejectedError)
+  const again = failureOf(one.keeper.commit(large(4), { budget }))
+  expect([CheckpointRejectedError, LockLostError]).toContain(((await again) as object).constructor)
+  await world.time.runUntil(Promise.all([one.keeper.close(), two.keeper.close()]))
+  expect((await world.contents()).length).toBe(2)
+  await world.time.runUntil(two.lease.release())
+})
+
+it("knows a record that was deleted by hand under a living owner, and tells when that owner's lease is over", async () => {
+  const world = new World()
+  const one = await restore(world, "one")
+  await world.time.runUntil(one.keeper.commit(bytesOf("saved"), { budget }))
+  const ref = { area: "leases", name: encodeName(lockKey) } as const
+  const record = await world.store.read(ref, { deadline: 1000, limit: 100_000 })
+  await world.store.remove(ref, record.kind === "found" ? record.generation : "", { deadline: 1000 })
+  const since = world.time.read().mono
+  const two = await restore(world, "two")
+  expect(two.lease.how).toBe("created")
+  expect(two.claimed.runAfterMs).toBeGreaterThanOrEqual(since + 30_000)
+  expect(textOf(two.claimed.checkpoint)).toBe("saved")
+  const late = failureOf(world.time.runUntil(one.keeper.commit(bytesOf("late"), { budget })))
+  expect([CheckpointRejectedError, LockLostError]).toContain(((await late) as object).constructor)
+  await world.time.advance(two.claimed.runAfterMs - world.time.read().mono)
+  expect(one.lease.isHeld()).toBe(false)
+  expect(two.lease.isHeld()).toBe(true)
+  await world.time.runUntil(two.lease.release())
+})
+
+it("raises the lease's own token above the head's, and claims with that", async () => {
+  const world = new World()
+  const one = await restore(world, "one")
+  await world.time.runUntil(one.keeper.commit(bytesOf("saved"), { budget }))
+  await world.time.runUntil(one.lease.release())
+  const ahead = one.lease.token + 1_000_000_000
+  await world.force((head) => ({ ...head, token: ahead }))
+  const two = await restore(world, "two")
+  expect(two.lease.token).toBe(ahead + 1)
+  expect(textOf(two.claimed.checkpoint)).toBe("saved")
+  expect(await world.head()).toMatchObject({ token: ahead + 1 })
+  expect(two.lease.isHeld()).toBe(true)
+  await world.time.runUntil(two.lease.release())
+})
