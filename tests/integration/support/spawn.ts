@@ -15,6 +15,8 @@ export interface Script {
   readonly args?: readonly string[]
   /** Added to this process's own. */
   readonly env?: Readonly<Record<string, string>>
+  /** What Deno permits; all, where none are named. Node permits all. */
+  readonly permissions?: readonly string[]
   /** A line of sh that is run first, such as `ulimit -f 16`. */
   readonly first?: string
 }
@@ -37,9 +39,9 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 const ownRuntime: Runtime = "Deno" in globalThis ? "deno" : "node"
 
 /** The process keeps its stdin open, so that a script can tell when its parent is gone. */
-export function spawnScript({ runtime, script, args = [], env = {}, first }: Script): Spawned {
+export function spawnScript({ runtime, script, args = [], env = {}, permissions = ["-A"], first }: Script): Spawned {
   const file = script instanceof URL ? fileURLToPath(script) : script
-  const words = [...commandFor(runtime), file, ...args] as const
+  const words = [...commandFor(runtime, permissions), file, ...args] as const
   const [command, ...rest] = first === undefined ? words : ["sh", "-c", `${first}; exec "$@"`, "sh", ...words]
   const child = spawn(command, rest, {
     stdio: ["pipe", "pipe", "pipe"],
@@ -55,14 +57,14 @@ export function spawnScript({ runtime, script, args = [], env = {}, first }: Scr
   return { child, ended, signal: (name) => send(child, name) }
 }
 
-function commandFor(runtime: Runtime): readonly [string, ...string[]] {
+function commandFor(runtime: Runtime, permissions: readonly string[]): readonly [string, ...string[]] {
   const same = runtime === ownRuntime
   if (runtime === "node")
     return [same ? process.execPath : join(root, "node_modules", ".bin", "node"), "--conditions=leasehold-source"]
   return [
     same ? process.execPath : denoBinary(),
     "run",
-    "-A",
+    ...permissions,
     "--no-prompt",
     "--quiet",
     "--config",
