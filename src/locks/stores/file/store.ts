@@ -178,7 +178,7 @@ class FileStore implements LeaseStore, CheckpointStore {
     }
   }
 
-  /** `state` may wait for the disk, and its budget may end meanwhile; the rest is done before anything else can happen. */
+  /** `state` may wait for the disk, and its budget may end meanwhile; the rest is done before any timer can be due. */
   async #run<A>(
     ref: ObjectRef,
     options: RequestOptions,
