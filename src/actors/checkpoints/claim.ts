@@ -26,10 +26,7 @@ export interface Claimed {
   readonly checkpoint: Uint8Array | undefined
   /** The version of the definition that saved it; 0 where nothing was. */
   readonly version: number
-  /**
-   * The sandbox may run only from this time on, in milliseconds of the clock's monotonic time; 0 where at once. Set where
-   * the lease record was deleted by hand under what may be a living owner, whose lease ends by then.
-   */
+  /** The sandbox may run only from this time on: see `CheckpointKeeper.runAfterMs`. */
   readonly runAfterMs: number
 }
 
@@ -41,13 +38,10 @@ export interface ClaimParts extends ClaimOptions {
   readonly shell: HeadShell
 }
 
-/** Claims. `over` is the head as it was before. Rejects as `CheckpointKeeper.claim` says. */
-export async function claimState(
-  parts: ClaimParts,
-): Promise<{ readonly claimed: Claimed; readonly over: Head | null }> {
+/** Claims. Rejects as `CheckpointKeeper.claim` says. */
+export async function claimState(parts: ClaimParts): Promise<Omit<Claimed, "runAfterMs">> {
   const { store, clock, place, shell, lease, budget, signal } = parts
-  const since = clock.read().mono
-  const until = since + budget
+  const until = clock.read().mono + budget
   const download = new AbortController()
   const giveUp = (): void => download.abort(signal?.reason)
   for (const source of [signal, lease.signal]) source?.addEventListener("abort", giveUp)
@@ -67,8 +61,7 @@ export async function claimState(
     const fetched = saved.state === "content" ? fetches.get(saved.content) : undefined
     const checkpoint = await savedBytes(store, place, seen, patience, fetched)
     if (checkpoint === "moved") throw rejected(place)
-    const runAfterMs = isUnrecorded(lease, outcome.before) ? since + outcome.before.ttlMs : 0
-    return { claimed: { checkpoint, version, runAfterMs }, over: outcome.before }
+    return { checkpoint, version }
   } catch (error) {
     throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error
   } finally {
@@ -77,6 +70,8 @@ export async function claimState(
   }
 }
 
-/** No record but a live head: its owner may still be running, for as long as its ttl at most. */
-const isUnrecorded = (lease: Lease, over: Head | null): over is Head =>
-  lease.how === "created" && over !== null && over.saved.state !== "removed"
+/** No record but a live head: how long its owner may still be running, at most, in milliseconds. */
+export function unrecordedMs(lease: Lease, found: Head | undefined): number {
+  const isLive = lease.how === "created" && found !== undefined && found.saved.state !== "removed"
+  return isLive ? found.ttlMs : 0
+}

@@ -8,7 +8,7 @@ import type { CheckpointStore, ReadAnswer, WriteAnswer } from "../../locks/store
 import type { Clock, Timer } from "../../runtime/clock.ts"
 import { checkClaimable, formatHead, type Head, HEAD_LIMIT, parseHead } from "./head.ts"
 import { headRef } from "./names.ts"
-import { corruptHead, type Place } from "./problems.ts"
+import { asLockError, corruptHead, type Place } from "./problems.ts"
 import type { Answer, Command, Input, Now, Outcome, Settings, State, Wish } from "./protocol-types.ts"
 import { dueAt, initialState, isSent, step } from "./protocol.ts"
 
@@ -40,6 +40,8 @@ type Requested = Extract<Command, { readonly request: number }>
 export class HeadShell {
   /** The last thing that went wrong: the cause of whatever fails for it. */
   trouble: LockError | undefined
+  /** The first head that this tenancy found, as it was before the claim. */
+  found: Head | undefined
   readonly #parts: HeadShellParts
   readonly #place: Place
   #state: State
@@ -121,7 +123,7 @@ export class HeadShell {
       if (command.type === "raise") return await this.#raise(command.above)
       return command.type === "read" ? await this.#read(command) : await this.#put(command)
     } catch (error) {
-      this.trouble = error as LockError
+      this.trouble = asLockError(error, this.#place)
       return { kind: "unusable" }
     }
   }
@@ -132,7 +134,7 @@ export class HeadShell {
       await lease.renew({ tokenAbove: above })
       return lease.token > above ? { kind: "raised", token: lease.token } : { kind: "failed", fatal: false }
     } catch (error) {
-      this.trouble = error as LockError
+      this.trouble = asLockError(error, this.#place)
       return { kind: "failed", fatal: lease.signal.aborted }
     }
   }
@@ -158,7 +160,9 @@ export class HeadShell {
   #parse(body: Uint8Array): Head {
     const head = parseHead(body, this.#place)
     const { adoptHeads, settings } = this.#parts
-    if (this.#state.phase === "unclaimed") checkClaimable(head, this.#place, { ...settings, adoptHeads })
+    if (this.#state.phase !== "unclaimed") return head
+    if (head.nonce !== this.#state.nonce) this.found ??= head
+    checkClaimable(head, this.#place, { ...settings, adoptHeads })
     return head
   }
 

@@ -12,7 +12,7 @@ import type { CheckpointStore } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { OnError } from "../../runtime/report.ts"
 import { badOption, countOf } from "../config.ts"
-import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
+import { type Claimed, type ClaimOptions, claimState, unrecordedMs } from "./claim.ts"
 import { overCap } from "./codec.ts"
 import { storeContent } from "./content.ts"
 import { Garbage } from "./garbage.ts"
@@ -67,7 +67,7 @@ export class CheckpointKeeper {
   readonly #keep: number
   readonly #garbage: Garbage
   readonly #queue: PendingWrite[] = []
-  #tenancy: { readonly lease: Lease; readonly shell: HeadShell } | undefined
+  #tenancy: { readonly lease: Lease; readonly shell: HeadShell; readonly since: number } | undefined
   #isPumping = false
   #isClosed = false
 
@@ -92,13 +92,25 @@ export class CheckpointKeeper {
    */
   async claim({ lease, budget, signal }: ClaimOptions): Promise<Claimed> {
     const { store, clock } = this.#options
-    this.#tenancy ??= { lease, shell: this.#openShell(lease) }
+    this.#tenancy ??= { lease, shell: this.#openShell(lease), since: clock.read().mono }
     const { shell } = this.#tenancy
-    const { over, claimed } = await claimState({ store, clock, place: this.#place, shell, lease, budget, signal })
+    const claimed = await claimState({ store, clock, place: this.#place, shell, lease, budget, signal })
     const head = shell.state.base!.head!
     for (const content of namedContents(head)) this.#garbage.note(content)
-    if (lease.how === "takeover" || (lease.how === "created" && over !== null)) this.#garbage.sweep(head)
-    return claimed
+    if (lease.how === "takeover" || (lease.how === "created" && shell.found !== undefined)) this.#garbage.sweep(head)
+    return { ...claimed, runAfterMs: this.runAfterMs }
+  }
+
+  /**
+   * The sandbox may run only from this time on, in milliseconds of the clock's monotonic time; 0 where at once. Set when
+   * the lease record was deleted by hand under what may be a living owner, whose lease ends by then. That holds after a
+   * failed claim too: a lease that is released before then would hide that owner from the next one.
+   */
+  get runAfterMs(): number {
+    if (this.#tenancy === undefined) return 0
+    const { lease, shell, since } = this.#tenancy
+    const wait = unrecordedMs(lease, shell.found)
+    return wait === 0 ? 0 : since + wait
   }
 
   /**

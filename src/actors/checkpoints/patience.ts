@@ -1,5 +1,5 @@
 /** Trying again until a budget is over: what reads, puts, deletes and lists around the head have in common. */
-import type { LockError } from "../../locks/errors.ts"
+import { LockError } from "../../locks/errors.ts"
 import type { RequestOptions } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
 
@@ -16,9 +16,9 @@ export interface Patience {
 
 /** An attempt came to nothing, for this reason where there was one, and another may not. */
 export class Again {
-  readonly error: LockError | undefined
+  readonly error: unknown
 
-  constructor(error?: LockError) {
+  constructor(error?: unknown) {
     this.error = error
   }
 }
@@ -49,12 +49,15 @@ export async function insist<A>(
   }
 }
 
-/** The attempt's result, unless it outlives its deadline. */
+/** The attempt's result, unless it outlives its deadline. Only typed errors pass. */
 async function orSilence<A>(clock: Clock, deadline: number, attempt: Promise<A>): Promise<A | Again> {
   const { promise: silence, resolve } = Promise.withResolvers<Again>()
   const timer = clock.after(deadline + graceMs, () => resolve(new Again()), { background: true })
   try {
     return await Promise.race([attempt, silence])
+  } catch (error) {
+    if (error instanceof LockError) throw error
+    return new Again(error) // a store never rejects so
   } finally {
     timer.cancel()
   }

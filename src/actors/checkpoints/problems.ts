@@ -109,7 +109,7 @@ export function unknownFate(place: Place, why: string, cause?: LockError): Check
 }
 
 /** Nothing was stored, and trying again may help. */
-export function notReached(place: Place, what: string, cause?: LockError): StoreUnavailableError {
+export function notReached(place: Place, what: string, cause?: unknown): StoreUnavailableError {
   return new StoreUnavailableError({
     message: `${what} of ${place.lockKey} in ${place.store} didn't succeed within its budget`,
     next: "Nothing was stored by it. Try again, with a longer budget if the store is slow",
@@ -126,6 +126,11 @@ export function cancelled(key: string, signal: AbortSignal | undefined): LockCan
     key,
     cause: signal?.reason,
   })
+}
+
+/** What a store, or a lease that isn't ours, threw against its contract becomes a typed error too. */
+export function asLockError(error: unknown, place: Place): LockError {
+  return error instanceof LockError ? error : notReached(place, "A request for the saved state", error)
 }
 
 /** Rejects for work whose patience is over, with the reason that it met last. */

@@ -237,6 +237,29 @@ describe("no record but a live head", () => {
     expect(world.time.read().mono).toBe(1000)
   })
 
+  it("is known after a failed claim too, so that the lease isn't released before", async () => {
+    const world = new World()
+    await world.claimed(100)
+    await world.time.advance(1000)
+    const owner = world.owner(200, { how: "created" })
+    world.store.script.onPut(...Array.from({ length: 9 }, () => failPut()))
+    expect(await failureOf(world.claim(owner, 2000))).toBeInstanceOf(StoreUnavailableError)
+    expect(owner.keeper.runAfterMs).toBe(31_000)
+    world.store.script.heal()
+    expect((await world.claim(owner)).runAfterMs).toBe(31_000)
+    expect((await world.claimed(300, { how: "free" })).keeper.runAfterMs).toBe(0)
+  })
+
+  it("isn't what a claim of one's own leaves behind when it is made again", async () => {
+    const world = new World()
+    const owner = world.owner(100, { how: "created" })
+    world.store.script.onPut(loseAnswer())
+    world.store.script.onRead({}, ...Array.from({ length: 9 }, () => failRead()))
+    expect(await failureOf(world.claim(owner, 2000))).toBeInstanceOf(StoreUnavailableError)
+    world.store.script.heal()
+    expect((await world.claim(owner)).runAfterMs).toBe(0)
+  })
+
   it.each(["free", "takeover", "granted", "reserved"] as const)("doesn't wait when the key was %s", async (how) => {
     const world = new World()
     await world.claimed(100)

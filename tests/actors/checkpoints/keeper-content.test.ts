@@ -393,6 +393,28 @@ describe("a store that never answers, against its contract,", () => {
     await close(world, owner)
   })
 
+  it("or that throws what isn't typed, makes typed errors of it", async () => {
+    const world = new World()
+    await world.commit(await world.claimed(100), large(1))
+    const broken = async (): Promise<never> => {
+      throw new RangeError("a bug")
+    }
+    for (const store of [
+      { ...world.paged, read: broken },
+      { ...world.paged, put: broken },
+    ]) {
+      const error = await failureOf(world.claim(world.owner(200, { store }), 5000))
+      expect(error).toBeInstanceOf(StoreUnavailableError)
+      expect((error as Error).cause).toBeInstanceOf(RangeError)
+    }
+    const owner = await world.claimed(300)
+    const store = { ...world.paged, list: broken, remove: broken }
+    const next = await world.claimed(400, { how: "takeover", store })
+    await close(world, next)
+    await close(world, owner)
+    expect(world.errors).toMatchObject([{ _tag: "StoreUnavailableError", cause: { message: "a bug" } }])
+  })
+
   it("lets no claim and no commit of a head outlive its budget either", async () => {
     const world = new World()
     const mute: CheckpointStore = { ...world.paged, put: never }
