@@ -10,7 +10,7 @@ import { liveWaiter, tokenOf } from "./bodies.ts"
 import { abandon, backoff, ownersTurn } from "./request.ts"
 import { ownerStanding } from "./standing.ts"
 import type { Attempt, Bound, Draft, Due, Hold, LockState, Phase, SentWrite, View } from "./state.ts"
-import { earlier, instant, type Instant, type Now, past, plus } from "./time.ts"
+import { earlier, instant, type Instant, type Now, past, plus, renewalAfter } from "./time.ts"
 
 type Owning = Extract<Phase, { name: "owning" }>
 
@@ -234,7 +234,7 @@ function unsignalled(draft: Draft, hold: Hold, view: View): ReturnType<typeof li
   return waiter === undefined || hold.signalled.includes(waiter.name) ? undefined : waiter
 }
 
-const renewEvery = ({ config, now }: Draft): number => (config.ttl / 3) * (0.9 + now.draw / 5)
+const renewEvery = ({ config, now }: Draft): number => renewalAfter(config.ttl, now.draw)
 
 const wallDeadline = (hold: Hold, now: Now): number => Math.round(now.wall + remaining(hold, now))
 

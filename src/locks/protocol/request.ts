@@ -5,7 +5,7 @@
 import { ABSENT } from "../store.ts"
 import { claimBody, eraseBody, leaveBody, markBody, type Pen, renewBody, tokenOf, type Written } from "./bodies.ts"
 import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./state.ts"
-import { elapsed, instant, type Instant, later, plus, storeNow } from "./time.ts"
+import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } from "./time.ts"
 
 /** Starts a request, unless one is under way that it must wait for. */
 export function issue(draft: Draft, due: Due): void {
@@ -33,9 +33,15 @@ export function ownersTurn(state: Pick<LockState, "config" | "view">, at: Instan
   return afterLastWrite(state, at, state.config.spacing)
 }
 
-/** From when on a waiter may write this version: owners go first. */
+/**
+ * From when on a waiter may write this version: owners go first. Behind an owner that renews more often than that, a
+ * waiter would never have its turn: it writes between two renewals, later than an owner that was held up would.
+ */
 export function waitersTurn(draft: Draft): Instant {
-  return afterLastWrite(draft, instant(draft.now), (2 + draft.now.draw) * draft.config.spacing)
+  const { config, now, view } = draft
+  const renewal = renewalAfter(view?.record?.owner?.ttlMs ?? Infinity, 0) / config.spacing
+  const [from, to] = renewal > 3 ? [2, 3] : [1.2, Math.max(1.4, renewal - 0.2)]
+  return afterLastWrite(draft, instant(now), (from + now.draw * (to - from)) * config.spacing)
 }
 
 function afterLastWrite({ config, view }: Pick<LockState, "config" | "view">, at: Instant, ms: number): Instant {

@@ -23,6 +23,8 @@ export interface Now extends Reading {
 const DIVERGENCE = 1000
 /** A sample of the store's time older than this has drifted too far to stamp writes with. */
 const SAMPLE_LIFE = 60_000
+/** While younger than this, a sample of a clock of whole seconds may be better than the next one. */
+const SAMPLE_YOUTH = 15_000
 
 /** What this process knows of time. */
 export interface Sense {
@@ -31,7 +33,13 @@ export interface Sense {
   /** Grows whenever the clocks diverged: a request of an earlier epoch proves nothing. */
   readonly epoch: number
   /** The store said `storeTime` to a request sent `at`. */
-  readonly sample: { readonly storeTime: number; readonly at: Instant } | undefined
+  readonly sample: Sample | undefined
+}
+
+/** What one answer taught of the store's time. */
+export interface Sample {
+  readonly storeTime: number
+  readonly at: Instant
 }
 
 /** The moment alone. */
@@ -55,6 +63,9 @@ export const later = (a: Instant, b: Instant): Instant => ({
 /** Whether the moment is over by either clock: how rights of ours end. */
 export const past = (at: Instant, now: Instant): boolean => now.mono >= at.mono || now.boot >= at.boot
 
+/** How long after its last write an owner renews: a third of the ttl, give or take a tenth of that by chance in [0,1). */
+export const renewalAfter = (ttl: number, chance: number): number => (ttl / 3) * (0.9 + chance / 5)
+
 /** Milliseconds since a moment, by the clock that counted more. */
 export const elapsed = (from: Instant, now: Instant): number => Math.max(now.mono - from.mono, now.boot - from.boot)
 
@@ -71,6 +82,12 @@ export const compare = (sense: Sense, now: Instant): Sense =>
   diverged(sense, now)
     ? { last: instant(now), epoch: sense.epoch + 1, sample: undefined }
     : { ...sense, last: instant(now) }
+
+/** The better of two samples of a clock that is rounded down to seconds: the one that was rounded less. */
+export function leastRounded(old: Sample | undefined, fresh: Sample, now: Instant): Sample {
+  if (old === undefined || elapsed(old.at, now) > SAMPLE_YOUTH) return fresh
+  return old.storeTime + elapsed(old.at, now) > fresh.storeTime + elapsed(fresh.at, now) ? old : fresh
+}
 
 /** The store's time now, in milliseconds, as far as the sample tells; undefined without a living one. */
 export function storeNow(sense: Sense, now: Instant): number | undefined {
