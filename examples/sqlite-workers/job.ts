@@ -1,16 +1,16 @@
 // The main job: what is done, in order, and what it shows. It drives real processes by real requests, and judges them by
 // their answers, their endings, the store and the act log.
 import { readFileSync } from "node:fs"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { SandboxManager } from "leasehold"
 import { type ActLog, readActs } from "./act-log.ts"
 import { database } from "./database.ts"
+import { Failure } from "./failure.ts"
 import { judge } from "./owners.ts"
 import { type Answer, ask } from "./requests.ts"
 import { createTable, longInsert, type Finding, Rows, rowsOf, selectAll } from "./rows.ts"
 import { open, type Query } from "./sql.ts"
 import type { Timeline } from "./timeline.ts"
-import { within } from "./within.ts"
+import { pause, within } from "./within.ts"
 import type { WorkerProcess } from "./worker-process.ts"
 
 export interface JobParts {
@@ -37,8 +37,8 @@ export interface Outcome {
   readonly problems: readonly string[]
 }
 
-const ROUNDS = 3
-const REQUESTS_A_ROUND = 8
+const ROUNDS = 2
+const REQUESTS_A_ROUND = 10
 const ROWS_A_REQUEST = 5
 /** How many clients write, each one row after the other, to the worker that is going to be killed. */
 const CLIENTS = 4
@@ -144,7 +144,7 @@ export class Job {
   async #checkStored(): Promise<Finding> {
     const { key, onlooker } = this.#parts
     const image = await onlooker.readCheckpoint(database, key)
-    if (image === undefined) throw new Error("no checkpoint is left in the store")
+    if (image === undefined) throw new Failure("no checkpoint is left in the store")
     using db = open(image)
     return this.#check("the checkpoint in the store", rowsOf(db))
   }
@@ -168,6 +168,6 @@ export class Job {
   }
 
   async #until(condition: () => boolean): Promise<void> {
-    while (!condition()) await sleep(POLL_MS, undefined, { signal: this.#parts.signal })
+    while (!condition()) await pause(POLL_MS, this.#parts.signal)
   }
 }

@@ -1,5 +1,7 @@
 // `npm start`: the main job on two real worker processes, told as a timeline, with what it showed as its last line.
 import process from "node:process"
+import { LockError } from "leasehold"
+import { Failure } from "./failure.ts"
 import type { Outcome } from "./job.ts"
 import { help, readOptions, UsageError } from "./options.ts"
 import { Run } from "./run.ts"
@@ -30,7 +32,8 @@ function tell({ handoffMs, takeoverMs, found, acknowledged, ownersAtOnce, proble
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error)
+  const isPlain = error instanceof UsageError || error instanceof Failure || error instanceof LockError
+  console.error(isPlain ? error.message : error)
   if (error instanceof UsageError) console.error("--help says what there is")
   process.exitCode = error instanceof UsageError ? MISUSED : FAILED
 }

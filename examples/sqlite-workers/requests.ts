@@ -1,8 +1,9 @@
 // How the driver asks a worker. A statement is sent again only after a 503, which says that it did not run: at most
 // `TRIES` times, after the time that Retry-After names. Nothing else is tried again: after a reset or a 500 nobody can
 // tell whether a write was done.
-import { setTimeout as sleep } from "node:timers/promises"
+import { Failure } from "./failure.ts"
 import type { Query, Row } from "./sql.ts"
+import { pause } from "./within.ts"
 
 const TRIES = 5
 const LONGEST_PAUSE_S = 5
@@ -29,8 +30,8 @@ export async function ask({ url, key, signal, sql, params }: Ask): Promise<Answe
     const response = await fetch(address, { method: "POST", body, signal })
     const text = await response.text()
     if (response.ok) return JSON.parse(text) as Answer
-    if (response.status !== 503 || tries === TRIES) throw new Error(`${sql}: ${response.status} ${text.trim()}`)
-    const pause = Math.min(Number(response.headers.get("retry-after") ?? 1), LONGEST_PAUSE_S)
-    await sleep(pause * 1000, undefined, { signal })
+    if (response.status !== 503 || tries === TRIES) throw new Failure(`${sql}: ${response.status} ${text.trim()}`)
+    const seconds = Number(response.headers.get("retry-after") ?? 1)
+    await pause(Math.min(seconds, LONGEST_PAUSE_S) * 1000, signal)
   }
 }

@@ -8,6 +8,7 @@ import process from "node:process"
 import { SandboxManager } from "leasehold"
 import { ActLog } from "./act-log.ts"
 import { database } from "./database.ts"
+import { Failure } from "./failure.ts"
 import { Job, type Outcome } from "./job.ts"
 import type { Options } from "./options.ts"
 import { openStore, type StoreChoice } from "./store.ts"
@@ -98,7 +99,7 @@ export class Run implements AsyncDisposable {
   /** The second time it ends this process at once; the workers are killed with it. */
   readonly #interrupt = (signal: NodeJS.Signals): void => {
     if (this.#interruption.signal.aborted) process.exit(1)
-    this.#interruption.abort(new Error(`ended by ${signal}`))
+    this.#interruption.abort(new Failure(`ended by ${signal}`))
   }
 }
 

@@ -3,6 +3,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process"
 import process from "node:process"
 import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
+import { Failure } from "./failure.ts"
 import { parseReport, type Report } from "./reports.ts"
 import { commandFor, type Runtime } from "./runtimes.ts"
 import { within } from "./within.ts"
@@ -34,7 +35,7 @@ export class WorkerProcess implements AsyncDisposable {
       this.#child.once("error", (error) => this.#ready.reject(error)).once("error", () => resolve(null))
       this.#child.once("close", (code, signal) => resolve(code ?? signal))
     })
-    void this.ended.then((ending) => this.#ready.reject(new Error(`worker ${this.name} ended with ${ending}`)))
+    void this.ended.then((ending) => this.#ready.reject(new Failure(`worker ${this.name} ended with ${ending}`)))
     createInterface(this.#child.stdout).on("line", (line) => this.#read(line, onReport))
     this.#child.stdin.on("error", () => {}) // it has ended: `ended` tells
     process.once("exit", this.#kill)
@@ -70,6 +71,6 @@ export class WorkerProcess implements AsyncDisposable {
     if (report === undefined) return console.error(`${this.name}: ${line}`)
     onReport(report)
     if (report.what === "ready") this.#ready.resolve(report.url)
-    if (report.what === "failed") this.#ready.reject(new Error(`worker ${this.name} failed: ${report.error}`))
+    if (report.what === "failed") this.#ready.reject(new Failure(`worker ${this.name} failed: ${report.error}`))
   }
 }

@@ -8,7 +8,7 @@ describe("the main job on GCS", () => {
     const emulator = endpoint === undefined ? [] : ["--endpoint", endpoint]
     const { code, stdout, stderr, figures } = await runMainJob("--store", `gs://${bucket}/${prefix}`, ...emulator)
     expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout: expect.stringContaining("main job: ") })
-    expect(figures?.of).toBeGreaterThanOrEqual(3 * 3 * 8 * 5 + 12)
+    expect(figures?.of).toBeGreaterThanOrEqual(3 * 2 * 10 * 5 + 12)
     expect(figures).toMatchObject({ found: figures?.of, owners: 1 })
     expect(figures?.takeover).toBeGreaterThan(3000)
     expect(figures?.takeover).toBeLessThan(30_000)

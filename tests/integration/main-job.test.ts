@@ -10,8 +10,8 @@ describe("the main job on files", () => {
     try {
       const { code, stdout, stderr, figures } = await runMainJob("--store", directory)
       expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout: expect.stringContaining("main job: ") })
-      // 3 rounds of 8 requests of 5 rows, three times, and 12 rows or more before the kill.
-      expect(figures?.of).toBeGreaterThanOrEqual(3 * 3 * 8 * 5 + 12)
+      // 2 rounds of 10 requests of 5 rows, three times, and 12 rows or more before the kill.
+      expect(figures?.of).toBeGreaterThanOrEqual(3 * 2 * 10 * 5 + 12)
       expect(figures).toMatchObject({ found: figures?.of, owners: 1 })
       // A lease of 6 s that was renewed at most 2 s before has 4 s left; nothing waits longer than its own budget.
       expect(figures?.takeover).toBeGreaterThan(3000)
