@@ -1,0 +1,119 @@
+/**
+ * What a lock does between real processes, whatever the store: run by the test of each store that processes can share.
+ * Each scenario has two workers, on Node and on Deno, in both roles.
+ */
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it, type TestContext } from "vitest"
+import { liveClock } from "../../../src/runtime/clock.ts"
+import type { LockAct, LockWorkerSettings } from "../lock-worker.ts"
+import { LockProcess } from "./lock-process.ts"
+import type { Runtime } from "./spawn.ts"
+
+/** Where the locks are, and how long their leases last. */
+export interface LockPlace {
+  readonly place: LockWorkerSettings["place"]
+  readonly ttl: number
+}
+
+/** The owner's runtime, and the other's. */
+const roles: readonly (readonly [Runtime, Runtime])[] = [
+  ["node", "deno"],
+  ["deno", "node"],
+]
+
+const acquire = { do: "acquire", options: { timeout: "40 s" } } as const
+
+/** The tests run at the same time, for most of each is waiting; `find` is called once for each. */
+export function describeLocks(find: (context: TestContext) => Promise<LockPlace> | LockPlace): void {
+  const start = async (context: TestContext, runtimes: readonly Runtime[], alone?: "release" | "keep") => {
+    const { place, ttl } = await find(context)
+    const settings = { key: liveClock.id(), place, options: { ttl }, ...(alone && { alone }) }
+    return runtimes.map((runtime) => {
+      const worker = new LockProcess(runtime, settings)
+      context.onTestFinished(() => worker[Symbol.asyncDispose]())
+      return worker
+    })
+  }
+
+  const pair = async (context: TestContext, owner: Runtime, other: Runtime) => {
+    const [a, b] = (await start(context, [owner, other])) as [LockProcess, LockProcess]
+    a.tell(acquire)
+    expect(await a.says("acquire")).toMatchObject({ how: "created" })
+    return { a, b }
+  }
+
+  describe.concurrent.each(roles)("between a process on %s that owns a key and one on %s", (owner, other) => {
+    it("is handed over on request, once", async (context) => {
+      const { a, b } = await pair(context, owner, other)
+      a.tell({ do: "yield" })
+      b.tell(acquire)
+      const next = await b.says("acquire")
+      expect(next).toMatchObject({ how: "granted" })
+      expect(next.token).toBeGreaterThan((await a.says("acquire")).token!)
+      expect(await a.says("release")).toMatchObject({ result: "released" })
+      expect(a.said.filter(({ event }) => event === "ReleaseRequested")).toHaveLength(1)
+    })
+
+    it("is taken over from an owner that was killed", async (context) => {
+      const { a, b } = await pair(context, owner, other)
+      a.signal("SIGKILL")
+      expect(await a.ended).toMatchObject({ signal: "SIGKILL" })
+      b.tell(acquire)
+      const next = await b.says("acquire")
+      expect(next).toMatchObject({ how: "takeover" })
+      expect(next.token).toBeGreaterThan((await a.says("acquire")).token!)
+    })
+
+    it("is taken over from an owner that is stopped, which acts no more when it goes on", async (context) => {
+      const directory = await mkdtemp(join(tmpdir(), "leasehold-acts-"))
+      context.onTestFinished(() => rm(directory, { recursive: true })) // runs last, when nobody acts any more
+      const log = join(directory, "acts")
+      const { a, b } = await pair(context, owner, other)
+      a.tell({ do: "work", log })
+      await a.says("working")
+      a.signal("SIGSTOP")
+      b.tell(acquire)
+      expect(await b.says("acquire")).toMatchObject({ how: "takeover" })
+      b.tell({ do: "work", log })
+      await b.says("working")
+      a.signal("SIGCONT")
+      expect(await a.says("stopped")).toMatchObject({ aborted: true })
+      expect(await a.says("Lost")).toMatchObject({ token: (await a.says("acquire")).token })
+      const acts = (await readFile(log, "utf8")).trim().split("\n")
+      const tokens = acts
+        .map((line) => JSON.parse(line) as LockAct)
+        .sort((one, two) => one.at - two.at)
+        .map(({ token }) => token)
+      expect(tokens).toEqual([...tokens].sort((one, two) => one - two))
+      expect(new Set(tokens).size).toBe(2)
+    })
+
+    it("is handed over by an owner that is asked to end", async (context) => {
+      const { a, b } = await pair(context, owner, other)
+      a.tell({ do: "releaseOnSignal" })
+      b.tell(acquire)
+      await a.says("ReleaseRequested")
+      a.signal("SIGTERM")
+      expect(await b.says("acquire")).toMatchObject({ how: "granted" })
+      expect(await a.says("release")).toMatchObject({ result: "released" })
+      expect(await a.ended).toMatchObject({ code: 143 })
+    })
+  })
+
+  describe.concurrent.each(["node", "deno"] as const)("a process on %s that has nothing else to do", (runtime) => {
+    it("ends by itself after it released its lock", async (context) => {
+      const [worker] = (await start(context, [runtime], "release")) as [LockProcess]
+      expect(await worker.ended).toMatchObject({ code: 0, stderr: "" })
+      expect(worker.said.at(-1)).toMatchObject({ event: "release", result: "released" })
+    })
+
+    it("ends by itself although it holds a lease", async (context) => {
+      const [worker] = (await start(context, [runtime], "keep")) as [LockProcess]
+      expect(await worker.ended).toMatchObject({ code: 0, stderr: "" })
+      expect(worker.said.map(({ event }) => event)).toContain("acquire")
+      expect(worker.said.map(({ event }) => event)).not.toContain("Lost")
+    })
+  })
+}
