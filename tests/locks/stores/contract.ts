@@ -199,7 +199,7 @@ export function describeContract(make: () => Promise<ObjectStore>): void {
       const rest = await store.list("leases", { ...options, prefix: "n", after: "n01200x" })
       expect(rest.items.map((item) => item.name)).toEqual(["n01201", "n01202"])
       expect(rest.next).toBeUndefined()
-    })
+    }, 30_000)
 
     it("closes as often as it is asked to", async () => {
       const store = await make()
