@@ -46,7 +46,7 @@ export class BackOff {
   }
 
   get #now(): number {
-    return this.#clock.read().mono
+    return this.#clock.mono()
   }
 
   #forgetOld(): void {

@@ -127,7 +127,7 @@ class Manager implements SandboxManager {
     const { signal, durable } = options
     const call = { wait, signal, durable, onBegin: () => void (begun = true) }
     const attempt = async (): Promise<A> => {
-      const shell = await this.#open(named, { contention: "retry", ...options }, wait)
+      const shell = await this.#open(named, { ...options, contention: options.contention ?? "retry" }, wait)
       return use(shell.tenancy!, fn as UseFn<A>, call)
     }
     try {

@@ -36,7 +36,10 @@ export type ManagerOptions = ManagerStores & {
   readonly ttl?: Duration
   /** Published to others: where this process can be reached. */
   readonly address?: string
-  /** Another process's request is heard only after this time as owner, so that a key doesn't ping-pong; default 5 s. */
+  /**
+   * Another process's request is heard only after this time as owner, so that a key doesn't ping-pong; default 5 s. Give it
+   * more than `restore` takes: a sandbox that is asked for while it restores leaves before anybody has used it.
+   */
   readonly minTenure?: Duration
   /** What `restore` may take; default 30 s. */
   readonly restoreWithin?: Duration

@@ -53,7 +53,7 @@ export class Routine {
   }
 
   #arm(wake: Wake, millis: number | undefined): void {
-    if (millis !== undefined && !this.#stopped) wake.set(this.#clock.read().mono + millis)
+    if (millis !== undefined && !this.#stopped) wake.set(this.#clock.mono() + millis)
   }
 
   /** The end of the use that keeps it busy touches it again. */

@@ -33,7 +33,7 @@ export class SavedState {
   async claim(signal: AbortSignal, onDelay: (ms: number) => void): Promise<Claimed> {
     const { keeper, lease, claimWithin, clock } = this.#parts
     const claimed = await keeper.claim({ lease, budget: claimWithin, signal })
-    const delay = claimed.runAfterMs - clock.read().mono
+    const delay = claimed.runAfterMs - clock.mono()
     if (delay > 0) {
       onDelay(delay)
       await this.#pause(delay)

@@ -55,7 +55,7 @@ export class Wait implements Disposable {
     this.source = options.timeoutSource ?? (options.timeout === undefined ? "the default" : "the timeout option")
     this.signal = this.#controller.signal
     this.#clock = clock
-    this.#started = clock.read().mono
+    this.#started = clock.mono()
     this.#awaited = awaited
     this.#caller = options.signal
     this.#caller?.addEventListener("abort", this.#cancelled)
@@ -65,7 +65,7 @@ export class Wait implements Disposable {
 
   /** Milliseconds left. */
   get left(): number {
-    return Math.max(0, this.limit - (this.#clock.read().mono - this.#started))
+    return Math.max(0, this.limit - (this.#clock.mono() - this.#started))
   }
 
   /** Rejects at once where the budget is 0: what comes next is a wait. */

@@ -162,6 +162,20 @@ describe("a use that ends while its lease is in doubt", () => {
     await world.end()
   })
 
+  it("begins only once a renewal has decided, too", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const host = world.host("laptop")
+    const a = await world.manager("a", sandbox, { clock: host })
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    host.sleep()
+    await world.time.advance(5000)
+    host.resume()
+    expect(handle.lease.isHeld()).toBe(false)
+    expect(await world.run(handle.use((_state, { lease }) => lease.isHeld()))).toBe(true)
+    await world.end()
+  })
+
   it("rejects at the deadline where none does", async () => {
     const { world, use, wire } = await slept({ cut: true })
     const error = await world.failure(use)

@@ -1,0 +1,135 @@
+// What the head tells a sandbox about other owners, where the lease record can't or doesn't.
+import { describe, expect, it } from "vitest"
+import { formatHead, parseHead } from "../../src/actors/checkpoints/head.ts"
+import { headRef } from "../../src/actors/checkpoints/names.ts"
+import { encodeName } from "../../src/locks/keys.ts"
+import { CheckpointInvalidError, CheckpointRejectedError, NotDurableError } from "../../src/mod.ts"
+import { counter, statesOf, World } from "./world.ts"
+
+const lockKey = "counter/k"
+const request = { deadline: 1000, limit: 65_536 }
+
+/** Writes over the head as a later owner would: under a greater token and a nonce of its own. */
+const claimByAnother = async (world: World): Promise<void> => {
+  const ref = headRef(lockKey)
+  const answer = await world.store.read(ref, request)
+  if (answer.kind !== "found") throw new Error(`the head is ${answer.kind}`)
+  const head = parseHead(answer.body, { store: world.store.name, lockKey })
+  const claimed = { ...head, token: head.token + 1000, nonce: "another", opId: "another-1", over: head.opId }
+  await world.store.put(ref, answer.generation, formatHead({ ...claimed, seq: head.seq + 1 }), request)
+}
+
+const deleteRecord = async (world: World): Promise<void> => {
+  const ref = { area: "leases", name: encodeName(lockKey) } as const
+  const answer = await world.store.read(ref, request)
+  if (answer.kind !== "found") throw new Error(`the record is ${answer.kind}`)
+  await world.store.remove(ref, answer.generation, request)
+}
+
+describe("a sandbox whose head a later owner has claimed", () => {
+  it("has lost its lease, whatever that says of itself: the work is aborted and nothing is overwritten", async () => {
+    const world = new World()
+    const closed: string[] = []
+    const sandbox = counter({ close: (_state, { reason }) => void closed.push(reason) })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await world.run(handle.use((state) => void (state.n = 1), { durable: true }))
+    await world.run(claimByAnother(world))
+    const error = await world.failure(handle.use((state) => void (state.n = 2), { durable: true }))
+    expect(error).toBeInstanceOf(NotDurableError)
+    expect((error as Error).cause).toBeInstanceOf(CheckpointRejectedError)
+    expect(await world.run(handle.ended)).toMatchObject({ reason: "lost", error: { _tag: "CheckpointRejectedError" } })
+    await world.time.advance(10)
+    expect(closed).toEqual(["lost"])
+    expect(await world.saved(sandbox, "k")).toEqual({ n: 1 })
+    expect(await world.run(a.whereIs(sandbox, "k"))).toBeUndefined()
+    await world.end()
+  })
+})
+
+describe("a record that was deleted by hand under a living owner", () => {
+  const deleted = async (world: World, hooks: Parameters<typeof counter>[0] = {}) => {
+    const sandbox = counter(hooks)
+    const host = world.host("paused")
+    const a = await world.manager("a", sandbox, { clock: host })
+    const b = await world.manager("b", sandbox)
+    await world.run(a.use(sandbox, "k", (state) => void (state.n = 3), { durable: true }))
+    host.pause()
+    await world.run(deleteRecord(world))
+    return { sandbox, host, a, b }
+  }
+
+  it("makes the next owner claim at once, and run only when that one's lease is over", async () => {
+    const world = new World()
+    const { sandbox, host, a, b } = await deleted(world)
+    const use = b.use(sandbox, "k", ({ n }) => n, { timeout: "2 min" })
+    await world.time.advance(100)
+    const states = statesOf([...b.sandboxes()][0]!)
+    const took = await world.took(use)
+    expect(took).toBeGreaterThan(29_000)
+    expect(took).toBeLessThan(32_000)
+    expect(await use).toBe(3)
+    expect(new Set(states)).toEqual(new Set(["owning.restoring.healthy", "owning.running.healthy"]))
+    host.resume()
+    await world.time.advance(10)
+    expect(a.stats()).toMatchObject({ owning: 0 })
+    await world.end()
+  })
+
+  it("isn't forgotten by a call that gives up meanwhile: nothing is released before that time", async () => {
+    const world = new World()
+    let restores = 0
+    const { sandbox, host, b } = await deleted(world, {
+      restore: ({ checkpoint }) => {
+        restores++
+        return { n: checkpoint?.n ?? 0 }
+      },
+    })
+    const from = world.time.mono()
+    expect(await world.failure(b.restoreSandbox(sandbox, "k", { timeout: "5 s" }))).toMatchObject({
+      _tag: "LockTimeoutError",
+    })
+    expect(restores).toBe(1)
+    await world.run(b.use(sandbox, "k", ({ n }) => n, { timeout: "2 min" }))
+    expect(world.time.mono() - from).toBeGreaterThan(29_000)
+    host.resume()
+    await world.time.advance(10)
+    await world.end()
+  })
+})
+
+describe("a checkpoint over the cap", () => {
+  it("is never stored, and the sandbox goes on", async () => {
+    const world = new World()
+    const sandbox = counter({ checkpoint: ({ n }) => ({ n, text: "x".repeat(n) }) })
+    const a = await world.manager("a", sandbox, { maxCheckpoint: 1000 })
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await world.run(handle.use((state) => void (state.n = 10), { durable: true }))
+    await world.run(handle.use((state) => void (state.n = 2000)))
+    expect(await world.failure(handle.checkpoint())).toBeInstanceOf(CheckpointInvalidError)
+    expect(await world.saved(sandbox, "k")).toMatchObject({ n: 10 })
+    expect(await world.run(handle.use(({ n }) => n))).toBe(2000)
+    await world.run(handle.use((state) => void (state.n = 20), { durable: true }))
+    expect(await world.saved(sandbox, "k")).toMatchObject({ n: 20 })
+    await world.end()
+  })
+})
+
+describe("saved state that can't be restored", () => {
+  it("is an error to whoever asks for the sandbox, never an empty start, and the key is released", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await world.run(handle.use((state) => void (state.n = 1)))
+    await world.run(handle.release())
+    const ref = headRef(lockKey)
+    const answer = await world.store.read(ref, request)
+    if (answer.kind !== "found") throw new Error("no head")
+    await world.store.put(ref, answer.generation, new TextEncoder().encode("not a head"), request)
+    const error = await world.failure(a.restoreSandbox(sandbox, "k"))
+    expect(error).toMatchObject({ _tag: "CorruptCheckpointError" })
+    expect(await world.run(a.whereIs(sandbox, "k"))).toBeUndefined()
+    await world.end()
+  })
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest"
+import { counter, gate, World } from "./world.ts"
+
+describe("a sandbox that nobody uses", () => {
+  it("is saved and released cleanly after idleAfter", async () => {
+    const world = new World()
+    const sandbox = counter({ idleAfter: "1 min" })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await world.run(handle.use((state) => void (state.n = 4)))
+    await world.time.advance(59_000)
+    expect(a.stats()).toMatchObject({ owning: 1 })
+    await world.time.advance(2000)
+    expect(await handle.ended).toEqual({ reason: "idle" })
+    expect(await world.saved(sandbox, "k")).toEqual({ n: 4 })
+    expect(await world.run(a.whereIs(sandbox, "k"))).toBeUndefined()
+    expect(await world.run(a.use(sandbox, "k", (state) => ++state.n))).toBe(5)
+    await world.end()
+  })
+
+  it("counts from the end of the last use, and isn't idle during one", async () => {
+    const world = new World()
+    const sandbox = counter({ idleAfter: "1 min" })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await world.time.advance(50_000)
+    const going = gate()
+    const use = handle.use(() => going.promise)
+    await world.time.advance(5 * 60_000)
+    expect(a.stats()).toMatchObject({ owning: 1, turns: 1 })
+    going.resolve()
+    await world.run(use)
+    await world.time.advance(59_000)
+    expect(a.stats()).toMatchObject({ owning: 1 })
+    await world.time.advance(2000)
+    expect(a.stats()).toMatchObject({ owning: 0 })
+    await world.end()
+  })
+
+  it("isn't idle while its run goes on, and is from its return", async () => {
+    const world = new World()
+    const going = gate()
+    const sandbox = counter({ idleAfter: "1 min", run: () => going.promise })
+    const a = await world.manager("a", sandbox)
+    await world.run(a.use(sandbox, "k", () => 0))
+    await world.time.advance(10 * 60_000)
+    expect(a.stats()).toMatchObject({ owning: 1 })
+    going.resolve()
+    await world.time.advance(61_000)
+    expect(a.stats()).toMatchObject({ owning: 0 })
+    await world.end()
+  })
+})

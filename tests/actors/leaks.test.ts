@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest"
+import { type Clock, memoryStore, SandboxManager } from "../../src/mod.ts"
+import { liveClock } from "../../src/runtime/clock.ts"
+import { heapInUse } from "../support/gc.ts"
+import { counter } from "./world.ts"
+
+/** This process's clock, with a count of the timers that have neither run nor been cancelled. */
+const countingClock = () => {
+  const pending = new Set<object>()
+  const clock: Clock = {
+    read: () => liveClock.read(),
+    mono: () => liveClock.mono(),
+    random: () => liveClock.random(),
+    id: () => liveClock.id(),
+    soon: (callback) => liveClock.soon(callback),
+    bootId: liveClock.bootId,
+    after: (ms, callback, options) => {
+      const own = {}
+      pending.add(own)
+      const elapsed = (): void => {
+        pending.delete(own)
+        callback()
+      }
+      const timer = liveClock.after(ms, elapsed, options)
+      return {
+        cancel: () => {
+          pending.delete(own)
+          timer.cancel()
+        },
+      }
+    },
+  }
+  return { clock, pending }
+}
+
+/** A signal, and how many listeners it has. */
+const countingSignal = () => {
+  const { signal } = new AbortController()
+  const listeners: unknown[] = []
+  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)]
+  signal.addEventListener = (...args: Parameters<typeof add>) => {
+    listeners.push(args[1])
+    add(...args)
+  }
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+    const index = listeners.indexOf(args[1])
+    if (index >= 0) listeners.splice(index, 1)
+    remove(...args)
+  }
+  return { signal, listeners }
+}
+
+describe("1,500 cycles of use and release, live", () => {
+  it("leave no timer, no listener, no sandbox and no heap behind", { timeout: 120_000 }, async () => {
+    const { clock, pending } = countingClock()
+    const { signal, listeners } = countingSignal()
+    const sandbox = counter({ idleAfter: "1 h", checkpointEvery: "1 h" })
+    const manager = await SandboxManager.start({ store: memoryStore(), sandboxes: [sandbox], clock })
+    const cycles = async (count: number): Promise<number> => {
+      for (let i = 0; i < count; i++) {
+        const handle = await manager.restoreSandbox(sandbox, "k", { signal })
+        await handle.use((state) => ++state.n, { signal })
+        await handle.release()
+      }
+      return heapInUse()
+    }
+    const heaps = [await cycles(300), await cycles(400), await cycles(400), await cycles(400)]
+    const grown = heaps.slice(1).map((bytes, round) => (bytes - heaps[round]!) / 400)
+    expect(await manager.readCheckpoint(sandbox, "k")).toEqual({ n: 1500 })
+    expect(Math.min(...grown), "bytes a cycle, in the best of three rounds").toBeLessThan(200)
+    expect([...manager.sandboxes()]).toEqual([])
+    expect(listeners).toEqual([])
+    expect(pending.size).toBe(0)
+    await manager[Symbol.asyncDispose]()
+  })
+})
