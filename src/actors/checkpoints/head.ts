@@ -170,7 +170,7 @@ export function formatHead(head: Head): Uint8Array {
 }
 
 /** Whether there is state to restore. */
-export function holdsState(head: Head | null): boolean {
+function holdsState(head: Head | null): boolean {
   return head !== null && (head.saved.state === "inline" || head.saved.state === "content")
 }
 

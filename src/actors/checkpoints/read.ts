@@ -57,7 +57,7 @@ export async function readCheckpointBytes(from: ReadFrom, of: HeadOf): Promise<S
 }
 
 /** One version of the head. Rejects as `readHead` does. */
-export async function readSeen(store: ObjectStore, place: Place, patience: Patience): Promise<Seen> {
+async function readSeen(store: ObjectStore, place: Place, patience: Patience): Promise<Seen> {
   const seen = await insist<Seen>(patience, requestMs, async (request) => {
     const answer = await store.read(headRef(place.lockKey), { ...request, limit: HEAD_LIMIT })
     switch (answer.kind) {
