@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer"
 /**
  * The one place time, timers and randomness come from: the `Clock` port and its live implementation.
  * Everything above takes a `Clock`, so that the same code runs under virtual time (virtual-time.ts).
@@ -7,8 +6,8 @@ import { Buffer } from "node:buffer"
  * that a timer is on time. A timer is never early, it may be any amount late.
  */
 import { randomBytes } from "node:crypto"
-import { closeSync, openSync, readFileSync, readSync } from "node:fs"
 import { clearTimeout, setImmediate, setTimeout } from "node:timers"
+import { BootClock } from "./boot-clock.ts"
 
 /** One reading of a process's clocks, in milliseconds. */
 export interface Reading {
@@ -88,59 +87,6 @@ class LiveTimer implements Timer {
     clearTimeout(this.#native)
     this.#native = undefined
   }
-}
-
-/** `/proc/uptime` on a descriptor that is opened once and kept: about a microsecond a reading. */
-class BootClock {
-  readonly #buffer = Buffer.alloc(64)
-  #descriptor: number | undefined
-  #id: string | undefined
-  #offset = 0
-  #state: "unopened" | "readable" | "unreadable" = "unopened"
-
-  /** Milliseconds since boot, or the wall clock (from the last good reading on) where they can't be read. */
-  read(wall: number): number {
-    if (this.#state === "unopened") this.#open()
-    if (this.#state === "unreadable") return wall + this.#offset
-    const boot = this.#uptime()
-    if (boot === undefined) this.#state = "unreadable"
-    else this.#offset = boot - wall
-    return wall + this.#offset
-  }
-
-  get id(): string | undefined {
-    if (this.#state === "unopened") this.#open()
-    return this.#id
-  }
-
-  #open(): void {
-    this.#state = "unreadable"
-    if (!mayRead("/proc/uptime")) return
-    try {
-      this.#descriptor = openSync("/proc/uptime", "r")
-      this.#id = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
-      this.#state = "readable"
-    } catch {
-      // Not Linux, or not permitted: the port says that the wall clock stands in.
-      if (this.#descriptor !== undefined) closeSync(this.#descriptor)
-    }
-  }
-
-  #uptime(): number | undefined {
-    try {
-      const length = readSync(this.#descriptor!, this.#buffer, 0, this.#buffer.length, 0)
-      const seconds = Number.parseFloat(this.#buffer.toString("latin1", 0, length))
-      return Number.isFinite(seconds) ? Math.round(seconds * 1000) : undefined
-    } catch {
-      return undefined
-    }
-  }
-}
-
-/** Deno asks at the terminal for a permission it wasn't given; a clock must not make it ask. */
-const mayRead = (path: string): boolean => {
-  const { Deno: deno } = globalThis as { Deno?: { permissions: { querySync(descriptor: object): { state: string } } } }
-  return deno === undefined || deno.permissions.querySync({ name: "read", path }).state === "granted"
 }
 
 class LiveClock implements Clock {
