@@ -7,10 +7,10 @@ import type { AcquiredHow } from "../lock.ts"
 import { needsError, ownerOf } from "../record.ts"
 import { deadlineOf, lower, remaining, shownBound, writtenBound } from "./authority.ts"
 import { liveWaiter, tokenOf } from "./bodies.ts"
-import { abandon, backoff, ownersTurn } from "./request.ts"
+import { abandon, backoff, ownersTurn, ownersTurnSurely } from "./request.ts"
 import { ownerStanding } from "./standing.ts"
 import type { Attempt, Bound, Draft, Due, Hold, LockState, Phase, SentWrite, View } from "./state.ts"
-import { earlier, instant, type Instant, type Now, past, plus, renewalAfter } from "./time.ts"
+import { earlier, instant, type Instant, later, type Now, past, plus, renewalAfter } from "./time.ts"
 
 type Owning = Extract<Phase, { name: "owning" }>
 
@@ -47,7 +47,7 @@ export function beginOwning(draft: Draft, attempt: Attempt, view: View, how: Acq
 export function planOwning(state: LockState, hold: Hold, now: Now): Due | undefined {
   if (hold.expiring) return undefined
   if (hold.readBackAt !== undefined) return { act: "read", at: hold.readBackAt }
-  const renew: Due = { act: "renew", at: ownersTurn(state, hold.renewAt) }
+  const renew: Due = { act: "renew", at: renewalTurn(state, hold) }
   const looking = state.flight?.act === "read"
   const renewFirst = looking || past(renew.at, now) || renew.at.mono <= hold.watchAt.mono
   return renewFirst ? renew : { act: "read", at: hold.watchAt }
@@ -60,6 +60,12 @@ export function expireOwning(draft: Draft, phase: Owning, jumped: boolean): void
   const hold = { ...phase.hold, suspect: true, renewAt: instant(draft.now) }
   draft.phase = { name: "owning", hold }
   tell(draft, "Suspect", hold)
+}
+
+/** Without hurry it keeps its distance from the last write for sure; shortly before the end it risks to come early. */
+function renewalTurn(state: LockState, hold: Hold): Instant {
+  const urgent = plus(deadlineOf(hold), -1.5 * state.config.spacing)
+  return earlier(ownersTurnSurely(state, hold.renewAt), later(ownersTurn(state, hold.renewAt), urgent))
 }
 
 /** The holder asks for a renewal now, perhaps with a greater token. */

@@ -31,7 +31,7 @@ import {
   seekingWrote,
 } from "./seek.ts"
 import type { Command, Draft, Due, Flight, Input, LockConfig, LockState, ProtocolEvent, WriteResult } from "./state.ts"
-import { compare, instant, type Instant, type Now, past } from "./time.ts"
+import { compare, instant, type Instant, later, type Now, past, plus } from "./time.ts"
 import { settleSent, takeApplied, takeRead, takeSample } from "./view.ts"
 
 /** What one step comes to. */
@@ -207,7 +207,9 @@ function unsure(draft: Draft, error: LockError | undefined): void {
 
 /** The object took another's write within its spacing: contention for it, which is no loss under any setting. */
 function throttled(draft: Draft, error: LockError): void {
-  if (draft.view !== undefined) draft.view = { ...draft.view, lastWrite: instant(draft.now) }
+  const { view, config, now } = draft
+  const tryAgain = plus(now, -0.7 * config.spacing)
+  if (view !== undefined) draft.view = { ...view, lastWrite: later(view.lastWrite, tryAgain), vague: 0 }
   if (draft.phase.name === "owning") ownerThrottled(draft, draft.phase, error)
   else unsure(draft, error)
 }

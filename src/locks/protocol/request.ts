@@ -1,3 +1,4 @@
+import type { LeaseRecord } from "../record.ts"
 /**
  * Requests (rules 1 and 13): one under way at a time, a write sent again only as the same bytes, every opId remembered
  * with its first send until the generation moves, and the spacing of writes. A write takes precedence over a read.
@@ -33,15 +34,28 @@ export function ownersTurn(state: Pick<LockState, "config" | "view">, at: Instan
   return afterLastWrite(state, at, state.config.spacing)
 }
 
+/** The same where there is no hurry: however early the last write was stamped, it is long enough ago. */
+export function ownersTurnSurely(state: Pick<LockState, "config" | "view">, at: Instant): Instant {
+  return afterLastWrite(state, at, state.config.spacing + (state.view?.vague ?? 0))
+}
+
 /**
  * From when on a waiter may write this version: owners go first. Behind an owner that renews more often than that, a
- * waiter would never have its turn: it writes between two renewals, later than an owner that was held up would.
+ * waiter would never have its turn: it writes between two renewals, later than an owner that was held up would. After
+ * another waiter's write the owner may be held up: it has its turn before any waiter has one again.
  */
 export function waitersTurn(draft: Draft): Instant {
   const { config, now, view } = draft
   const renewal = renewalAfter(view?.record?.owner?.ttlMs ?? Infinity, 0) / config.spacing
-  const [from, to] = renewal > 3 ? [2, 3] : [1.2, Math.max(1.4, renewal - 0.2)]
+  const short: readonly [number, number] = [1.2, Math.max(1.4, renewal - 0.2)]
+  const [from, to] = !writtenByOwner(view?.record) ? [2.5, 3.5] : renewal > 3 ? [2, 3] : short
   return afterLastWrite(draft, instant(now), (from + now.draw * (to - from)) * config.spacing)
+}
+
+/** Whether the last write was the owner's, as far as is known: its lease counts from its own writes. */
+function writtenByOwner(record: LeaseRecord | undefined): boolean {
+  if (record?.owner === undefined || record.writtenAt === undefined) return true
+  return Math.abs(record.expiresAt - record.owner.ttlMs - record.writtenAt) < 2
 }
 
 function afterLastWrite({ config, view }: Pick<LockState, "config" | "view">, at: Instant, ms: number): Instant {

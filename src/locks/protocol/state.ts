@@ -43,8 +43,10 @@ export interface View {
   readonly sentAt: Instant
   /** The store's time in that answer; undefined where it had none. */
   readonly storeTime: number | undefined
-  /** When this object was last written, as far as known. */
+  /** When this object was last written, as far as its stamp tells. */
   readonly lastWrite: Instant
+  /** By how much the writer's stamp may be early, in milliseconds. */
+  readonly vague: number
   /** It is my own release, so that the next acquire need not read. */
   readonly warm: boolean
 }

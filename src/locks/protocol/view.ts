@@ -7,7 +7,7 @@ import { corruptError, type LeaseRecord, parseRecord } from "../record.ts"
 import { ABSENT, type Generation } from "../store.ts"
 import { ownerOver, type Sight } from "./over.ts"
 import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
-import { elapsed, instant, plus } from "./time.ts"
+import { elapsed, instant, leastRounded, plus, storeNow } from "./time.ts"
 
 /** Takes a read's answer into the draft, or says why nothing was learned. */
 export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): LockError | undefined {
@@ -39,6 +39,7 @@ export function takeApplied(
     sentAt: flight.sentAt,
     storeTime: answer.storeTime,
     lastWrite: instant(draft.now),
+    vague: 0,
     warm: sent.how === "release",
   }
   draft.sent = []
@@ -52,7 +53,9 @@ const endsMemory: ReadonlySet<SentWrite["act"]> = new Set(["claim", "renew", "le
 /** Learns the store's time, unless the clocks jumped while the request was under way. */
 export function takeSample(draft: Draft, flight: Flight, storeTime: number | undefined): void {
   if (storeTime === undefined || flight.epoch !== draft.sense.epoch) return
-  draft.sense = { ...draft.sense, sample: { storeTime, at: flight.sentAt } }
+  const fresh = { storeTime, at: flight.sentAt }
+  const coarse = draft.config.clock === "coarse"
+  draft.sense = { ...draft.sense, sample: coarse ? leastRounded(draft.sense.sample, fresh, draft.now) : fresh }
 }
 
 /**
@@ -77,18 +80,20 @@ export function sightOf(draft: Draft, view: View): Sight {
 function confirm(
   draft: Draft,
   flight: Flight,
-  known: Pick<View, "generation" | "warm"> & { lastWrite?: View["lastWrite"] },
+  known: Pick<View, "generation" | "warm">,
   record: LeaseRecord | undefined,
   storeTime: number | undefined,
 ): undefined {
   takeSample(draft, flight, storeTime)
   const moved = draft.view?.generation !== known.generation
+  const written = !moved && draft.view !== undefined ? draft.view : lastWrite(draft, record)
   const view: View = {
     generation: known.generation,
     record,
     sentAt: flight.sentAt,
     storeTime,
-    lastWrite: (!moved && draft.view?.lastWrite) || lastWrite(draft, record, storeTime),
+    lastWrite: written.lastWrite,
+    vague: written.vague,
     warm: known.warm && !moved,
   }
   draft.view = view
@@ -100,10 +105,12 @@ function confirm(
 /** Before every reading of any clock, and still a number that JSON keeps. */
 const longAgo = { mono: -1e15, boot: -1e15 }
 
-function lastWrite(draft: Draft, record: LeaseRecord | undefined, storeTime: number | undefined): View["lastWrite"] {
-  if (record === undefined) return longAgo
-  const age = record.writtenAt === undefined || storeTime === undefined ? 0 : storeTime - record.writtenAt
-  return plus(draft.now, -Math.max(0, age))
+/** Of another's write, by its stamp, which on a clock of whole seconds may be most of a second early. */
+function lastWrite(draft: Draft, record: LeaseRecord | undefined): Pick<View, "lastWrite" | "vague"> {
+  if (record === undefined) return { lastWrite: longAgo, vague: 0 }
+  const time = storeNow(draft.sense, draft.now)
+  const age = record.writtenAt === undefined || time === undefined ? 0 : Math.max(0, time - record.writtenAt)
+  return { lastWrite: plus(draft.now, -age), vague: draft.config.clock === "coarse" ? Math.min(age, 1000) : 0 }
 }
 
 function observe(draft: Draft, record: LeaseRecord | undefined): void {
