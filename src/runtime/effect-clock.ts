@@ -58,15 +58,28 @@ const effectRandom = (clock: Clock): Random.Random => ({
   nextIntUnsafe: () => Math.floor((clock.random() * 2 - 1) * Number.MAX_SAFE_INTEGER),
 })
 
-/**
- * The services that put an Effect on the clock, for `Effect.provideContext` and `Effect.runForkWith`. With
- * `background: true` its sleeps don't keep the process alive.
- */
-export const clockServices = (clock: Clock, options?: TimerOptions): Context.Context<never> =>
+const makeServices = (clock: Clock, options: TimerOptions | undefined): Context.Context<never> =>
   Context.make(EffectClock.Clock, effectClock(clock, options)).pipe(
     Context.add(Scheduler.Scheduler, effectScheduler(clock)),
     Context.add(Random.Random, effectRandom(clock)),
   )
+
+type Made = WeakMap<Clock, Context.Context<never>>
+
+/** One set a clock, for there may be 100,000 who fork on it. */
+const madeForeground: Made = new WeakMap()
+const madeBackground: Made = new WeakMap()
+
+/**
+ * The services that put an Effect on the clock, for `Effect.provideContext` and `Effect.runForkWith`. With
+ * `background: true` its sleeps don't keep the process alive.
+ */
+export const clockServices = (clock: Clock, options?: TimerOptions): Context.Context<never> => {
+  const made = options?.background ? madeBackground : madeForeground
+  let services = made.get(clock)
+  if (services === undefined) made.set(clock, (services = makeServices(clock, options)))
+  return services
+}
 
 /** `Effect.runFork` on the clock. */
 export const runForkOn = (
