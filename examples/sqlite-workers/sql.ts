@@ -26,6 +26,7 @@ export class QueryError extends Error {}
 export function open(image: Uint8Array | undefined): DatabaseSync {
   const db = new DatabaseSync(":memory:")
   if (image !== undefined) db.deserialize(image)
+  else db.exec("begin immediate; commit") // writes the first page: without one, serialize begins a transaction itself
   db.setAuthorizer((action) => (refused.has(action) ? constants.SQLITE_DENY : constants.SQLITE_OK))
   return db
 }

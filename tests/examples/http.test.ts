@@ -14,6 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), "leasehold-http-"))
 const actsPath = join(folder, "acts.jsonl")
 const acts = new ActLog(actsPath)
 const server = createServer()
+const errors: unknown[] = []
 let manager: SandboxManager
 let url: string
 
@@ -21,7 +22,12 @@ beforeAll(async () => {
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  manager = await SandboxManager.start({ store: memoryStore(), sandboxes: [database], address: url })
+  manager = await SandboxManager.start({
+    store: memoryStore(),
+    sandboxes: [database],
+    address: url,
+    onError: (error) => errors.push(error),
+  })
   server.on("request", handler({ manager, acts, process: "T-1" }))
 })
 afterAll(async () => {
@@ -107,8 +113,9 @@ describe("a worker's HTTP", () => {
     expect(await query("k", `select '${"x".repeat(1_000_000)}'`)).toMatchObject({ status: 413 })
   })
 
-  it("answers 503 with Retry-After while it takes no work", async () => {
-    await manager.drain()
+  it("answers 503 with Retry-After while it takes no work, once every database is saved", async () => {
+    expect(await manager.drain()).toEqual({ stuck: [] })
+    expect(errors).toEqual([])
     const answer = await query("stored", "select 1")
     expect(answer).toMatchObject({ status: 503, body: { code: "LEASEHOLD_CLOSED" } })
     expect(answer.headers.get("retry-after")).toBe("1")

@@ -24,6 +24,12 @@ describe("a statement on the database", () => {
     expect(run(db, { sql: "select count(*) as n from notes" })).toEqual({ rows: [{ n: 2 }] })
   })
 
+  it("may be the first one, on an image of nothing", () => {
+    const image = open(undefined).serialize()
+    expect(image.byteLength).toBeGreaterThan(0)
+    expect(run(open(image), { sql: "create table t(a)" })).toEqual({ changes: 0 })
+  })
+
   it.each([
     ["selec 1", "syntax error"],
     ["", "no statement"],
