@@ -31,9 +31,16 @@ export function thisProcess(store: object): Incarnation {
 }
 
 const hostPart = (): string =>
-  hostname()
+  hostName()
     .replaceAll(/[^A-Za-z0-9.-]/g, "-")
     .slice(0, 60)
+
+/** Only for people to read. Deno asks at the terminal for a permission it wasn't given, which a name is not worth. */
+function hostName(): string {
+  const { Deno: deno } = globalThis as { Deno?: { permissions: { querySync(descriptor: object): { state: string } } } }
+  const known = deno === undefined || deno.permissions.querySync({ name: "sys", kind: "hostname" }).state === "granted"
+  return known ? hostname() : "host"
+}
 
 /** Refuses a name that could not be part of an object's name. */
 export function checkIncarnation(incarnation: Incarnation): Incarnation {
@@ -46,5 +53,5 @@ export function checkIncarnation(incarnation: Incarnation): Incarnation {
 
 /** What an owner says of its host, on a store whose time is that host's. Processes of one boot share its clock. */
 export function hostOf(bootId: string): HostHalf {
-  return { name: hostname(), pid: process.pid, startedAt: null, bootId, pidNs: null, groups: [] }
+  return { name: hostName(), pid: process.pid, startedAt: null, bootId, pidNs: null, groups: [] }
 }
