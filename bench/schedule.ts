@@ -23,11 +23,11 @@ function onSchedule(): Running {
   const schedule = scheduleOf(liveClock)
   let ticks = 0
   const wakes = Array.from({ length: LEASES }, () => {
-    const wake = schedule.wake(() => {
+    const wake = schedule.wake((now) => {
       ticks++
-      wake.set(performance.now() + due())
+      wake.set(now + due())
     })
-    wake.set(liveClock.read().mono + Math.random() * PERIOD)
+    wake.set(liveClock.mono() + Math.random() * PERIOD)
     return wake
   })
   return { ticks: () => ticks, stop: () => wakes.forEach((wake) => wake.clear()) }
