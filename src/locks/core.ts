@@ -43,10 +43,19 @@ export class KeyCore {
   #callers = 0
   #asked: Asked | undefined
   #watch: Disposable | undefined
+  readonly #onBusy: (busy: boolean) => void
 
-  constructor(key: string, store: LeaseStore, clock: Clock, onError: OnError | undefined) {
+  /** `onBusy` is called when the key leaves its rest, and when it comes to rest again. */
+  constructor(
+    key: string,
+    store: LeaseStore,
+    clock: Clock,
+    onError: OnError | undefined,
+    onBusy: (busy: boolean) => void,
+  ) {
     this.key = key
     this.clock = clock
+    this.#onBusy = onBusy
     this.requests = new Requests(key, store, clock, onError)
     this.#hub = new Hub(onError)
     this.#wake = scheduleOf(clock).wake(() => this.dispatch({ type: "tick" }))
@@ -55,6 +64,11 @@ export class KeyCore {
   /** All events of this key in this incarnation. */
   get events$(): Hub<LockEvent>["observable"] {
     return this.#hub.observable
+  }
+
+  /** Whether anybody hears of its events. */
+  get observed(): boolean {
+    return this.#hub.observed
   }
 
   /** The ownership now in force, if one is. */
@@ -171,11 +185,13 @@ export class KeyCore {
     const start = this.#turns.shift()
     if (start === undefined) return
     this.#taken = true
+    this.#onBusy(true)
     start()
   }
 
   #rest(): void {
     this.#taken = false
+    this.#onBusy(false)
     this.#nextTurn()
   }
 
@@ -188,7 +204,6 @@ export class KeyCore {
     return { ...this.clock.read(), fresh: "", draw: 0 }
   }
 
-  /** A core that isn't at rest is kept by the clock that it waits on; one at rest by the locks that use it. */
   #rearm(now: Now): void {
     if (this.#state === undefined) return
     const at = nextWake(this.#state, now)

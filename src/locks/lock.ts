@@ -107,7 +107,10 @@ export interface Incarnation {
 export interface Lock {
   /** What is to be owned. */
   readonly key: string
-  /** All events of this key in this incarnation, across attempts. An observer that throws is dropped, not obeyed. */
+  /**
+   * All events of this key in this incarnation, across attempts and locks, until the observer unsubscribes. An observer that
+   * throws is dropped, not obeyed.
+   */
   readonly events$: Observable<LockEvent>
   /**
    * Settles within its budget with a lease, or rejects: LockTimeoutError, LockContentionError, OwnedElsewhereError,
@@ -125,9 +128,12 @@ export interface Lock {
    * CorruptRecordError or InvalidConfigError.
    */
   peek(): Promise<Owner | undefined>
-  /** Called once for each waiter that asks for the key; soon if one has asked already. What it throws goes to onError. */
+  /**
+   * Called once for each waiter that asks for the key; soon if one has asked already. What it throws goes to onError. Dispose
+   * it when the key is of no more interest: until then the key is remembered.
+   */
   onReleaseRequested(handler: () => void | Promise<void>): Disposable
-  /** Called for each failed renewal and for the loss. What it throws goes to onError. */
+  /** Called for each failed renewal and for the loss, until disposed. What it throws goes to onError. */
   onRenewalError(handler: (error: LockError) => void | Promise<void>): Disposable
 }
 

@@ -1,7 +1,8 @@
 /**
  * The cores of this process: one for each (store, incarnation, key), so that two locks of one key in one process take
- * turns instead of contending. One at rest lives only as long as a lock or lease that uses it, and what it observed of
- * others goes with it, which is safe: observing begins anew.
+ * turns instead of contending. Which of them are remembered depends on their use alone, never on the garbage collector, or
+ * no run could be replayed: one at rest that nobody observes is forgotten once many others came to rest. What it had
+ * observed of other processes goes with it, which is safe: observing begins anew.
  */
 import type { Clock } from "../runtime/clock.ts"
 import type { OnError } from "../runtime/report.ts"
@@ -9,34 +10,53 @@ import { KeyCore } from "./core.ts"
 import { otherClock } from "./refusals.ts"
 import type { LeaseStore } from "./store.ts"
 
-type Cores = Map<string, WeakRef<KeyCore>>
+/** How many cores at rest an incarnation remembers on a store. */
+const REMEMBERED = 1000
 
-const ofStore = new WeakMap<LeaseStore, Cores>()
+/** The cores of one incarnation on one store. */
+export class Cores {
+  readonly clock: Clock
+  readonly #store: LeaseStore
+  readonly #all = new Map<string, KeyCore>()
+  /** In the order in which they came to rest. */
+  readonly #resting = new Set<KeyCore>()
 
-const forget = new FinalizationRegistry<{ readonly cores: Cores; readonly name: string }>(({ cores, name }) => {
-  if (cores.get(name)?.deref() === undefined) cores.delete(name)
-})
+  constructor(store: LeaseStore, clock: Clock) {
+    this.#store = store
+    this.clock = clock
+  }
 
-/** What names a core. */
-export interface CoreName {
-  readonly key: string
-  /** The incarnation. */
-  readonly id: string
-  readonly store: LeaseStore
+  /** The core of a key, to be asked for at each use. Errors of its own go to the onError of whoever used it first. */
+  of(key: string, onError: OnError | undefined): KeyCore {
+    const known = this.#all.get(key)
+    if (known !== undefined) return known
+    const core: KeyCore = new KeyCore(key, this.#store, this.clock, onError, (busy) => {
+      if (busy) this.#resting.delete(core)
+      else this.#rests(core)
+    })
+    this.#all.set(key, core)
+    this.#rests(core)
+    return core
+  }
+
+  #rests(core: KeyCore): void {
+    this.#resting.add(core)
+    const [oldest] = this.#resting
+    if (oldest === undefined || this.#resting.size <= REMEMBERED) return
+    this.#resting.delete(oldest)
+    if (oldest.observed) this.#resting.add(oldest)
+    else this.#all.delete(oldest.key)
+  }
 }
 
-/** The core of a key. Errors of its own go to its first lock's onError. Throws InvalidConfigError for a second clock. */
-export function coreOf({ key, id, store }: CoreName, clock: Clock, onError: OnError | undefined): KeyCore {
-  let cores = ofStore.get(store)
-  if (cores === undefined) ofStore.set(store, (cores = new Map()))
-  const name = `${id}/${key}` // an incarnation has no slash
-  const known = cores.get(name)?.deref()
-  if (known !== undefined) {
-    if (known.clock !== clock) throw otherClock(key)
-    return known
-  }
-  const core = new KeyCore(key, store, clock, onError)
-  cores.set(name, new WeakRef(core))
-  forget.register(core, { cores, name })
-  return core
+const ofStore = new WeakMap<LeaseStore, Map<string, Cores>>()
+
+/** The cores of an incarnation on a store. Throws InvalidConfigError for a second clock; `key` is for its message. */
+export function coresOf(store: LeaseStore, id: string, clock: Clock, key: string): Cores {
+  let byIncarnation = ofStore.get(store)
+  if (byIncarnation === undefined) ofStore.set(store, (byIncarnation = new Map()))
+  let cores = byIncarnation.get(id)
+  if (cores === undefined) byIncarnation.set(id, (cores = new Cores(store, clock)))
+  if (cores.clock !== clock) throw otherClock(key)
+  return cores
 }

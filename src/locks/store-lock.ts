@@ -2,7 +2,7 @@
  * `Lock` over any `LeaseStore`: what a caller asks for, checked, in front of the core of the key. What happens to the lease
  * is the protocol's.
  */
-import type { Observable } from "rxjs"
+import { defer, type Observable } from "rxjs"
 import { liveClock } from "../runtime/clock.ts"
 import { guarded } from "../runtime/observables.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
@@ -17,7 +17,7 @@ import { ONE_TRY } from "./protocol/budget.ts"
 import type { LockConfig } from "./protocol/state.ts"
 import { corruptError, ownerOf, parseRecord } from "./record.ts"
 import { cancelled, noStore, notHeld } from "./refusals.ts"
-import { coreOf } from "./registry.ts"
+import { type Cores, coresOf } from "./registry.ts"
 import { isStore } from "./start-store.ts"
 import type { LeaseStore } from "./store.ts"
 
@@ -29,7 +29,7 @@ export class StoreLock implements Lock {
   readonly #options: LockOptions
   readonly #id: string
   readonly #report: OnError
-  readonly #core: KeyCore
+  readonly #cores: Cores
   #lease: Lease | undefined
 
   /**
@@ -46,19 +46,22 @@ export class StoreLock implements Lock {
     this.#options = options
     this.#id = checkIncarnation(incarnation).id
     this.#report = reporter(onError)
-    this.#core = coreOf({ key, id: this.#id, store }, clock, onError)
+    this.#cores = coresOf(store, this.#id, clock, key)
   }
 
   /** All events of this key in this incarnation. */
   get events$(): Observable<LockEvent> {
-    return guarded(this.#core.events$, this.#report)
+    return guarded(
+      defer(() => this.#core.events$),
+      this.#report,
+    )
   }
 
   /** Acquires the key within its budget. */
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
     const wish = wishOf(options)
     const { signal } = options
-    const from = this.#core.clock.mono()
+    const from = this.#cores.clock.mono()
     if (signal?.aborted) throw cancelled(this.key)
     const config = await this.#ready(wish, signal)
     const acquired = (lease: Lease): void => void (this.#lease = lease)
@@ -95,13 +98,14 @@ export class StoreLock implements Lock {
 
   /** Called once for each waiter that asks for the key, soon if one has asked already. */
   onReleaseRequested(handler: () => void | Promise<void>): Disposable {
-    const { asked } = this.#core
-    const subscription = this.#core.events$.subscribe((event) => {
+    const core = this.#core
+    const { asked } = core
+    const subscription = core.events$.subscribe((event) => {
       if (event.type === "ReleaseRequested") this.#call(handler)
     })
     if (asked !== undefined) {
-      this.#core.clock.soon(() => {
-        if (!subscription.closed && this.#core.asked === asked) this.#call(handler)
+      core.clock.soon(() => {
+        if (!subscription.closed && core.asked === asked) this.#call(handler)
       })
     }
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
@@ -115,6 +119,11 @@ export class StoreLock implements Lock {
       if (error !== undefined) this.#call(() => handler(error))
     })
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
+  }
+
+  /** It may have been forgotten since it was used last. */
+  get #core(): KeyCore {
+    return this.#cores.of(this.key, this.#options.onError)
   }
 
   /** A handler may be an async function all the same: what it rejects with is reported too. */

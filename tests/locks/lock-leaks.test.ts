@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest"
 import { StoreLock } from "../../src/locks/store-lock.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
-import { heapInUse } from "../support/gc.ts"
+import { collected, heapInUse } from "../support/gc.ts"
+import { scripted } from "../support/scripted-store.ts"
 
 /** A signal that counts its listeners: how many there are, and how many there ever were. */
 function countedSignal(): { readonly signal: AbortSignal; readonly counts: { now: number; ever: number } } {
@@ -88,6 +89,53 @@ describe("a lease whose lock nobody refers to", () => {
     await heapInUse()
     await time.advance(120_000)
     await expect(time.runUntil(acquire("b"))).rejects.toMatchObject({ owner: { ownerId: "a" } })
+  })
+})
+
+describe("a key that nobody uses", () => {
+  const alone = () => {
+    const time = new VirtualTime()
+    const store = scripted(memoryStore({ clock: time }), time)
+    const lock = (key: string): StoreLock => new StoreLock(key, { store, clock: time, incarnation: { id: "a" } })
+    const cycle = async (key: string): Promise<string[]> => {
+      const before = store.script.requests.length
+      const lease = await lock(key).acquire()
+      await lease.release()
+      return store.script.requests.slice(before).map(({ op }) => op)
+    }
+    return { time, lock, cycle }
+  }
+
+  it("is observed for as long as an observer is subscribed, also when its lock was dropped", async () => {
+    const { time, lock, cycle } = alone()
+    const told: string[] = []
+    lock("k").events$.subscribe(({ type }) => told.push(type))
+    await collected()
+    await time.runUntil(cycle("k"))
+    await collected()
+    for (let other = 0; other < 1500; other++) await cycle(`other/${other}`)
+    await time.runUntil(cycle("k"))
+    expect(told).toEqual(["Acquired", "Released", "Acquired", "Released"])
+  })
+
+  it("is remembered, whatever the garbage collector does, until a thousand others came to rest", async () => {
+    const { time, cycle } = alone()
+    expect(await time.runUntil(cycle("k"))).toEqual(["read", "put", "put"])
+    await collected()
+    for (let other = 0; other < 999; other++) await cycle(`other/${other}`)
+    expect(await time.runUntil(cycle("k"))).toEqual(["put", "put"])
+    for (let other = 0; other < 1000; other++) await cycle(`another/${other}`)
+    expect(await time.runUntil(cycle("k"))).toEqual(["read", "put", "put"])
+  })
+
+  it("is not forgotten while it is used", async () => {
+    const { time, lock, cycle } = alone()
+    await time.runUntil(lock("k").acquire())
+    for (let other = 0; other < 1500; other++) await cycle(`other/${other}`)
+    const error = await lock("k")
+      .acquire({ timeout: 0 })
+      .catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ _tag: "LockTimeoutError", owner: { ownerId: "a" } })
   })
 })
 
