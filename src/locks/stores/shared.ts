@@ -1,26 +1,25 @@
 /**
  * The stores that locks make for themselves: one for the same parts in a process, so that two locks of one key take turns
- * instead of contending. A store lives as long as something uses it.
+ * instead of contending, and observers hear of all of them. They stay for the life of the process, as what is observed on
+ * them may; who uses ever new places makes stores and gives them to `StoreLock`.
  */
 import type { LeaseStore } from "../store.ts"
 
 interface Entry<S extends LeaseStore> {
   readonly parts: readonly unknown[]
-  readonly store: WeakRef<S>
+  readonly store: S
 }
 
 /** The stores of one kind. */
 export class SharedStores<S extends LeaseStore> {
-  #entries: readonly Entry<S>[] = []
+  readonly #entries: Entry<S>[] = []
 
   /** The store made of the same parts, compared one by one; `make` makes it where there is none. */
   get(parts: readonly unknown[], make: () => S): S {
     const known = this.#entries.find((entry) => entry.parts.every((part, index) => Object.is(part, parts[index])))
-    const living = known?.store.deref()
-    if (living !== undefined) return living
+    if (known !== undefined) return known.store
     const store = make()
-    const others = this.#entries.filter((entry) => entry.store.deref() !== undefined)
-    this.#entries = [...others, { parts, store: new WeakRef(store) }]
+    this.#entries.push({ parts, store })
     return store
   }
 }
