@@ -13,10 +13,11 @@ const HASHED_PREFIX = 100
 export function checkKey(key: unknown): asserts key is string {
   const problem = keyProblem(key)
   if (problem === undefined) return
+  const shown = typeof key === "string" ? key : `a value of type ${typeof key}`
   throw new InvalidKeyError({
-    message: `${JSON.stringify(String(key).slice(0, 80))} is not a key: it ${problem}`,
+    message: `${JSON.stringify(shown.slice(0, 80))} is not a key: it ${problem}`,
     next: "Use a non-empty NFC string of at most 512 bytes without control characters and without . or .. segments",
-    key: String(key),
+    key: shown,
   })
 }
 
@@ -41,8 +42,8 @@ export function sandboxLockKey(definition: string, key: string): string {
 export function splitSandboxLockKey(lockKey: string): { definition: string; key: string } | undefined {
   const parts = lockKey.split("/")
   if (parts.length !== 2) return undefined
-  const [definition, key] = parts.map((part) => part.replaceAll("%2F", "/").replaceAll("%25", "%"))
-  return definition === undefined || key === undefined ? undefined : { definition, key }
+  const [definition = "", key = ""] = parts.map((part) => part.replaceAll("%2F", "/").replaceAll("%25", "%"))
+  return sandboxLockKey(definition, key) === lockKey ? { definition, key } : undefined
 }
 
 function escapePart(part: string): string {
@@ -56,7 +57,10 @@ export function encodeName(key: string): string {
   return `${wholeEscapes(encoded.slice(0, HASHED_PREFIX))}~${sha256(key)}`
 }
 
-/** The key of a name, or undefined where the name holds only a hash of it: then the key is read from the body. */
+/**
+ * The key of a name, or undefined where the name holds only a hash of it (then the key is read from the body), or where it
+ * is the name of no key.
+ */
 export function decodeName(name: string): string | undefined {
   if (name.includes("~")) return undefined
   const bytes: number[] = []
@@ -64,7 +68,8 @@ export function decodeName(name: string): string | undefined {
     if (name[i] !== "=") bytes.push(name.charCodeAt(i))
     else bytes.push(Number.parseInt(name.slice(i + 1, (i += 2) + 1), 16))
   }
-  return new TextDecoder().decode(Uint8Array.from(bytes))
+  const key = new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes))
+  return keyProblem(key) === undefined && encodeName(key) === name ? key : undefined
 }
 
 /** What the names of all keys that begin with `prefix` begin with; longer prefixes than a hashed name keeps are cut. */

@@ -82,7 +82,7 @@ const toMillis = (seconds: number): number => Math.round(seconds * 1000)
 /** Reads a record's bytes. CorruptRecordError for whatever is not a record of this key: it is never "free". */
 export function parseRecord(key: string, text: string): LeaseRecord {
   const body = parseObject(key, text)
-  if (typeof body["key"] === "string" && body["key"] !== key) corrupt(key, `it is the record of another key`)
+  if (body["key"] !== undefined && body["key"] !== key) corrupt(key, "it is the record of another key")
   const ownerId = idOf(key, body, "ownerId")
   const waitingOwnerId = idOf(key, body, "waitingOwnerId")
   if (!("ownerId" in body) || !("expiresAt" in body)) corrupt(key, "it lacks ownerId and expiresAt")
@@ -181,13 +181,12 @@ function halvesOf(
 function ownerHalf(key: string, body: Record<string, unknown>, ownerId: string | null): OwnerHalf | undefined {
   const half = body["owner"]
   if (ownerId === null || !counts(half, ownerId, body["expiresAt"])) return undefined
-  const sound =
-    isToken(half["token"]) &&
-    isTime(half["ttlMs"]) &&
-    half["ttlMs"] > 0 &&
-    isText(half["nonce"]) &&
-    isText(half["opId"])
-  if (!sound) corrupt(key, "its owner half has wrong types")
+  const { token, ttlMs, nonce, opId, address, stateVersion, host, deletes } = half
+  const identified = isToken(token) && isText(nonce) && isText(opId)
+  const timed = isTime(ttlMs) && ttlMs > 0
+  const described = (address == null || isText(address)) && (stateVersion == null || isTime(stateVersion))
+  const housed = (host == null || isObject(host)) && (deletes === undefined || typeof deletes === "boolean")
+  if (!identified || !timed || !described || !housed) corrupt(key, "its owner half has wrong types")
   return half as unknown as OwnerHalf
 }
 

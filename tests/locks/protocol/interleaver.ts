@@ -4,9 +4,9 @@
  * whoever gave up must come to rest and a newcomer must get the key.
  */
 import fc from "fast-check"
-import type { LockConfig } from "../../../src/locks/protocol/state.ts"
 import { SeededRandom } from "../../../src/runtime/random.ts"
 import { acquire, type ProcessModel, type Told } from "./process-model.ts"
+import { type Sabotage, saboteur } from "./sabotage.ts"
 import { StrangerModel, type StrangerMove } from "./stranger-model.ts"
 import { type ProcessOptions, REQUEST_DEADLINE, type Request, World } from "./world.ts"
 
@@ -15,7 +15,16 @@ const stores = {
   gcs: { clock: "coarse", spacing: 1000 },
   memory: { clock: "exact", spacing: 0 },
   clockless: { clock: "none", spacing: 0 },
+  /** The store's time is that of each host, as in a directory that two hosts share. */
+  hosts: { clock: "exact", spacing: 0 },
 } as const
+
+interface Machine {
+  readonly ttl: number
+  readonly rate: number
+  readonly bootClock: boolean
+  readonly strict: boolean
+}
 
 /** A run, complete: the same script gives the same world. */
 export interface Script {
@@ -24,23 +33,16 @@ export interface Script {
   readonly stranger: "none" | "keep" | "drop"
   /** How slow the stranger's clock is, in milliseconds. */
   readonly slow: number
-  readonly processes: readonly { readonly ttl: number; readonly rate: number; readonly bootClock: boolean }[]
+  readonly processes: readonly Machine[]
+  /** Locks without checkpoints, whose records are deleted on release. */
+  readonly deletes: boolean
+  /** An operator deletes records, also under live owners. */
+  readonly operator: boolean
   readonly moves: readonly (readonly [kind: number, who: number, how: number])[]
 }
 
-/** What a test breaks on purpose, to see that the watchdog notices. */
-export interface Sabotage {
-  readonly config?: Partial<LockConfig>
-  /** How far the store's answers may disagree, in milliseconds. */
-  readonly disagreement?: number
-  /** The boot clock doesn't count suspend, and nobody can tell. */
-  readonly sleepUnnoticed?: boolean
-  /** All that is fresh in a process is the same. */
-  readonly stale?: boolean
-}
-
 export const scripts: fc.Arbitrary<Script> = fc.record({
-  store: fc.constantFrom("gcs", "gcs", "memory", "clockless"),
+  store: fc.constantFrom("gcs", "gcs", "memory", "clockless", "hosts"),
   seed: fc.nat(2 ** 31 - 1),
   stranger: fc.constantFrom("none", "none", "keep", "drop"),
   slow: fc.constantFrom(0, 0, 60_000),
@@ -49,34 +51,37 @@ export const scripts: fc.Arbitrary<Script> = fc.record({
       ttl: fc.constantFrom(6000, 12_000, 30_000),
       rate: fc.constantFrom(1, 0.975, 1.025),
       bootClock: fc.constantFrom(true, true, false),
+      strict: fc.constantFrom(false, false, false, true),
     }),
     { minLength: 2, maxLength: 3 },
   ),
+  deletes: fc.constantFrom(false, false, false, true),
+  operator: fc.constantFrom(false, false, false, false, true),
   moves: fc.array(fc.tuple(fc.nat(99), fc.nat(7), fc.nat(999)), { minLength: 10, maxLength: 150, size: "max" }),
 })
 
-type Act = (play: Play, process: ProcessModel, how: number) => void
+type Act = (game: Play, process: ProcessModel, how: number) => void
 
 /** Each kind of move with its share of a hundred. */
 const acts: readonly (readonly [share: number, act: Act])[] = [
-  [24, (play, _, how) => play.world.advance(how)],
-  [8, (play, _, how) => play.world.advance(how * 10)],
-  [2, (play, _, how) => play.world.advance(how * 40)],
-  [8, (play, _, how) => pick(play.world.undelivered, how, (request) => play.world.deliver(request))],
-  [8, (play, process) => each(play.world.open(process), (request) => play.world.answer(request))],
-  [3, (play, process) => each(play.world.open(process), (request) => play.world.lose(request))],
-  [3, (play, process) => each(play.world.open(process), (request) => play.world.loseAnswer(request))],
-  [2, (play, _, how) => pick(play.writes, how, (request) => play.world.deliver(request))],
-  [9, (play, process, how) => play.acquire(process, how)],
-  [3, (play, process) => play.world.send(process, { type: "cancel" })],
-  [5, (play, process) => play.world.send(process, { type: "release" })],
-  [3, (play, process, how) => play.renew(process, how)],
-  [2, (play, process) => play.crash(process)],
-  [5, (play, process) => play.freeze(process, "stopped")],
-  [3, (play, process) => play.freeze(process, "suspended")],
+  [24, (game, _, how) => game.world.advance(how)],
+  [8, (game, _, how) => game.world.advance(how * 10)],
+  [2, (game, _, how) => game.world.advance(how * 40)],
+  [8, (game, _, how) => pick(game.world.undelivered, how, (request) => game.world.deliver(request))],
+  [8, (game, process) => each(game.world.open(process), (request) => game.world.answer(request))],
+  [3, (game, process) => each(game.world.open(process), (request) => game.world.lose(request))],
+  [3, (game, process) => each(game.world.open(process), (request) => game.world.loseAnswer(request))],
+  [2, (game, _, how) => pick(game.writes, how, (request) => game.world.deliver(request))],
+  [9, (game, process, how) => game.acquire(process, how)],
+  [3, (game, process) => game.world.send(process, { type: "cancel" })],
+  [5, (game, process) => game.world.send(process, { type: "release" })],
+  [3, (game, process, how) => game.renew(process, how)],
+  [2, (game, process) => game.crash(process)],
+  [5, (game, process) => game.freeze(process, "stopped")],
+  [3, (game, process) => game.freeze(process, "suspended")],
   [4, (_, process, how) => void (process.network = networks[how % networks.length]!)],
-  [7, (play, _, how) => play.stranger?.move(strangerMoves[how % strangerMoves.length]!)],
-  [1, (play, process) => play.world.send(process, { type: "leaveToExpire" })],
+  [7, (game, _, how) => game.stranger?.move(strangerMoves[how % strangerMoves.length]!)],
+  [1, (game, process) => game.operate(process)],
 ]
 
 const networks = ["up", "up", "slow", "slow", "slow", "held", "held", "down", "down"] as const
@@ -91,6 +96,8 @@ const strangerMoves: readonly StrangerMove[] = [
   "release",
   "delete",
 ]
+/** How far the dates of a store's answers are apart, in milliseconds: half the least guard. */
+const DISAGREEMENT = 1000
 /** One way, at most, in milliseconds. */
 const delays = [100, 100, 100, 2000, 20_000] as const
 const budgets = [30_000, 5000, 1000, 0, 120_000, undefined] as const
@@ -109,7 +116,7 @@ export class Play {
 
   constructor(script: Script, sabotage: Sabotage = {}) {
     const random = new SeededRandom(script.seed)
-    const { disagreement = 1000 } = sabotage
+    const spoil = saboteur(sabotage)
     this.#script = script
     this.#sabotage = sabotage
     this.world = new World({
@@ -118,12 +125,17 @@ export class Play {
       heldFor: REQUEST_DEADLINE,
       draw: () => random.next(),
       delay: () => 5 + delays[Math.floor(random.next() * delays.length)]! * random.next(),
-      twist: (_, result) =>
-        script.store === "gcs" && result.storeTime !== undefined
-          ? { ...result, storeTime: result.storeTime + (random.next() - 0.5) * disagreement }
-          : result,
+      twist: (request, result, store) => {
+        const { storeTime } = result
+        const jitter = script.store === "gcs" ? (random.next() - 0.5) * (DISAGREEMENT / 2) : 0
+        return spoil(request, storeTime === undefined ? result : { ...result, storeTime: storeTime + jitter }, store)
+      },
     })
-    if (script.stranger !== "none") {
+    // Tokens without a record are the store's time, as far as a sample tells.
+    if (script.deletes || script.operator) this.world.watchdog.excuse("growing tokens")
+    // The promise of a lock without checkpoints ends where an operator deletes its record.
+    if (script.operator) this.world.watchdog.excuse("one holder")
+    if (script.stranger !== "none" && script.store !== "hosts") {
       this.stranger = new StrangerModel(this.world, "stranger", script.stranger, script.slow)
       this.world.watchdog.parties.push(this.stranger)
     }
@@ -157,6 +169,12 @@ export class Play {
     this.world.send(process, { type: "renew", ...raise })
   }
 
+  /** Now and then an operator deletes the record, or stuck work leaves its lease to run out. */
+  operate(process: ProcessModel): void {
+    if (this.#script.operator) this.world.store.remove(this.world.at)
+    else this.world.send(process, { type: "leaveToExpire" })
+  }
+
   /** It dies, and another starts in its place. */
   crash(process: ProcessModel): void {
     if (this.world.processes.length >= 6 || process.crashed) return
@@ -171,14 +189,21 @@ export class Play {
     else process.thaw(this.world.at)
   }
 
-  #spawn({ ttl, rate, bootClock }: Script["processes"][number]): ProcessModel {
-    const { store } = this.#script
-    const sameClock = store === "memory"
+  #spawn({ ttl, rate, bootClock, strict }: Machine): ProcessModel {
+    const { store, deletes } = this.#script
+    const sameClock = store === "memory" || store === "hosts"
     const guard = sameClock ? ttl / 10 : Math.max(2000, ttl / 10)
-    const { sleepUnnoticed = false, stale = false, config } = this.#sabotage
+    const { sleepUnnoticed = false, stale = false, disagreement = DISAGREEMENT / 2, config } = this.#sabotage
     const clocks = { rate: sameClock ? 1 : rate, bootClock, sleepUnnoticed, stale }
-    const options: ProcessOptions = { ttl, guard, ...clocks, ...config }
-    return this.world.process(`p${this.#born++}`, options)
+    const number = this.#born++
+    const options: ProcessOptions = { ttl, guard, strict, deletes, ...clocks, ...config }
+    const side = number % 2
+    const host = { name: "h", pid: number, startedAt: null, bootId: `boot-${side}`, pidNs: null, groups: [] }
+    const home = store === "hosts" ? { bootId: host.bootId, host } : {}
+    const process = this.world.process(`p${number}`, { ...options, ...home })
+    const apart = { gcs: disagreement, hosts: 1_000_000, memory: 0, clockless: 0 }[store]
+    process.storeSkew = (side - 0.5) * apart
+    return process
   }
 
   /** The faults stop: all come to rest, and a newcomer gets the key. */
@@ -200,7 +225,7 @@ export class Play {
 
   #newcomer(others: readonly ProcessModel[]): void {
     const { world } = this
-    const newcomer = this.#spawn({ ttl: 12_000, rate: 1, bootClock: true })
+    const newcomer = this.#spawn({ ttl: 12_000, rate: 1, bootClock: true, strict: false })
     world.send(newcomer, acquire({ budgetMs: undefined, contention: "retry" }))
     const start = world.at
     const asked = ({ at, event }: Told): boolean => at >= start && event.type === "ReleaseRequested"
@@ -226,7 +251,8 @@ function actOf(kind: number): Act {
   throw new RangeError(`no act ${kind}`)
 }
 
-/** Plays a script; throws what was violated. */
-export function play(script: Script, sabotage?: Sabotage): void {
-  new Play(script, sabotage).run()
+/** Plays a number of scripts; what was violated first, with the smallest script that violates it. */
+export function interleave(runs: number, seed: number, sabotage?: Sabotage): fc.RunDetails<[Script]> {
+  const holds = fc.property(scripts, (script) => new Play(script, sabotage).run())
+  return fc.check(holds, { numRuns: runs, seed, endOnFailure: sabotage !== undefined })
 }

@@ -9,13 +9,16 @@ import { Watchdog } from "./invariants.ts"
 import { acquire, type Clocks, ProcessModel } from "./process-model.ts"
 import { silence, StoreModel, type StoreTraits } from "./store-model.ts"
 
+/** What a store answers. */
+export type Result = ReadResult | WriteResult
+
 /** A request on its way, or what became of it. */
 export interface Request {
   readonly process: ProcessModel
   readonly command: Exclude<Command, { type: "abandon" }>
   readonly sentAt: number
   /** What the store answered; undefined before it arrived. */
-  result: ReadResult | WriteResult | undefined
+  result: Result | undefined
   /** Its sender has heard of it, or no longer listens. */
   over: boolean
   deliverAt: number
@@ -35,7 +38,7 @@ export interface WorldOptions extends Partial<StoreTraits> {
   /** A request that the test holds is given up after this, as every real request is; without one, never. */
   readonly heldFor?: number
   /** Changes the answers on their way, as by clocks that differ or by a fault. */
-  readonly twist?: (request: Request, result: ReadResult | WriteResult) => ReadResult | WriteResult
+  readonly twist?: (request: Request, result: Result, store: StoreModel) => Result
 }
 
 /** How one process differs from the others. */
@@ -158,12 +161,12 @@ export class World {
         ? this.store.read(command.known, this.at)
         : this.store.write(command.expected, command.type === "put" ? command.body : undefined, this.at)
     const skewed = "storeTime" in result ? { ...result, storeTime: result.storeTime + process.storeSkew } : result
-    request.result ??= this.#options.twist?.(request, skewed) ?? skewed
+    request.result ??= this.#options.twist?.(request, skewed, this.store) ?? skewed
     this.watchdog.wrote()
   }
 
   /** Brings a request's answer to its sender, delivering it first if need be. */
-  answer(request: Request, instead?: ReadResult | WriteResult): void {
+  answer(request: Request, instead?: Result): void {
     if (instead === undefined && request.result === undefined) this.deliver(request)
     const wasOver = request.over
     request.over = true
