@@ -62,11 +62,6 @@ export class SavedState {
     return this.#parts.keeper.remove({ budget: this.#parts.checkpointWithin })
   }
 
-  /** Settles when no write is left whose fate nobody knows. */
-  settle(): Promise<void> {
-    return this.#parts.keeper.settle({ budget: this.#parts.checkpointWithin })
-  }
-
   /** Takes no more writes; settles when those under way, and the deletes they led to, have ended. Never rejects. */
   close(): Promise<void> {
     return this.#parts.keeper.close()

@@ -232,14 +232,9 @@ export class Shell {
   }
 
   async #run(): Promise<ChartEvent | undefined> {
-    const { ending } = this.#owned
     this.#hasRun = true
     this.#opened.resolve()
-    try {
-      await this.#owned.run()
-    } catch (error) {
-      if (!ending.aborted) throw error // otherwise it has stopped, not failed
-    }
+    await this.#owned.run()
     return undefined
   }
 

@@ -115,7 +115,6 @@ export class Tenancy {
 
   /** The last checkpoint, or the tombstone instead. */
   async save(reason: EndReason): Promise<void> {
-    await this.#parts.saved.settle()
     if (reason === "removed") await this.#parts.saved.remove()
     else await this.commits.request("handoff")
   }

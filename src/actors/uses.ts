@@ -39,7 +39,6 @@ export const use = async <A>(tenancy: Tenancy, fn: UseFn<A>, call: UseCall): Pro
   const inTurn = async (): Promise<Ran<A>> => {
     await wait.for(standing(lease))
     begun = true
-    wait[Symbol.dispose]()
     call.onBegin?.()
     const value = await tenancy.onState(fn, signal)
     // Asked for before the turn ends: a handoff that begins then still answers it by its last checkpoint.

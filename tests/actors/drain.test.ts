@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { drainOnSignals, ManagerClosedError } from "../../src/mod.ts"
 import type { ShutdownSignal, SignalPort } from "../../src/runtime/signals.ts"
+import { lateAnswer } from "../support/scripted-store.ts"
 import { counter, failure, gate, World } from "./world.ts"
 
 describe("a manager that is to end", () => {
@@ -65,6 +66,20 @@ describe("a manager that is to end", () => {
     expect(where).toMatchObject({ ownerId: "b", here: true })
     expect(where).not.toHaveProperty("waiterId")
     expect(held.lease.isHeld()).toBe(true)
+    await world.end()
+  })
+
+  it("is disposed only when what is left of old checkpoints is deleted, too", async () => {
+    const world = new World()
+    const sandbox = counter({ checkpoint: ({ n }) => ({ n, text: String(n).repeat(50_000) }) })
+    const a = await world.manager("a", sandbox, { keepCheckpoints: 0 })
+    await world.run(a.use(sandbox, "k", (state) => ++state.n, { durable: true }))
+    world.store.script.onRemove(lateAnswer(3000))
+    await world.run(a.use(sandbox, "k", (state) => ++state.n, { durable: true }))
+    const took = await world.took(a[Symbol.asyncDispose]())
+    expect(took).toBeGreaterThan(2000)
+    expect(world.store.script.pending).toBe(0)
+    expect(world.time.pendingTimers).toBe(0)
     await world.end()
   })
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest"
 import { formatHead, parseHead } from "../../src/actors/checkpoints/head.ts"
 import { headRef } from "../../src/actors/checkpoints/names.ts"
 import { encodeName } from "../../src/locks/keys.ts"
-import { CheckpointInvalidError, CheckpointRejectedError, NotDurableError } from "../../src/mod.ts"
-import { counter, statesOf, World } from "./world.ts"
+import { CheckpointInvalidError, CheckpointRejectedError, LockLostError, NotDurableError } from "../../src/mod.ts"
+import { counter, cutOff, failure, statesOf, World } from "./world.ts"
 
 const lockKey = "counter/k"
 const request = { deadline: 1000, limit: 65_536 }
@@ -92,6 +92,29 @@ describe("a record that was deleted by hand under a living owner", () => {
     expect(restores).toBe(1)
     await world.run(b.use(sandbox, "k", ({ n }) => n, { timeout: "2 min" }))
     expect(world.time.mono() - from).toBeGreaterThan(29_000)
+    expect(restores).toBe(2) // one of the former owner's, one for the last call: none for the call that gave up
+    host.resume()
+    await world.time.advance(10)
+    await world.end()
+  })
+
+  it("no longer matters to one that loses its own lease while it waits", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const host = world.host("paused")
+    const wire = world.wire()
+    const a = await world.manager("a", sandbox, { clock: host, ttl: "10 min" })
+    const b = await world.manager("b", sandbox, { store: wire })
+    await world.run(a.use(sandbox, "k", () => 0))
+    host.pause()
+    await world.run(deleteRecord(world))
+    const call = failure(b.restoreSandbox(sandbox, "k", { timeout: "1 h" }))
+    await world.time.advance(1000)
+    cutOff(wire)
+    expect(await world.run(call)).toBeInstanceOf(LockLostError)
+    await world.time.advance(1000)
+    expect([...b.sandboxes()]).toEqual([])
+    wire.script.heal()
     host.resume()
     await world.time.advance(10)
     await world.end()

@@ -34,6 +34,8 @@ describe("a sandbox that moves from one process to another", () => {
     const b = await world.manager("b", sandbox)
     const handle = await world.run(a.restoreSandbox(sandbox, "k"))
     const states = statesOf(handle)
+    let completed = false
+    handle.state$.subscribe({ complete: () => (completed = true) })
     await world.run(b.restoreSandbox(sandbox, "k"))
     expect(steps).toEqual(["run ended", "checkpoint handoff", "close handoff"])
     expect(states).toEqual([
@@ -44,6 +46,7 @@ describe("a sandbox that moves from one process to another", () => {
       "released.handedOff",
     ])
     expect(await handle.ended).toEqual({ reason: "handoff" })
+    expect(completed).toBe(true)
     await world.end()
   })
 
@@ -90,6 +93,31 @@ describe("a sandbox that moves from one process to another", () => {
     expect(await world.failure(failing)).toMatchObject({ message: "as fn says. nothing." })
     expect(await world.run(other)).toBe(0)
     expect(runs).toBe(1)
+    await world.end()
+  })
+
+  it("isn't told of what was asked of its key before it had it, by another manager of the same process", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox, { incarnation: { id: "one-process" } })
+    const a2 = await world.manager("a2", sandbox, { incarnation: { id: "one-process" }, minTenure: "1 s" })
+    const b = await world.manager("b", sandbox, { minTenure: "1 s" })
+    await world.run(a.use(sandbox, "k", (state) => ++state.n))
+    const second = a2.use(sandbox, "k", (state) => ++state.n)
+    await world.time.advance(100)
+    const third = b.use(sandbox, "k", (state) => ++state.n)
+    expect(new Set([await world.run(third), await world.run(second)])).toEqual(new Set([2, 3]))
+    await world.time.advance(60_000)
+    expect(a2.stats()).toMatchObject({ owning: 1 })
+    await world.end()
+  })
+
+  it("tells each event once, however often the key comes back", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    for (let i = 0; i < 3; i++) await world.run((await world.run(a.restoreSandbox(sandbox, "k"))).release())
+    expect(world.told("a")).toEqual(["Acquired", "Released", "Acquired", "Released", "Acquired", "Released"])
     await world.end()
   })
 

@@ -33,9 +33,8 @@ const countingClock = () => {
   return { clock, pending }
 }
 
-/** A signal, and how many listeners it has. */
-const countingSignal = () => {
-  const { signal } = new AbortController()
+/** The listeners that a signal has from now on. */
+const listenersOf = (signal: AbortSignal): readonly unknown[] => {
   const listeners: unknown[] = []
   const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)]
   signal.addEventListener = (...args: Parameters<typeof add>) => {
@@ -47,13 +46,14 @@ const countingSignal = () => {
     if (index >= 0) listeners.splice(index, 1)
     remove(...args)
   }
-  return { signal, listeners }
+  return listeners
 }
 
 describe("1,500 cycles of use and release, live", () => {
   it("leave no timer, no listener, no sandbox and no heap behind", { timeout: 120_000 }, async () => {
     const { clock, pending } = countingClock()
-    const { signal, listeners } = countingSignal()
+    const { signal } = new AbortController()
+    const listeners = listenersOf(signal)
     const sandbox = counter({ idleAfter: "1 h", checkpointEvery: "1 h" })
     const manager = await SandboxManager.start({ store: memoryStore(), sandboxes: [sandbox], clock })
     const cycles = async (count: number): Promise<number> => {
@@ -72,5 +72,27 @@ describe("1,500 cycles of use and release, live", () => {
     expect(listeners).toEqual([])
     expect(pending.size).toBe(0)
     await manager[Symbol.asyncDispose]()
+  })
+})
+
+describe("1,000 uses of one sandbox", () => {
+  it("leave no listener on its lease and no timer", async () => {
+    const { clock, pending } = countingClock()
+    const sandbox = counter()
+    await using manager = await SandboxManager.start({ store: memoryStore(), sandboxes: [sandbox], clock })
+    const handle = await manager.restoreSandbox(sandbox, "k")
+    const listeners = listenersOf(handle.lease.signal)
+    const before = pending.size
+    for (let i = 0; i < 1000; i++) {
+      await handle.use(
+        (state, { signal }) => {
+          state.n += signal.aborted ? 0 : 1
+        },
+        { durable: i % 10 === 0 },
+      )
+    }
+    expect(await handle.use(({ n }) => n)).toBe(1000)
+    expect(listeners).toEqual([])
+    expect(pending.size).toBeLessThanOrEqual(before)
   })
 })

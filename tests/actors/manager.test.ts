@@ -47,6 +47,20 @@ describe("restoring a sandbox", () => {
     await world.end()
   })
 
+  it("goes on for a call that may wait longer than the one that it joined", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const b = await world.manager("b", sandbox, { minTenure: "5 s" })
+    await world.run(b.restoreSandbox(sandbox, "k"))
+    const short = failure(a.restoreSandbox(sandbox, "k", { timeout: "2 s" }))
+    await world.time.advance(100)
+    const long = a.restoreSandbox(sandbox, "k", { timeout: "20 s" })
+    expect(await world.run(short)).toBeInstanceOf(LockTimeoutError)
+    expect((await world.run(long)).lease.isHeld()).toBe(true)
+    await world.end()
+  })
+
   it("that its last caller gives up takes its mark back", async () => {
     const world = new World()
     const sandbox = counter()
@@ -95,8 +109,9 @@ describe("restoring a sandbox", () => {
     expect(error).toMatchObject({ owner: { ownerId: "a", address: "http://a" } })
     const waiting = failure(b.restoreSandbox(sandbox, "kept", { timeout: "10 s" }))
     await world.time.advance(3000)
-    const joined = await world.failure(b.restoreSandbox(sandbox, "kept", { whenOwned: "report" }))
-    expect(joined).toMatchObject({ _tag: "OwnedElsewhereError", owner: { ownerId: "c" } })
+    const joined = failure(b.restoreSandbox(sandbox, "kept", { whenOwned: "report" }))
+    expect(await world.took(joined)).toBe(0)
+    expect(await joined).toMatchObject({ _tag: "OwnedElsewhereError", owner: { ownerId: "c" } })
     expect(await world.run(waiting)).toBeInstanceOf(LockTimeoutError)
     await world.end()
   })

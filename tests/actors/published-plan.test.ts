@@ -1,8 +1,6 @@
 // The calls that the published plan promises, as a user makes them: a lock by itself, and a manager that is given locks.
 import { describe, expect, it } from "vitest"
 import {
-  type AcquireOptions,
-  type Lease,
   type LockError,
   LockTimeoutError,
   memoryStore,
@@ -119,41 +117,5 @@ describe("the published plan's calls", () => {
     await time.runUntil(lease.release())
     await time.runUntil(manager[Symbol.asyncDispose]())
     await expectRest(time)
-  })
-
-  it("a lock that breaks its contract ends by the chart's deadlines: an acquire that never settles, a release that hangs", async () => {
-    const { time, lock } = world()
-    const silent = (key: string): StoreLock => {
-      const mute = lock("a", key)
-      Object.defineProperty(mute, "acquire", { value: () => new Promise(() => {}) })
-      return mute
-    }
-    const hanging = (key: string): StoreLock => {
-      const slow = lock("b", key)
-      const acquire = slow.acquire.bind(slow)
-      const patched = async (options?: AcquireOptions): Promise<Lease> => {
-        const lease = await acquire(options)
-        Object.defineProperty(lease, "release", { value: () => new Promise(() => {}) })
-        return lease
-      }
-      Object.defineProperty(slow, "acquire", { value: patched })
-      return slow
-    }
-    const sandbox = counter()
-    const errors: unknown[] = []
-    const start = (lockFactory: (key: string) => StoreLock): Promise<SandboxManager> =>
-      SandboxManager.start({
-        ...{ lockFactory, checkpoints: memoryStore({ clock: time }), sandboxes: [sandbox], clock: time },
-        onError: (error) => void errors.push(error),
-      })
-    const mute = await time.runUntil(start(silent))
-    expect(await time.runUntil(failure(mute.use(sandbox, "k", () => 0)))).toBeInstanceOf(LockTimeoutError)
-    await time.advance(60_000)
-    expect(mute.stats()).toMatchObject({ acquiring: 0, waiting: 0 })
-    const slow = await time.runUntil(start(hanging))
-    const handle = await time.runUntil(slow.restoreSandbox(sandbox, "k"))
-    expect(await time.runUntil(handle.release())).toBe("unknown")
-    expect(await handle.ended).toMatchObject({ reason: "failed" })
-    expect(errors).toHaveLength(1)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { counter, gate, statesOf, World } from "./world.ts"
+import { counter, cutOff, gate, statesOf, World } from "./world.ts"
 
 describe("work that ignores that it should end", () => {
   it("is stuck: drawn, reported, its signal aborted, and its lease renewed until it ends; then it is saved and moves", async () => {
@@ -71,6 +71,31 @@ describe("work that ignores that it should end", () => {
     going.resolve()
     expect(await world.run(handle.ended)).toEqual({ reason: "released" })
     expect(states.slice(-2)).toEqual(["handingOff.releasing.healthy", "released.clean"])
+    await world.end()
+  })
+
+  it("is closed once, also when the lease is lost while close is in progress", async () => {
+    const world = new World()
+    const going = gate()
+    const closed: string[] = []
+    const sandbox = counter({
+      close: (_state, { reason }) => {
+        closed.push(reason)
+        return going.promise
+      },
+    })
+    const wire = world.wire()
+    const a = await world.manager("a", sandbox, { store: wire })
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const released = handle.release()
+    await world.time.advance(1000)
+    cutOff(wire)
+    expect(await world.run(handle.ended)).toMatchObject({ reason: "lost" })
+    going.resolve()
+    expect(await world.run(released)).toBe("unknown")
+    await world.time.advance(1000)
+    expect(closed).toEqual(["released"])
+    wire.script.heal()
     await world.end()
   })
 

@@ -1,0 +1,126 @@
+// Locks that the manager didn't make: they may be slower, later or more talkative than ours, and must still do no harm.
+import { merge, Observable, Subject } from "rxjs"
+import { describe, expect, it } from "vitest"
+import {
+  type AcquireOptions,
+  type Lease,
+  type Lock,
+  type LockEvent,
+  LockTimeoutError,
+  memoryStore,
+  SandboxManager,
+  StoreLock,
+} from "../../src/mod.ts"
+import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { expectRest, failure } from "../support/lock-world.ts"
+import { counter, statesOf } from "./world.ts"
+
+/** A lock of ours with some of its members replaced. */
+const altered = (lock: StoreLock, members: Partial<Record<keyof Lock, unknown>>): StoreLock => {
+  for (const [name, value] of Object.entries(members)) Object.defineProperty(lock, name, { value })
+  return lock
+}
+
+const world = async (alter: (lock: StoreLock) => StoreLock) => {
+  const time = new VirtualTime()
+  const store = memoryStore({ clock: time })
+  const errors: unknown[] = []
+  const sandbox = counter()
+  const make = (id: string, key: string): StoreLock => new StoreLock(key, { store, clock: time, incarnation: { id } })
+  const manager = await time.runUntil(
+    SandboxManager.start({
+      lockFactory: (key) => alter(make("a", key)),
+      checkpoints: store,
+      sandboxes: [sandbox],
+      clock: time,
+      onError: (error) => void errors.push(error),
+    }),
+  )
+  return { time, errors, sandbox, manager, other: make("b", "counter/k") }
+}
+
+describe("a lock made elsewhere", () => {
+  it("that never settles its acquire ends by the chart's deadlines, and a lease that still comes is released", async () => {
+    const late = Promise.withResolvers<void>()
+    const { time, sandbox, manager, other } = await world((lock) => {
+      const acquire = lock.acquire.bind(lock)
+      return altered(lock, { acquire: () => late.promise.then(() => acquire()) })
+    })
+    const call = failure(manager.restoreSandbox(sandbox, "k"))
+    await time.advance(10)
+    const states = statesOf([...manager.sandboxes()][0]!)
+    expect(await time.runUntil(call)).toBeInstanceOf(LockTimeoutError)
+    await time.advance(60_000)
+    expect(states).toEqual(["acquiring.trying", "acquiring.reconciling", "released.cancelled"])
+    expect([...manager.sandboxes()]).toEqual([])
+    late.resolve()
+    await time.advance(100)
+    const lease = await time.runUntil(other.acquire({ timeout: 0 }))
+    expect(lease.isHeld()).toBe(true)
+    await time.runUntil(lease.release())
+    await time.runUntil(manager[Symbol.asyncDispose]())
+    await expectRest(time)
+  })
+
+  it("that never settles its release ends as failed and reported", async () => {
+    const { time, errors, sandbox, manager } = await world((lock) => {
+      const acquire = lock.acquire.bind(lock)
+      return altered(lock, {
+        acquire: async (options?: AcquireOptions): Promise<Lease> => {
+          const lease = await acquire(options)
+          Object.defineProperty(lease, "release", { value: () => new Promise(() => {}) })
+          return lease
+        },
+      })
+    })
+    const handle = await time.runUntil(manager.restoreSandbox(sandbox, "k"))
+    expect(await time.runUntil(handle.release())).toBe("unknown")
+    expect(await handle.ended).toMatchObject({ reason: "failed" })
+    expect(errors).toHaveLength(1)
+    await time.runUntil(manager[Symbol.asyncDispose]())
+  })
+
+  it("that tells of a waiter before its acquire has settled is heard all the same", async () => {
+    const { time, sandbox, manager } = await world((lock) => {
+      const early = new Subject<LockEvent>()
+      const acquire = lock.acquire.bind(lock)
+      return altered(lock, {
+        events$: merge(lock.events$, early),
+        acquire: async (options?: AcquireOptions): Promise<Lease> => {
+          const lease = await acquire(options)
+          const about = { at: 0, key: lease.key, ownerId: "a", token: lease.token }
+          early.next({ ...about, type: "ReleaseRequested", waiterId: "b" })
+          return lease
+        },
+      })
+    })
+    const error = await time.runUntil(failure(manager.restoreSandbox(sandbox, "k")))
+    expect(error).toMatchObject({ _tag: "HandingOffError" })
+    await time.advance(100)
+    expect([...manager.sandboxes()]).toEqual([])
+    await time.runUntil(manager[Symbol.asyncDispose]())
+    await expectRest(time)
+  })
+
+  it("is left alone once its sandbox has ended: nobody listens to it any more", async () => {
+    let listening = 0
+    const { time, sandbox, manager } = await world((lock) => {
+      const { events$ } = lock
+      const counted = new Observable<LockEvent>((subscriber) => {
+        listening++
+        const subscription = events$.subscribe(subscriber)
+        return () => {
+          listening--
+          subscription.unsubscribe()
+        }
+      })
+      return altered(lock, { events$: counted })
+    })
+    const handle = await time.runUntil(manager.restoreSandbox(sandbox, "k"))
+    expect(listening).toBeGreaterThan(0)
+    await time.runUntil(handle.release())
+    expect(listening).toBe(0)
+    await time.runUntil(manager[Symbol.asyncDispose]())
+    await expectRest(time)
+  })
+})
