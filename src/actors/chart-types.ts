@@ -24,7 +24,9 @@ export type EndReason = LeaveReason | "lost" | "failed"
 
 /** What went wrong, where the sandbox ends as `failed`. Absent error: a deadline passed. */
 export interface ChartFailure {
+  /** What was being done. */
   readonly during: "acquire" | "restore" | "run" | "checkpoint" | "release"
+  /** What was thrown, as it was. */
   readonly error?: unknown
 }
 
@@ -36,9 +38,11 @@ export interface ChartDelays {
   readonly acquireWithin: number
   /** Until a cancelled acquire has shown that it left nothing behind. */
   readonly reconcileWithin: number
+  /** For the claim and the `restore` hook. */
   readonly restoreWithin: number
   /** For the work, once it is asked to end; the same again for `close`. */
   readonly settleWithin: number
+  /** For the last checkpoint. */
   readonly checkpointWithin: number
   /** For the release itself, once the state is closed. */
   readonly releaseWithin: number
@@ -46,17 +50,23 @@ export interface ChartDelays {
 
 /** What the chart is started with. */
 export interface ChartInput {
+  /** The lock key of the sandbox. */
   readonly key: string
   /** `remove` owns the key only to replace its checkpoint by a tombstone: no hook runs. Without one: `run`. */
   readonly purpose?: "run" | "remove"
+  /** Those that differ from the defaults. */
   readonly delays?: Partial<ChartDelays>
 }
 
 /** What the chart remembers beside its state. */
 export interface ChartContext {
+  /** The lock key of the sandbox. */
   readonly key: string
+  /** What the key is wanted for. */
   readonly purpose: "run" | "remove"
+  /** The deadlines of the states that wait. */
   readonly delays: ChartDelays
+  /** The fencing token, from acquisition on. */
   readonly token: number | undefined
   /** How the lease does; outlives the change from owning to handing off. */
   readonly lease: LeaseHealth
@@ -137,6 +147,7 @@ export type ChartCommand = { [K in keyof ChartCommands]: { type: K; params: Char
 
 /** The conditions that the chart's transitions are drawn with. */
 export interface ChartGuard {
+  /** Its name in the drawing. */
   readonly type:
     | "withoutBackOff"
     | "isDegraded"
@@ -151,6 +162,7 @@ export interface ChartGuard {
     | "isCancelled"
     | "isUnknown"
     | "isLostAlready"
+  /** None is used. */
   readonly params: unknown
 }
 

@@ -45,6 +45,7 @@ export interface SandboxClock {
 
 /** What every hook and use is told. */
 export interface HookContext {
+  /** The sandbox's key, as the caller gave it. */
   readonly key: string
   /** The fencing token: pass it on to whatever checks one. */
   readonly token: number
@@ -55,6 +56,7 @@ export interface HookContext {
    * own signal aborts, or when the sandbox has to leave and the use doesn't end within `settleWithin`.
    */
   readonly signal: AbortSignal
+  /** The manager's time and chance: code that uses it runs unchanged under a simulated clock. */
   readonly clock: SandboxClock
 }
 
@@ -131,6 +133,7 @@ export interface UseOptions {
 export interface SandboxView {
   /** The definition's name. */
   readonly name: string
+  /** Its key, as the caller gave it. */
   readonly key: string
   /** Its chart's actor, to look at. */
   readonly actor: SandboxActor
@@ -142,6 +145,7 @@ export interface SandboxView {
 
 /** How a sandbox ended. */
 export interface SandboxEnding {
+  /** What brought it about. */
   readonly reason: EndReason
   /** Why, where the reason is `lost` or `failed`. */
   readonly error?: unknown
@@ -149,6 +153,7 @@ export interface SandboxEnding {
 
 /** A running sandbox of this process. When it has left, its calls reject; restore it again for a new handle. */
 export interface Sandbox<S> extends SandboxView {
+  /** To look at; what it was, once the sandbox has ended. */
   readonly lease: LeaseView
   /**
    * Runs fn in a turn and settles as it does. Before fn began it rejects with LockTimeoutError, LockCancelledError,

@@ -26,8 +26,11 @@ export interface ErrorDetails {
   readonly message: string
   /** What to do about it, as a sentence without its full stop. */
   readonly next: string
+  /** The key it is about. */
   readonly key?: string | undefined
+  /** The key's owner at that time. */
   readonly owner?: Owner | undefined
+  /** The error behind it, of a store or a hook. */
   readonly cause?: unknown
 }
 
@@ -114,6 +117,7 @@ export class LockLostError extends LockError {
   readonly _tag = "LockLostError" as const
   readonly code = "LEASEHOLD_LOST" as const
   readonly retryable = false as const
+  /** How it was lost. */
   readonly reason: LossReason
   /** Unix milliseconds of this process's clock. */
   readonly since: number
@@ -179,6 +183,7 @@ export class ManagerClosedError extends LockError {
   readonly _tag = "ManagerClosedError" as const
   readonly code = "LEASEHOLD_CLOSED" as const
   readonly retryable = false as const
+  /** What it was when asked. */
   readonly state: "cordoned" | "draining" | "closed"
 
   constructor(details: ErrorDetails & { state: "cordoned" | "draining" | "closed" }) {
@@ -262,7 +267,9 @@ export class CheckpointVersionError extends LockError {
   readonly _tag = "CheckpointVersionError" as const
   readonly code = "LEASEHOLD_VERSION" as const
   readonly retryable = false as const
+  /** The version that wrote the state. */
   readonly saved: number
+  /** The version that this process has. */
   readonly known: number
 
   constructor(details: ErrorDetails & { saved: number; known: number }) {

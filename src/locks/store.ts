@@ -16,7 +16,9 @@ export type Area = "leases" | "state" | "probe"
 
 /** Addresses an object. `name` is an encoded name (keys.ts), in `state` with `/` between its parts. */
 export interface ObjectRef {
+  /** Which part of the store. */
   readonly area: Area
+  /** Unique in its area. */
   readonly name: string
 }
 
@@ -80,7 +82,9 @@ export type WriteAnswer = Stamped &
 
 /** One page of names, in the store's order. `next` continues after it. */
 export interface Page {
+  /** Each object once. */
   readonly items: readonly { readonly name: string; readonly generation: Generation }[]
+  /** Where the next page goes on; absent after the last. */
   readonly next?: string
 }
 
@@ -96,6 +100,7 @@ export interface ListOptions extends RequestOptions {
 export interface ObjectStore {
   /** Names the store for people and in heads, the same in every process: `gs://bucket/prefix`, `file:/var/leases`. */
   readonly name: string
+  /** What it can do, as known so far; final once `start` has settled. */
   readonly capabilities: StoreCapabilities
   /**
    * Makes ready and probes, once: create twice, stale put, stale delete on a scratch object.

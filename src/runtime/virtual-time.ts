@@ -54,6 +54,7 @@ export class VirtualTime implements Clock {
   #driven = false
   #pumping = false
 
+  /** A clock that stands at its start. */
   constructor(options: VirtualTimeOptions = {}) {
     const { seed = 1, wall = 1_700_000_000_000, bootClock = true, maxSteps = 1_000_000 } = options
     this.#random = new SeededRandom(seed)

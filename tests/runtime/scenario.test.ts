@@ -19,7 +19,7 @@ it(
 
 it("what else the real event loop does meanwhile changes nothing of it", async () => {
   let noisy = true
-  const noise = (): void => void (noisy && setImmediate(() => void readFile(import.meta.filename).then(noise)))
+  const noise = (): void => void (noisy && setImmediate(() => void readFile(new URL(import.meta.url)).then(noise)))
   for (let source = 0; source < 20; source++) noise()
   const trace = await runScenario(new VirtualTime({ seed: 7 }))
   noisy = false

@@ -16,7 +16,9 @@ import { invalidCheckpoint, newerVersion } from "./problems.ts"
 
 /** Makes bytes of a value and a value of bytes. Neither may keep or change the bytes it is given. */
 export interface Codec<In, Out = In> {
+  /** The bytes to store. What it throws is a CheckpointInvalidError's cause. */
   encode(value: In): AsyncIterable<Uint8Array> | Uint8Array | Promise<Uint8Array>
+  /** The value of stored bytes. What it throws is a CorruptCheckpointError's cause. */
   decode(bytes: AsyncIterable<Uint8Array>): Out | Promise<Out>
 }
 
