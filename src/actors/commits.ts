@@ -45,7 +45,10 @@ export class Commits<Saved> {
     return batch.promise
   }
 
-  /** Rejects all that is asked for and not acknowledged, now and later. A write under way isn't stopped. */
+  /**
+   * Rejects all that is asked for and not acknowledged, now and later. A write under way isn't stopped, but none begins:
+   * what is still being taken is let go.
+   */
   close(error: unknown): void {
     this.#closed ??= { error }
     this.#current?.reject(error)
@@ -61,12 +64,21 @@ export class Commits<Saved> {
   async #commit(batch: Batch): Promise<void> {
     this.#current = batch
     try {
-      await this.#steps.write(await this.#steps.take(() => this.#begin(batch)))
+      const saved = await this.#steps.take(() => {
+        this.#refuseClosed()
+        return this.#begin(batch)
+      })
+      this.#refuseClosed()
+      await this.#steps.write(saved)
       batch.resolve()
     } catch (error) {
       this.#begin(batch)
       batch.reject(error)
     }
+  }
+
+  #refuseClosed(): void {
+    if (this.#closed !== undefined) throw this.#closed.error
   }
 
   #begin(batch: Batch): CheckpointReason {

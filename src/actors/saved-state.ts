@@ -28,17 +28,19 @@ export class SavedState {
 
   /**
    * Fences the head for this tenancy; from then on the sandbox may run. Rejects with why it may not. `onDelay` hears how
-   * long that takes where a former owner has to be waited out, in milliseconds.
+   * long that takes where a former owner has to be waited out, in milliseconds: after a failure too.
    */
   async claim(signal: AbortSignal, onDelay: (ms: number) => void): Promise<Claimed> {
     const { keeper, lease, claimWithin, clock } = this.#parts
-    const claimed = await keeper.claim({ lease, budget: claimWithin, signal })
-    const delay = claimed.runAfterMs - clock.mono()
-    if (delay > 0) {
-      onDelay(delay)
-      await this.#pause(delay)
+    try {
+      return await keeper.claim({ lease, budget: claimWithin, signal })
+    } finally {
+      const delay = keeper.runAfterMs - clock.mono()
+      if (delay > 0) {
+        onDelay(delay)
+        await this.#pause(delay)
+      }
     }
-    return claimed
   }
 
   /** What `restore` gets. Rejects with CheckpointVersionError or CorruptCheckpointError. */

@@ -286,6 +286,6 @@ export class Shell {
     this.#ended.resolve(endingOf(snapshot))
     this.#released.resolve(isLost(snapshot) ? "alreadyLost" : this.#result)
     this.#parts.onEnd({ hasRun: this.#hasRun, failure: snapshot.context.failure })
-    if (!isLost(snapshot)) this.#gone.resolve()
+    if (!isLost(snapshot) || snapshot.context.closed) this.#gone.resolve() // else `abandon` has work to wait for
   }
 }

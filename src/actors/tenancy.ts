@@ -13,6 +13,7 @@ import type { EndReason } from "./chart-types.ts"
 import { Commits } from "./commits.ts"
 import { hookContext, leaseView } from "./contexts.ts"
 import type { DefinitionParts } from "./definition.ts"
+import { handingOff } from "./problems.ts"
 import { orAbort, quiet } from "./races.ts"
 import { Routine } from "./routine.ts"
 import type { CheckpointReason, HookContext, RunContext } from "./sandbox.ts"
@@ -113,10 +114,11 @@ export class Tenancy {
     await this.turns.idle()
   }
 
-  /** The last checkpoint, or the tombstone instead. */
+  /** The last checkpoint, or the tombstone instead, which no checkpoint that was asked for before may follow. */
   async save(reason: EndReason): Promise<void> {
-    if (reason === "removed") await this.#parts.saved.remove()
-    else await this.commits.request("handoff")
+    if (reason !== "removed") return this.commits.request("handoff")
+    this.#endCommits(reason)
+    await this.#parts.saved.remove()
   }
 
   /** Rejects whoever waits for a checkpoint, and saves nothing more. Settles when what is under way has ended. */
@@ -125,7 +127,10 @@ export class Tenancy {
     return this.#parts.saved.close()
   }
 
-  /** Closes the state if there is one, once, and reports what `close` throws. Only after `settled`. Never rejects. */
+  /**
+   * Closes the state if there is one, once, and reports what `close` throws. Only after `settled`; no checkpoint of
+   * a state that is being closed is stored. Never rejects.
+   */
   close(reason: EndReason): Promise<void> {
     return (this.#closing ??= this.#close(reason))
   }
@@ -157,7 +162,13 @@ export class Tenancy {
     this.#routine.finished()
   }
 
+  /** From now on nothing is stored but what is being written already. */
+  #endCommits(reason: EndReason): void {
+    this.commits.close(handingOff(this.#parts.lockKey, reason))
+  }
+
   async #close(reason: EndReason): Promise<void> {
+    this.#endCommits(reason)
     this.#ending[Symbol.dispose]()
     if (this.#state === undefined) return
     try {

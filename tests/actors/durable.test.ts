@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import * as z from "zod"
 import { CheckpointInvalidError, defineSandbox, NotDurableError } from "../../src/mod.ts"
 import { failPut, hold, lateAnswer } from "../support/scripted-store.ts"
-import { counter, gate, World } from "./world.ts"
+import { type Count, counter, failure, gate, World } from "./world.ts"
 
 const head = /\/head$/
 
@@ -141,6 +141,57 @@ describe("durable uses", () => {
     held.answer()
     expect(await world.run(durable)).toBe(1)
     expect(await world.run(there)).toBe(2)
+    await world.end()
+  })
+})
+
+describe("a durable use that still waits for its checkpoint", () => {
+  /** One checkpoint is being written, and another is asked for. */
+  const twoUses = async (world: World, hooks: Parameters<typeof counter>[0]) => {
+    const sandbox = counter(hooks)
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const held = hold()
+    world.store.script.onPut({ ...held, of: head })
+    const first = handle.use((state) => ++state.n, { durable: true }).catch((error: unknown) => error)
+    await world.run(held.arrived)
+    const second = failure(handle.use((state) => ++state.n, { durable: true }))
+    await world.time.advance(10)
+    return { sandbox, a, handle, held, first, second }
+  }
+
+  it("when the sandbox is removed isn't answered, and what it asked for doesn't follow the tombstone", async () => {
+    const world = new World()
+    const slow = (): Promise<void> => new Promise((resolve) => void world.time.after(500, resolve))
+    const hooks = { checkpoint: async ({ n }: Count) => (await slow(), { n }), close: slow }
+    const { sandbox, a, held, second } = await twoUses(world, hooks)
+    const removed = a.remove(sandbox, "k")
+    await world.time.advance(10)
+    held.answer()
+    await world.run(removed)
+    expect(await world.run(second)).toBeInstanceOf(NotDurableError)
+    await world.time.advance(2000)
+    expect(await world.saved(sandbox, "k")).toBeUndefined()
+    await world.end()
+  })
+
+  it("when run fails isn't answered: no checkpoint of a state that is being closed replaces the last one", async () => {
+    const world = new World()
+    const running = gate()
+    const { sandbox, handle, held, first, second } = await twoUses(world, {
+      run: () => running.promise,
+      close: async (state) => {
+        state.n = -1
+        await new Promise<void>((resolve) => void world.time.after(1000, resolve))
+      },
+    })
+    running.reject(new Error("as scripted"))
+    await world.time.advance(10)
+    held.answer()
+    expect(await world.run(handle.ended)).toMatchObject({ reason: "failed" })
+    expect(await world.run(second)).toBeInstanceOf(NotDurableError)
+    expect(await world.run(first)).toBeInstanceOf(NotDurableError)
+    expect(await world.saved(sandbox, "k")).toEqual({ n: 1 })
     await world.end()
   })
 })

@@ -98,6 +98,29 @@ describe("a record that was deleted by hand under a living owner", () => {
     await world.end()
   })
 
+  it("isn't forgotten by one whose claim fails: nothing is released before that time", async () => {
+    const world = new World()
+    const sandbox = counter({ checkpoint: ({ n }) => ({ n, text: "x".repeat(50_000) }) })
+    const host = world.host("paused")
+    const wire = world.wire()
+    const a = await world.manager("a", sandbox, { clock: host })
+    const b = await world.manager("b", sandbox, { store: wire })
+    const c = await world.manager("c", sandbox)
+    await world.run(a.use(sandbox, "k", (state) => void (state.n = 3), { durable: true }))
+    host.pause()
+    await world.run(deleteRecord(world))
+    const from = world.time.mono()
+    wire.script.onRead({ instead: { kind: "absent" }, of: /\/\d+-\d+-/ }) // the content, to this one alone
+    expect(await world.failure(b.restoreSandbox(sandbox, "k", { timeout: "2 min" }))).toMatchObject({
+      _tag: "CorruptCheckpointError",
+    })
+    expect(await world.run(c.use(sandbox, "k", ({ n }) => n))).toBe(3)
+    expect(world.time.mono() - from).toBeGreaterThan(29_000)
+    host.resume()
+    await world.time.advance(10)
+    await world.end()
+  })
+
   it("no longer matters to one that loses its own lease while it waits", async () => {
     const world = new World()
     const sandbox = counter()

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest"
+import { encodeName } from "../../src/locks/keys.ts"
 import { LockLostError, NotDurableError } from "../../src/mod.ts"
+import { failPut, failRead } from "../support/scripted-store.ts"
 import { counter, cutOff, failure, gate, statesOf, World } from "./world.ts"
 
 describe("a sandbox whose lease is lost", () => {
@@ -56,6 +58,28 @@ describe("a sandbox whose lease is lost", () => {
     going.resolve()
     await world.time.advance(0)
     wire.script.heal()
+    await world.end()
+  })
+
+  it("as only its release finds is free here again", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const wire = world.wire()
+    const a = await world.manager("a", sandbox, { store: wire })
+    const b = await world.manager("b", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    // One renewal fails, and until the release nothing is read that would tell of the loss.
+    wire.script.onPut({ ...failPut(), of: /k$/ })
+    wire.script.onRead(...Array.from({ length: 100 }, () => ({ ...failRead(), of: /k$/ })))
+    while (!world.told("a").includes("Degraded")) await world.time.advance(50)
+    const ref = { area: "leases", name: encodeName("counter/k") } as const
+    const record = await world.run(world.store.read(ref, { deadline: 1000, limit: 65_536 }))
+    await world.run(world.store.remove(ref, record.kind === "found" ? record.generation : "", { deadline: 1000 }))
+    wire.script.heal()
+    expect(await world.run(handle.release())).toBe("alreadyLost")
+    expect(await world.run(handle.ended)).toMatchObject({ reason: "lost" })
+    expect(await world.run(a.use(sandbox, "k", ({ n }) => n, { timeout: "1 min" }))).toBe(0)
+    expect(await world.run(b.use(sandbox, "k", ({ n }) => n))).toBe(0)
     await world.end()
   })
 
