@@ -33,6 +33,26 @@ describe("a restore that throws", () => {
     await world.end()
   })
 
+  it("backs off anew after one that went well", async () => {
+    const world = new World()
+    let throws = true
+    const sandbox = counter({
+      restore: () => {
+        if (throws) throw broken
+        return { n: 1 }
+      },
+    })
+    const a = await world.manager("a", sandbox)
+    expect(await world.failure(a.restoreSandbox(sandbox, "k"))).toBe(broken)
+    throws = false
+    await world.run((await world.run(a.restoreSandbox(sandbox, "k"))).release())
+    throws = true
+    expect(await world.took(failure(a.restoreSandbox(sandbox, "k")))).toBeLessThan(100)
+    throws = false
+    expect(await world.took(a.restoreSandbox(sandbox, "k"))).toBeLessThan(1000)
+    await world.end()
+  })
+
   it("is the cause of the timeout of a call that waits for the next attempt", async () => {
     const world = new World()
     const sandbox = counter({
