@@ -10,6 +10,7 @@ import {
   StoreUnavailableError,
 } from "../../../src/locks/errors.ts"
 import { sandboxLockKey } from "../../../src/locks/keys.ts"
+import type { CheckpointStore } from "../../../src/locks/store.ts"
 import { failRead, hold } from "../../support/scripted-store.ts"
 import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
 
@@ -162,6 +163,23 @@ describe("listing", () => {
     const error = await failureOf(collect(listHeads(from(world), "counter")))
     expect(error).toBeInstanceOf(CorruptCheckpointError)
     expect((error as Error).message).toContain(ref.name)
+  })
+
+  it("lists again where the store couldn't, and says when the store is set up wrong", async () => {
+    const world = await populated()
+    let failures = 2
+    const failing: CheckpointStore = {
+      ...world.paged,
+      list: async (area, options) => {
+        if (failures-- > 0) throw new StoreUnavailableError({ message: "no answer", next: "try again" })
+        return world.store.list(area, options)
+      },
+    }
+    const keys = await world.time.runUntil(collect(listHeads(from(world, { store: failing }), "counter")))
+    expect(keys.sort()).toEqual(["A/b %", "a", long])
+    world.store.script.onRead(failRead(new StoreMisconfiguredError({ message: "no permission", next: "grant it" })))
+    const refused = failureOf(collect(listHeads(from(world), "counter")))
+    expect(await world.time.runUntil(refused)).toBeInstanceOf(StoreMisconfiguredError)
   })
 
   it("ends when its caller gives up, and says when the store is down", async () => {
