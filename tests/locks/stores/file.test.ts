@@ -19,7 +19,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { InvalidConfigError, StoreMisconfiguredError, StoreUnavailableError } from "../../../src/locks/errors.ts"
 import {
   ABSENT,
@@ -28,6 +28,7 @@ import {
   type ObjectRef,
   type ReadAnswer,
 } from "../../../src/locks/store.ts"
+import { durableFiles } from "../../../src/locks/stores/file/files.ts"
 import { fileStore } from "../../../src/locks/stores/file/mod.ts"
 import { liveClock } from "../../../src/runtime/clock.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
@@ -451,6 +452,29 @@ describe("the budget of a request to a file store", () => {
     const answer: ReadAnswer = await store.read(head, { ...reading, deadline: 100 })
     expect(answer).toMatchObject({ kind: "failed", error: { message: expect.stringMatching(/within 100 ms/) } })
     expect(answer.kind === "failed" && answer.error).toBeInstanceOf(StoreUnavailableError)
+  })
+
+  it("is waited for again before a write that it kept waiting is shown: what is read back survives a power cut", async () => {
+    const time = new VirtualTime()
+    const store = await started(await fresh(), time)
+    await write(store, head, ABSENT, "1")
+    const asked: PromiseWithResolvers<void>[] = []
+    const persist = vi.spyOn(durableFiles, "persist").mockImplementation(() => {
+      asked.push(Promise.withResolvers<void>())
+      return asked.at(-1)!.promise
+    })
+    onTestFinished(() => persist.mockRestore())
+    const put = store.put(head, "1", bytes("2"), options)
+    await vi.waitFor(() => expect(asked).toHaveLength(1)) // of the real disk
+    await time.advance(options.deadline)
+    expect(await put).toMatchObject({ kind: "unknown" })
+    let shown: ReadAnswer | undefined
+    const read = store.read(head, reading).then((answer) => (shown = answer))
+    await vi.waitFor(() => expect(asked).toHaveLength(2))
+    expect(shown).toBeUndefined()
+    asked.at(-1)!.resolve()
+    await read
+    expect(shown).toMatchObject({ kind: "found", generation: "2" })
   })
 
   it("ends a request that hangs when the caller gives up", async () => {

@@ -65,6 +65,8 @@ class FileStore implements LeaseStore, CheckpointStore {
   #capabilities: StoreCapabilities
   #time: StoreTime | undefined
   #started: Promise<void> | undefined
+  /** Objects of `state` with a write that ended unanswered: what their directories show may not be on the disk. */
+  readonly #unsure = new Set<string>()
 
   constructor(root: string, clock: Clock) {
     this.name = `file:${root}`
@@ -145,7 +147,10 @@ class FileStore implements LeaseStore, CheckpointStore {
     options: { readonly limit: number; readonly known: number },
     bounds: Bounds,
   ): Promise<ReadAnswer> {
-    const current = await readCurrent(files, objectDirectory(this.#root, ref), options, bounds.check)
+    const directory = objectDirectory(this.#root, ref)
+    const current = await readCurrent(files, directory, options, bounds.check)
+    // Or a write that still waits for the disk would be found there, and be taken for one that survives.
+    if (current.number > 0 && this.#unsure.has(ref.name)) await files.persist(directory)
     const generation = String(current.number)
     switch (current.kind) {
       case "absent":
@@ -172,8 +177,10 @@ class FileStore implements LeaseStore, CheckpointStore {
   ): Promise<WriteAnswer> {
     try {
       const answer = await this.#run(ref, options, work)
+      if (ref.area === "state" && answer.kind === "applied") this.#unsure.delete(ref.name)
       return { ...answer, ...this.#stamp() }
     } catch (error) {
+      if (ref.area === "state") this.#unsure.add(ref.name)
       return { kind: "unknown", error: failure(error, `${doing} ${ref.area}/${ref.name}`, this.#root) }
     }
   }

@@ -30,8 +30,10 @@ export async function put(target: Target, expected: number, body: Uint8Array): P
   const { files, root, ref } = target
   const directory = objectDirectory(root, ref)
   const number = await numberAfter(files, directory, expected)
-  if (number === undefined || !(await create(target, directory, number, body))) return { kind: "refused" }
-  if (number === 1) for (const made of objectDirectories(root, ref)) await files.persist(dirname(made))
+  if (number === undefined) return { kind: "refused" }
+  // Before the first version is there: should its writer be stopped then, nobody would do it for the later ones.
+  if (number === 1) await makeDirectories(target)
+  if (!(await create(target, directory, number, body))) return { kind: "refused" }
   return (await isHighest(files, directory, number)) ? { kind: "applied", number } : { kind: "overtaken" }
 }
 
@@ -73,7 +75,10 @@ async function create(target: Target, directory: string, number: number, body: U
 
 async function makeDirectories({ files, root, ref }: Target): Promise<void> {
   await requireArea(files, root, ref.area)
-  for (const directory of objectDirectories(root, ref)) await isNew(() => files.makeDirectory(directory))
+  for (const directory of objectDirectories(root, ref)) {
+    await isNew(() => files.makeDirectory(directory))
+    await files.persist(dirname(directory))
+  }
 }
 
 /** The second scan: only now it is known that nobody was further already. Then what is over may go. */
