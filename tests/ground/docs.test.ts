@@ -1,0 +1,54 @@
+/** What the pages say of the code, compared with the code. */
+import { readFileSync } from "node:fs"
+import { describe, expect, it } from "vitest"
+import * as errors from "../../src/locks/errors.ts"
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
+
+type ErrorClass = new (details: never) => errors.LockError
+
+const classes = Object.entries(errors).filter(([name]) => name !== "LockError") as [string, ErrorClass][]
+
+/** What every error can be made from, whatever more its class wants. */
+const anything = { message: "m", next: "n", needs: [], saved: 2, known: 1 } as never
+
+describe("the pages", () => {
+  it("show the counter of the README to the letter as the example that runs", () => {
+    const [, shown] = /```ts\n(\/\/ The first sandbox[\s\S]*?)```/.exec(read("README.md")) ?? []
+    expect(shown).toBe(read("examples/counter/main.ts"))
+  })
+
+  it("list every error class with its code and whether it can be retried", () => {
+    const rows = [...read("docs/errors.md").matchAll(/^\| `(\w+)`\s+\| `(\w+)`\s+\| (yes|no)\s+\|/gm)]
+    const listed = rows.map(([, name, code, retryable]) => ({ name, code, retryable }))
+    const real = classes.map(([name, ErrorClass]) => {
+      const error = new ErrorClass(anything)
+      return { name: error._tag, code: error.code, retryable: error.retryable ? "yes" : "no", class: name }
+    })
+    expect(listed).toEqual(real.map(({ class: name, code, retryable }) => ({ name, code, retryable })))
+    expect(real.map(({ name }) => name)).toEqual(classes.map(([name]) => name))
+  })
+
+  it("name only tests that exist in docs/invariants.md", () => {
+    const references = read("docs/invariants.md").matchAll(/^ {2}- `(tests\/[^`]+)`(?:: (.*))?$/gm)
+    const missing: string[] = []
+    let named = 0
+    for (const [, file, names = ""] of references) {
+      const text = read(file!)
+      for (const [, name] of names.matchAll(/"(.*?)"(?:, |$)/g)) {
+        named++
+        if (!text.includes(name!)) missing.push(`"${name}" in ${file}`)
+      }
+    }
+    expect(missing).toEqual([])
+    expect(named).toBeGreaterThan(200)
+  })
+
+  it("leave no sentence of docs/invariants.md without a test", () => {
+    const lines = read("docs/invariants.md").split("\n")
+    const unpinned = lines.filter(
+      (line, index) => line.startsWith("- ") && !lines[index + 1]?.startsWith("  - `tests/"),
+    )
+    expect(unpinned).toEqual([])
+  })
+})
