@@ -42,6 +42,8 @@ export class VirtualHost implements Clock {
   #wallAhead: number
   #bootAhead: number
   #slept = 0
+  /** The latest time that a timer was due which has run: by rounding, the clock might not be there yet. */
+  #reached = 0
   #frozenSince: number | undefined
   #sleeping = false
   #dead = false
@@ -68,7 +70,7 @@ export class VirtualHost implements Clock {
 
   /** Its monotonic clock alone. */
   mono(): number {
-    return this.#elapsed() - this.#sleptUntilNow()
+    return Math.max(this.#reached, this.#elapsed() - this.#sleptUntilNow())
   }
 
   /** The world's next number in [0,1). */
@@ -152,6 +154,7 @@ export class VirtualHost implements Clock {
     if (timer.world === undefined) return
     if (timer.due - this.mono() > rounding) return this.#arm(timer)
     this.#forget(timer)
+    this.#reached = Math.max(this.#reached, timer.due)
     timer.callback()
   }
 

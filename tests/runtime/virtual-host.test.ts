@@ -89,6 +89,22 @@ describe("a host of a virtual world", () => {
     expect([host.pendingTimers, world.pendingTimers]).toEqual([0, 0])
   })
 
+  it("is never early, whatever its rate: what waits for a time finds that time there", async () => {
+    const world = new VirtualTime()
+    const early: number[] = []
+    for (let count = 0; count < 500; count++) {
+      await world.advance(world.random() * 1000)
+      const host = new VirtualHost(world, { rate: 0.95 + world.random() / 10 })
+      await world.advance(world.random() * 1000)
+      const due = host.mono() + world.random() * 1000
+      host.after(due - host.mono(), () => {
+        if (host.mono() < due) early.push(due - host.mono())
+      })
+    }
+    await world.advance(2000)
+    expect(early).toEqual([])
+  })
+
   it("leaves the other hosts alone when it is stopped", async () => {
     const world = new VirtualTime()
     const { list, note } = notes(world)
