@@ -14,6 +14,9 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    // A guard against hangs, no measure of speed: a busy machine takes its time.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: reports === undefined ? ["default"] : ["default", jsonReport],
     projects: [
       {
@@ -26,7 +29,6 @@ const config: ViteUserConfig = defineConfig({
           name: "processes",
           include: ["tests/integration/**/*.test.ts"],
           exclude: ["tests/integration/**/gcs*.test.ts"],
-          testTimeout: 60_000,
           hookTimeout: 120_000,
         },
       },
@@ -36,7 +38,6 @@ const config: ViteUserConfig = defineConfig({
           name: "gcs",
           include: ["tests/integration/**/gcs*.test.ts"],
           globalSetup: ["tests/integration/support/gcs-global-setup.ts"],
-          testTimeout: 60_000,
           hookTimeout: 240_000,
         },
       },

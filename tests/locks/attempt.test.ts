@@ -1,11 +1,6 @@
 /** An acquire on its way: the store's start, the queue of this process, the key itself; each within the budget. */
 import { describe, expect, it } from "vitest"
-import {
-  LockCancelledError,
-  LockError,
-  StoreMisconfiguredError,
-  StoreUnavailableError,
-} from "../../src/locks/errors.ts"
+import { LockCancelledError, StoreMisconfiguredError, StoreUnavailableError } from "../../src/locks/errors.ts"
 import type { AcquireOptions } from "../../src/locks/lock.ts"
 import { StoreLock } from "../../src/locks/store-lock.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
@@ -291,7 +286,7 @@ describe("an acquire on a store that is silent", () => {
     const store = storeWith(world.store, { read: silence, put: silence })
     const { ms, value } = await settling(world.time, failure(world.lock("a", { store }).acquire({ timeout })))
     expect(ms).toBeLessThanOrEqual(timeout + 10)
-    expect(value).toBeInstanceOf(LockError)
+    expect(value).toBeInstanceOf(StoreUnavailableError)
     expect(value).toMatchObject({ key: "orders/7", retryable: true })
     await expectRest(world.time)
   })

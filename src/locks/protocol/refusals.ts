@@ -28,15 +28,15 @@ export function cancelled(draft: Draft): LockCancelledError {
 
 /** The budget is over: the key was not to be had, or the store told nothing. */
 export function timedOut(draft: Draft, phase: Seeking): LockError {
-  const { attempt, lastError } = phase
+  const { attempt, lastError, heard } = phase
   const waitedMs = Math.round(elapsed(attempt.startedAt, draft.now))
   const limitMs = attempt.budgetMs ?? Infinity
   const owner = ownerOf(draft.view?.record)
   const details = { key: draft.config.key, owner, cause: lastError }
-  if (lastError !== undefined) {
+  if (lastError !== undefined || !heard) {
     return new StoreUnavailableError({
       ...details,
-      message: `The store gave no usable answer about ${quoted(draft)} within ${limitMs} ms: ${lastError.message}`,
+      message: `The store gave no usable answer about ${quoted(draft)} within ${limitMs} ms${lastError === undefined ? "" : `: ${lastError.message}`}`,
       next: "Check the store and the way to it, then try again",
     })
   }

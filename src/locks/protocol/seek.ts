@@ -35,6 +35,7 @@ export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquir
     polls: 0,
     failures: 0,
     lastError: undefined,
+    heard: false,
   }
 }
 
@@ -52,7 +53,7 @@ export function cancelSeeking(draft: Draft, phase: Seeking): void {
 
 /** A read showed a version: judge it. `landed` is the open write of mine that it shows, if it does. */
 export function seekingSaw(draft: Draft, phase: Seeking, view: View, landed: SentWrite | undefined): void {
-  draft.phase = { ...phase, failures: 0, lastError: undefined }
+  draft.phase = { ...phase, failures: 0, lastError: undefined, heard: true }
   const { record } = view
   const refusal = record && unreadable(draft, view, record)
   if (refusal !== undefined) return fail(draft, refusal)

@@ -165,6 +165,8 @@ export type Phase =
       readonly polls: number
       readonly failures: number
       readonly lastError: LockError | undefined
+      /** An answer showed the record: who is silent is not the store. */
+      readonly heard: boolean
     }
   | { readonly name: "owning"; readonly hold: Hold }
   | {
