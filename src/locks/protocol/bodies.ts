@@ -68,7 +68,10 @@ export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pe
 
 /** Moves the generation and takes my mark off, if it is there: nothing sent on the old one can land any more. */
 export function eraseBody(draft: Draft, record: LeaseRecord | undefined, pen: Pen): Written {
-  if (record === undefined) return finish(draft, { ...noOwner, ...noWaiter, ended: null }, pen, Infinity)
+  if (record === undefined) {
+    const began = nextToken(draft, record, pen)
+    return finish(draft, { ...noOwner, ...noWaiter, ended: null, began }, pen, Infinity)
+  }
   const mine = record.waitingOwnerId === draft.config.id
   return finish(draft, { ...record.body, ...(mine && noWaiter) }, pen, Infinity)
 }
@@ -136,7 +139,8 @@ function owned(
     ...(deletes && { deletes }),
   }
   const waiter = record === undefined || record.waitingOwnerId === id ? noWaiter : carriedWaiter(record)
-  const body = { ...record?.body, ownerId: id, expiresAt, ...waiter, owner, ended }
+  const history = record?.body ?? { began: half.token }
+  const body = { ...history, ownerId: id, expiresAt, ...waiter, owner, ended }
   return { ...finish(draft, body, pen, ttl), token: half.token }
 }
 

@@ -16,12 +16,12 @@ const PATIENCE = 5000
 /** After this the rest is left to run out by itself. */
 const LIMIT = 30_000
 
-/** Ends an attempt; `now`: the caller's time is over, so tell it at once. */
-export function beginClearing(draft: Draft, attempt: Attempt, error: LockError, now: boolean): void {
+/** Ends an attempt. A caller whose time is over is told at once. */
+export function beginClearing(draft: Draft, attempt: Attempt, error: LockError): void {
   if (draft.flight?.act === "read") abandon(draft)
   const at = instant(draft.now)
   const patience = plus(at, PATIENCE)
-  draft.phase = {
+  const phase: Clearing = {
     name: "clearing",
     attempt,
     next: { act: "read", at },
@@ -30,9 +30,10 @@ export function beginClearing(draft: Draft, attempt: Attempt, error: LockError, 
     until: plus(at, LIMIT),
     failures: 0,
   }
+  draft.phase = phase
   const traceless = draft.flight === undefined && draft.sent.length === 0 && !shown(draft, attempt, draft.view)
   if (traceless) done(draft)
-  else if (now) tell(draft)
+  else expireClearing(draft, phase)
 }
 
 /** Tells the caller, and gives up, each at its time. */

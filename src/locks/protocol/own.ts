@@ -164,10 +164,7 @@ function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | und
   if (landed?.act === "renew") return renewed(draft, hold, landed, writtenBound(draft, landed, view))
   const shown = shownBound(draft, view)
   const bounds = hold.bounds.map((bound) => (shown === undefined ? bound : lower(bound, shown)))
-  const renewAt = hold.readBackAt === undefined ? hold.renewAt : instant(draft.now)
-  const next = hurried(draft, { ...hold, bounds, renewAt, readBackAt: undefined })
-  draft.phase = { name: "owning", hold: next }
-  if (past(deadlineOf(next), draft.now)) lose(draft, next, "expired")
+  draft.phase = { name: "owning", hold: hurried(draft, { ...hold, bounds, readBackAt: undefined }) }
 }
 
 /** Only a renewal that was first sent after the clocks last diverged ends suspicion. */

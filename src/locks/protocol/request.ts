@@ -1,8 +1,8 @@
-import type { LeaseRecord } from "../record.ts"
 /**
  * Requests (rules 1 and 13): one under way at a time, a write sent again only as the same bytes, every opId remembered
  * with its first send until the generation moves, and the spacing of writes. A write takes precedence over a read.
  */
+import type { LeaseRecord } from "../record.ts"
 import { ABSENT } from "../store.ts"
 import { claimBody, eraseBody, leaveBody, markBody, type Pen, renewBody, tokenOf, type Written } from "./bodies.ts"
 import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./state.ts"

@@ -43,12 +43,12 @@ export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquir
 export function expireSeeking(draft: Draft, phase: Seeking): void {
   const end = budgetEnd(phase.attempt)
   if (end === undefined || !past(end, draft.now)) return
-  beginClearing(draft, phase.attempt, timedOut(draft, phase), true)
+  beginClearing(draft, phase.attempt, timedOut(draft, phase))
 }
 
 /** The caller gave up. */
 export function cancelSeeking(draft: Draft, phase: Seeking): void {
-  beginClearing(draft, phase.attempt, cancelled(draft), false)
+  beginClearing(draft, phase.attempt, cancelled(draft))
 }
 
 /** A read showed a version: judge it. `landed` is the open write of mine that it shows, if it does. */
@@ -103,7 +103,7 @@ export function seekingFailed(draft: Draft, phase: Seeking, error: LockError): v
 /** Ends the attempt with an error, once nothing of it is left in the store. */
 export function fail(draft: Draft, error: LockError): void {
   const { attempt } = draft.phase as Seeking
-  beginClearing(draft, attempt, error, false)
+  beginClearing(draft, attempt, error)
 }
 
 /**

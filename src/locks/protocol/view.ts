@@ -5,7 +5,7 @@
 import { type LockError, StoreUnavailableError } from "../errors.ts"
 import { corruptError, type LeaseRecord, parseRecord } from "../record.ts"
 import { ABSENT, type Generation } from "../store.ts"
-import { ownerOver, type Sight } from "./over.ts"
+import type { Sight } from "./over.ts"
 import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
 import { elapsed, instant, leastRounded, plus, storeNow } from "./time.ts"
 
@@ -142,7 +142,6 @@ function remember(draft: Draft, view: View): void {
   if (record === undefined) return
   draft.remembered = undefined
   if (record.owner === undefined || record.ownerId === draft.config.id) return
-  if (ownerOver(sightOf(draft, view), record)) return
   draft.remembered = {
     expiresAt: record.expiresAt,
     ttlMs: record.owner.ttlMs,

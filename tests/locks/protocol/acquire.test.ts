@@ -89,6 +89,22 @@ describe("rule 7: acquire", () => {
     expect(world.at - start).toBeLessThan(14_000)
   })
 
+  it("remembers a vanished owner until it owns the key itself, and no longer", () => {
+    const world = new World({ clock: "none", spacing: 0 })
+    const a = world.owner("a", { ttl: 60_000 })
+    const b = world.process("b")
+    world.send(b, acquire({ budgetMs: undefined }))
+    world.advance(1000)
+    world.store.remove(world.at)
+    world.crash(a)
+    world.until(() => b.holds(world.at))
+    world.store.remove(world.at)
+    world.until(() => b.count("Lost") > 0)
+    world.send(b, acquire())
+    world.advance(100)
+    expect(b.holds(world.at)).toBe(true)
+  })
+
   it("takes a vanished record at once where its owner deletes on release, or was a stranger, or was never seen", () => {
     const world = new World()
     const a = world.owner("a", { deletes: true })
@@ -186,6 +202,20 @@ describe("rule 7: acquire", () => {
     expect(Math.max(...polls)).toBeGreaterThan(700)
   })
 
+  it("polls soon again once it waits, however long it was contending before", () => {
+    const world = new World({ clock: "exact", spacing: 0, latency: 0 })
+    world.owner("a")
+    const b = world.waiter("b", {}, { budgetMs: 60_000 })
+    const c = world.process("c")
+    world.send(c, acquire({ budgetMs: 60_000, contention: "retry" }))
+    world.advance(8000)
+    world.send(b, { type: "cancel" })
+    world.until(() => c.count("Waiting") > 0)
+    const start = world.at
+    world.advance(100)
+    expect(readsOf(world, c, start).length).toBeGreaterThan(2)
+  })
+
   it("polls by conditional GET", () => {
     const world = new World()
     world.owner("a")
@@ -249,6 +279,18 @@ describe("rule 7: acquire", () => {
     world.advance(5001)
     expect(b.error).toMatchObject({ waitedMs: 5000, limitMs: 5000, source: "LEASEHOLD_LOCK_TIMEOUT" })
     expect(b.error!.message).toContain('held by "a"')
+  })
+
+  it("a store that was down for a while is not blamed for a key that is held", () => {
+    const world = new World()
+    world.owner("a")
+    const b = world.process("b")
+    b.network = "down"
+    world.send(b, acquire({ budgetMs: 20_000 }))
+    world.advance(6000)
+    b.network = "up"
+    world.advance(14_001)
+    expect(b.error).toMatchObject({ _tag: "LockTimeoutError" })
   })
 
   it("a store that doesn't answer is named within the budget, and retried until then", () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest"
 import type { LockState } from "../../../src/locks/protocol/state.ts"
 import { acquire, type ProcessModel } from "./process-model.ts"
+import { EPOCH } from "./store-model.ts"
 import { World } from "./world.ts"
 
 const holdOf = ({ state }: ProcessModel): Extract<LockState["phase"], { name: "owning" }>["hold"] => {
@@ -71,6 +72,45 @@ describe("rule 3: the store's time", () => {
     world.answer(read)
     expect(b.state.sense.sample).toBeUndefined()
     expect(world.next(b).command.type).toBe("read")
+  })
+
+  it("nor from the answer to a write", () => {
+    const world = new World()
+    const b = world.process("b")
+    world.send(b, acquire())
+    const claim = world.nextWrite(b)
+    suspend(world, b, 5000)
+    world.answer(claim)
+    expect(b.state.sense.sample).toBeUndefined()
+  })
+
+  it("a sample counts a sleep that is too short to be a divergence", () => {
+    const world = new World({ clock: "exact" })
+    const a = world.owner("a")
+    world.advance(1500)
+    suspend(world, a, 900)
+    a.network = "held"
+    world.send(a, { type: "renew" })
+    const renewal = JSON.parse((world.nextWrite(a).command as { body: string }).body) as { writtenAt: number }
+    expect(Math.abs(renewal.writtenAt * 1000 - world.store.time(world.at)!)).toBeLessThan(100)
+  })
+
+  it("of samples that are rounded down to seconds the one that was rounded less stamps the writes", () => {
+    const world = new World()
+    const a = world.process("a")
+    world.send(a, acquire())
+    world.advance(1990)
+    a.network = "held"
+    world.send(a, { type: "renew" })
+    const late = world.nextWrite(a)
+    a.network = "up"
+    world.answer(late)
+    world.advance(1200)
+    world.send(a, { type: "renew" })
+    world.advance(100)
+    const { at, text } = world.store.history.at(-1)!
+    const { writtenAt } = JSON.parse(text!) as { writtenAt: number }
+    expect(Math.abs(writtenAt * 1000 - EPOCH - at)).toBeLessThan(100)
   })
 
   it("where the store needs no clock the holder's own wall clock stamps the writes", () => {
@@ -203,6 +243,18 @@ describe("rule 4: authority", () => {
     world.answer(write)
     expect(b.last("Acquired")).toMatchObject({ how: "granted" })
     expect(deadline(b)).toBe(write.sentAt + 27_000)
+  })
+
+  it("nor where such a store's answers carry a time all the same", () => {
+    const world = new World({
+      clock: "none",
+      spacing: 0,
+      twist: (_, result) => ({ ...result, storeTime: 4_000_000_000_000 }),
+    })
+    const a = world.owner("a")
+    world.advance(60_000)
+    expect(a.holds(world.at)).toBe(true)
+    expect(new Set(a.types)).toEqual(new Set(["Acquired", "Renewed"]))
   })
 
   it("on a store whose time belongs to one boot, another host's grant gives none before the first write", () => {
@@ -366,6 +418,23 @@ describe("rule 5: holding", () => {
     world.answer(claim)
     expect(a.holds(world.at)).toBe(false)
     expect(a.phase).toBe("seeking")
+  })
+
+  it("and made again where no store's time vouches for it", () => {
+    const world = new World({ clock: "none", spacing: 0 })
+    const a = world.process("a", { bootClock: false })
+    world.send(a, acquire())
+    const claim = world.nextWrite(a)
+    world.deliver(claim)
+    suspend(world, a, 60_000)
+    a.wallAhead -= 65_000
+    world.answer(claim)
+    world.answer(world.next(a, "read"))
+    expect(a.phase).toBe("seeking")
+    const again = world.nextWrite(a)
+    world.answer(again)
+    expect(a.holds(world.at)).toBe(true)
+    expect(deadline(a)).toBe(a.now(again.sentAt).mono + 27_000)
   })
 
   it("a claim answered so late that nothing is left of it is made afresh, not told and lost", () => {

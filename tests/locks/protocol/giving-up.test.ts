@@ -37,6 +37,21 @@ describe("rule 8: giving up", () => {
     }
   })
 
+  it("one cancelled between a create that got no answer and the look for it burns that create too", () => {
+    const world = new World()
+    const a = world.process("a")
+    world.send(a, acquire())
+    const claim = world.nextWrite(a)
+    a.network = "up"
+    world.lose(claim)
+    expect(world.open(a)).toBeUndefined()
+    world.send(a, { type: "cancel" })
+    world.until(() => a.phase === "idle")
+    world.deliver(claim)
+    expect(claim.result?.kind).toBe("refused")
+    expect(world.store.body["ownerId"]).toBeNull()
+  })
+
   it("a create that may have landed is burned by a released record, never by a delete", () => {
     const world = new World()
     const a = world.process("a", { deletes: true })
@@ -205,18 +220,20 @@ describe("rule 8: giving up", () => {
   })
 
   it("a budget of 0 tries once and never marks; it takes what is free", () => {
-    const world = new World()
-    const a = world.owner("a")
-    const b = world.process("b")
-    world.send(b, acquire({ budgetMs: 0, contention: "retry" }))
-    world.advance(100)
-    expect(b.error).toMatchObject({ _tag: "LockTimeoutError", limitMs: 0 })
-    expect(kinds(of(world, b))).toBe("read")
-    world.send(a, { type: "release" })
-    world.advance(2000)
-    world.send(b, acquire({ budgetMs: 0 }))
-    world.advance(2000)
-    expect(b.holds(world.at)).toBe(true)
+    for (const spacing of [1000, 0]) {
+      const world = new World({ spacing })
+      const a = world.owner("a")
+      const b = world.process("b")
+      world.send(b, acquire({ budgetMs: 0, contention: "retry" }))
+      world.advance(100)
+      expect(b.error).toMatchObject({ _tag: "LockTimeoutError", limitMs: 0 })
+      expect(kinds(of(world, b))).toBe("read")
+      world.send(a, { type: "release" })
+      world.advance(2000)
+      world.send(b, acquire({ budgetMs: 0 }))
+      world.advance(2000)
+      expect(b.holds(world.at)).toBe(true)
+    }
   })
 
   it("a budget under 4 s where writes are spaced never marks, one of 4 s does; elsewhere any does", () => {

@@ -105,6 +105,17 @@ describe("rule 9: renewal", () => {
     expect(a.told.at(-1)!.at).toBeLessThan(27_200)
   })
 
+  it("whose answer shows nothing left of it is a loss, and never told as a renewal", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.advance(2000)
+    a.storeSkew = 40_000
+    world.send(a, { type: "renew" })
+    world.advance(100)
+    expect(a.types).toEqual(["Acquired", "Lost"])
+    expect(a.error).toMatchObject({ reason: "expired" })
+  })
+
   it("strict treats any failed renewal as a loss", () => {
     const world = new World()
     const a = world.owner("a", { strict: true })

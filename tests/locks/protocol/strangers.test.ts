@@ -149,6 +149,30 @@ describe("my id in a record", () => {
     expect(a.token).toBeGreaterThan(before)
   })
 
+  it("without a half is mine whatever its time says, where a stranger granted it", () => {
+    const world = new World()
+    const stranger = new Stranger(world, "s")
+    stranger.own()
+    const b = world.waiter("b")
+    stranger.grant(1000 * 365 * 24 * 3_600_000)
+    world.until(() => b.holds(world.at))
+    expect(world.store.body["expiresAt"]).toBeLessThan(seconds(world.at + 31_000))
+  })
+
+  it("that vanishes before it is replaced is not waited for: it was nobody's", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.send(a, { type: "leaveToExpire" })
+    world.advance(27_500)
+    world.send(a, acquire())
+    const claim = world.nextWrite(a)
+    world.store.remove(world.at)
+    a.network = "up"
+    world.answer(claim)
+    world.advance(2000)
+    expect(a.last("Acquired")).toMatchObject({ how: "created" })
+  })
+
   it("as a waiter, of an attempt that is over, is no waiter to me, and one to others until it is over", () => {
     const world = new World()
     world.owner("a")

@@ -159,13 +159,30 @@ describe("rule 12: raising one's own", () => {
     expect(a.token).toBeLessThan(to)
     world.answer(world.nextWrite(a))
     expect(a.token).toBe(to)
+    expect(world.at).toBeLessThan(4000)
+  })
+
+  it("asked for while a renewal's fate is open, it takes that one's place instead of following it", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.advance(2000)
+    a.network = "held"
+    world.send(a, { type: "renew" })
+    const first = world.nextWrite(a)
+    const to = a.token! + 11
+    world.lose(first)
+    world.send(a, { type: "renew", tokenAbove: a.token! + 10 })
+    world.answer(world.nextWrite(a))
+    expect(a.token).toBe(to)
+    world.deliver(first)
+    expect(tokenIn(world)).toBe(to)
   })
 
   it("to a number below its own is a renewal like any other", () => {
     const world = new World()
     const a = world.owner("a")
     const before = a.token!
-    world.send(a, { type: "renew", tokenAbove: before - 1 })
+    world.send(a, { type: "renew", tokenAbove: before - 10 })
     world.until(() => a.count("Renewed") > 0)
     expect(a.token).toBe(before)
   })
