@@ -1,6 +1,6 @@
 // The first sandbox of the README: a counter that goes on where the process before it stopped. Run it twice:
-//     node --conditions=leasehold-source examples/counter/main.ts
-//     deno run -A examples/counter/main.ts
+//     npm run counter
+//     npm run counter:deno
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { defineSandbox, SandboxManager, unchecked } from "leasehold"

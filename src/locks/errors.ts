@@ -171,7 +171,7 @@ export class UnknownDefinitionError extends LockError {
   readonly retryable = false as const
 }
 
-/** The process holds as many sandboxes as it may, and none is idle. */
+/** The process holds as many sandboxes as it may, and none is idle. Nothing throws it yet. */
 export class CapacityError extends LockError {
   readonly _tag = "CapacityError" as const
   readonly code = "LEASEHOLD_CAPACITY" as const
