@@ -1,9 +1,11 @@
 /** What the pages say of the code, compared with the code. */
-import { readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
+import npm from "../../package.json" with { type: "json" }
 import * as errors from "../../src/locks/errors.ts"
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
+const root = (path: string): URL => new URL(`../../${path}`, import.meta.url)
+const read = (path: string): string => readFileSync(root(path), "utf8")
 
 type ErrorClass = new (details: never) => errors.LockError
 
@@ -27,6 +29,27 @@ describe("the pages", () => {
     })
     expect(listed).toEqual(real.map(({ class: name, code, retryable }) => ({ name, code, retryable })))
     expect(real.map(({ name }) => name)).toEqual(classes.map(([name]) => name))
+  })
+
+  it("link only to files and folders that exist", () => {
+    const pages = [
+      "README.md",
+      "CHANGELOG.md",
+      "examples/README.md",
+      ...readdirSync(root("docs")).map((page) => `docs/${page}`),
+    ]
+    const links = pages.flatMap((page) =>
+      Array.from(read(page).matchAll(/\]\((?!https?:)([^)#]+)/g), ([, target]) => ({ page, target: target! })),
+    )
+    expect(links.filter(({ page, target }) => !existsSync(new URL(target, root(page))))).toEqual([])
+    expect(links.length).toBeGreaterThan(5)
+  })
+
+  it("name only scripts of package.json", () => {
+    const text = read("README.md") + read("examples/README.md")
+    const named = Array.from(text.matchAll(/npm run ([\w:]+)/g), ([, script]) => script!)
+    expect(named.filter((script) => !(script in npm.scripts))).toEqual([])
+    expect(named).toContain("check")
   })
 
   it("name only tests that exist in docs/invariants.md", () => {
