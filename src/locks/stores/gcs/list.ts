@@ -1,7 +1,7 @@
-import type { Clock } from "../../../runtime/clock.ts"
 /**
  * Names in a bucket: pages of an area, and the one question whether the bucket is there at all.
  */
+import type { Clock } from "../../../runtime/clock.ts"
 import { StoreUnavailableError, LockError } from "../../errors.ts"
 import type { Area, ListOptions, Page, RequestOptions } from "../../store.ts"
 import { jsonIn } from "./answers.ts"
