@@ -89,6 +89,11 @@ export class KeyCore {
     return this.#state?.view?.record?.expiresAt ?? 0
   }
 
+  /** With which token the record came to be, where it tells. */
+  get began(): number | undefined {
+    return this.#state?.view?.record?.began
+  }
+
   /** What a waiter asked for and observers were told, while that waiter still waits. */
   get asked(): Asked | undefined {
     if (this.hold === undefined) return undefined

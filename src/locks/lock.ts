@@ -76,6 +76,11 @@ export interface Lease extends AsyncDisposable {
   readonly deadline: number
   /** How the key came to this process. */
   readonly how: AcquiredHow
+  /**
+   * The token with which the record came to be, where it tells. An owner with a lower one isn't in its history: its record
+   * was deleted, and it may still be running.
+   */
+  readonly recordBegan?: number | undefined
   /** Aborts on loss only, with the LockLostError as its reason: before the lease is over, while this process runs. */
   readonly signal: AbortSignal
   /** This key's events from now on; completes after Lost or Released. */
@@ -87,7 +92,10 @@ export interface Lease extends AsyncDisposable {
    * tries on).
    */
   renew(options?: RenewOptions): Promise<void>
-  /** Ends ownership; hands over to a waiter if there is one. Idempotent, never rejects, settles within 10 s. */
+  /**
+   * Ends ownership; hands over to a waiter if there is one. Idempotent, never rejects, settles within 10 s. It waits for no
+   * work and `signal` doesn't abort: end first what is done under the lease.
+   */
   release(): Promise<ReleaseResult>
 }
 
@@ -129,8 +137,9 @@ export interface Lock {
    */
   peek(): Promise<Owner | undefined>
   /**
-   * Called once for each waiter that asks for the key; soon if one has asked already. What it throws goes to onError. Dispose
-   * it when the key is of no more interest: until then the key is remembered.
+   * Called once for each waiter that asks for the key; soon if one has asked already. End the work that the lease covers,
+   * then release: not the other way round. What it throws goes to onError. Dispose it when the key is of no more interest:
+   * until then the key is remembered.
    */
   onReleaseRequested(handler: () => void | Promise<void>): Disposable
   /** Called for each failed renewal and for the loss, until disposed. What it throws goes to onError. */

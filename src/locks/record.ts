@@ -69,6 +69,8 @@ export interface LeaseRecord {
   readonly waiter: WaiterHalf | undefined
   readonly ended: Ended | undefined
   readonly writtenAt: number | undefined
+  /** With which token this record came to be: it knows nothing of owners with lower ones, whose record was deleted. */
+  readonly began: number | undefined
   /** Entries of `needs`: none is known to this release. */
   readonly needs: readonly string[]
   /** The body itself, from which the next write is built: what isn't ours to change is carried over. */
@@ -94,6 +96,7 @@ export function parseRecord(key: string, text: string): LeaseRecord {
     waiterExpiresAt: waitingOwnerId === null ? 0 : timeOf(key, body, "waiterExpiresAt"),
     ...(needs.length === 0 ? halvesOf(key, body, ownerId, waitingOwnerId) : noHalves),
     writtenAt: isTime(body["writtenAt"]) ? toMillis(body["writtenAt"]) : undefined,
+    began: isToken(body["began"]) ? body["began"] : undefined,
     needs,
     body,
   }

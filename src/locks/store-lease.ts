@@ -20,6 +20,7 @@ const isEnding = (event: LockEvent): event is Ending => event.type === "Lost" ||
 export class StoreLease implements Lease {
   readonly key: string
   readonly how: AcquiredHow
+  readonly recordBegan: number | undefined
   readonly #core: KeyCore
   readonly #onError: OnError | undefined
   readonly #nonce: string | undefined
@@ -34,6 +35,7 @@ export class StoreLease implements Lease {
   constructor(core: KeyCore, acquired: Extract<LockEvent, { type: "Acquired" }>, onError: OnError | undefined) {
     this.key = core.key
     this.how = acquired.how
+    this.recordBegan = core.began
     this.#core = core
     this.#onError = onError
     this.#nonce = core.hold?.nonce

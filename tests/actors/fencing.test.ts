@@ -4,6 +4,7 @@ import { formatHead, parseHead } from "../../src/actors/checkpoints/head.ts"
 import { headRef } from "../../src/actors/checkpoints/names.ts"
 import { encodeName } from "../../src/locks/keys.ts"
 import { CheckpointInvalidError, CheckpointRejectedError, LockLostError, NotDurableError } from "../../src/mod.ts"
+import { hold } from "../support/scripted-store.ts"
 import { counter, cutOff, failure, statesOf, World } from "./world.ts"
 
 const lockKey = "counter/k"
@@ -115,6 +116,40 @@ describe("a record that was deleted by hand under a living owner", () => {
       _tag: "CorruptCheckpointError",
     })
     expect(await world.run(c.use(sandbox, "k", ({ n }) => n))).toBe(3)
+    expect(world.time.mono() - from).toBeGreaterThan(29_000)
+    host.resume()
+    await world.time.advance(10)
+    await world.end()
+  })
+
+  it("isn't forgotten by a call that is cancelled while it makes a record: the next owner waits all the same", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const host = world.host("paused")
+    const wire = world.wire()
+    const a = await world.manager("a", sandbox, { clock: host })
+    const b = await world.manager("b", sandbox, { store: wire })
+    const c = await world.manager("c", sandbox)
+    await world.run(a.use(sandbox, "k", (state) => void (state.n = 3), { durable: true }))
+    await world.time.advance(100)
+    host.pause()
+    await world.run(deleteRecord(world))
+    const from = world.time.mono()
+    const held = hold()
+    wire.script.onPut({ ...held, of: /k$/ })
+    const cancel = new AbortController()
+    const cancelled = failure(b.restoreSandbox(sandbox, "k", { signal: cancel.signal }))
+    await world.run(held.arrived)
+    held.deliver()
+    cancel.abort()
+    expect(await world.run(cancelled)).toMatchObject({ _tag: "LockCancelledError" })
+    held.answer()
+    await world.time.advance(1000)
+    expect(world.told("b").at(-1)).toBe("GaveUp")
+    expect(await world.run(c.use(sandbox, "k", ({ n }) => n, { timeout: "2 min" }))).toBe(3)
+    expect(world.events.find(({ ownerId, type }) => ownerId === "c" && type === "Acquired")).toMatchObject({
+      how: "free",
+    })
     expect(world.time.mono() - from).toBeGreaterThan(29_000)
     host.resume()
     await world.time.advance(10)

@@ -70,8 +70,11 @@ export async function claimState(parts: ClaimParts): Promise<Omit<Claimed, "runA
   }
 }
 
-/** No record but a live head: how long its owner may still be running, at most, in milliseconds. */
-export function unrecordedMs(lease: Lease, found: Head | undefined): number {
-  const isLive = lease.how === "created" && found !== undefined && found.saved.state !== "removed"
-  return isLive ? found.ttlMs : 0
+/**
+ * A live head, but no record of its owner: how long that one may still be running, at most, in milliseconds. The record may
+ * be older than this lease: whoever made it may have left before it had claimed the head.
+ */
+export function unrecordedMs({ how, recordBegan = 0 }: Lease, found: Head | undefined): number {
+  if (found === undefined || found.saved.state === "removed") return 0
+  return how === "created" || found.token < recordBegan ? found.ttlMs : 0
 }
