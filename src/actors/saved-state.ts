@@ -59,6 +59,11 @@ export class SavedState {
     return this.#parts.keeper.commit(bytes, { budget: this.#parts.checkpointWithin })
   }
 
+  /** Whether a later owner has claimed the head. */
+  get isFenced(): boolean {
+    return this.#parts.keeper.isFenced
+  }
+
   /** Replaces what is saved by a tombstone. */
   remove(): Promise<void> {
     return this.#parts.keeper.remove({ budget: this.#parts.checkpointWithin })

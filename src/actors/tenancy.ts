@@ -4,7 +4,6 @@
  *
  * Not promised: that work ends because it is asked to. Whoever waits for `settled` sets the limit.
  */
-import { CheckpointRejectedError } from "../locks/errors.ts"
 import type { Lease, LeaseView } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { anySignal, type LatchedAbort } from "../runtime/latch-signal.ts"
@@ -35,7 +34,7 @@ export interface TenancyParts {
   /** `restore` begins this many milliseconds late, since a former owner has to be waited out. */
   readonly onDelay: (ms: number) => void
   /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
-  readonly onFenced: (error: CheckpointRejectedError) => void
+  readonly onFenced: (error: unknown) => void
 }
 
 export class Tenancy {
@@ -192,7 +191,7 @@ export class Tenancy {
     try {
       await this.#parts.saved.write(bytes)
     } catch (error) {
-      if (error instanceof CheckpointRejectedError) this.#parts.onFenced(error)
+      if (this.#parts.saved.isFenced) this.#parts.onFenced(error)
       throw error
     }
   }

@@ -46,6 +46,23 @@ describe("a sandbox whose head a later owner has claimed", () => {
     expect(await world.run(a.whereIs(sandbox, "k"))).toBeUndefined()
     await world.end()
   })
+
+  it("has lost it too where nobody can tell whether its last write came before that claim", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const held = hold()
+    world.store.script.onPut({ ...held, of: /\/head$/ })
+    const durable = failure(handle.use((state) => void (state.n = 1), { durable: true }))
+    await world.run(held.arrived)
+    await world.run(claimByAnother(world))
+    await world.run(claimByAnother(world)) // over a write that the sandbox knows nothing of
+    held.answer()
+    expect(((await world.run(durable)) as Error).cause).toMatchObject({ _tag: "CheckpointUnknownError" })
+    expect(await world.run(handle.ended)).toMatchObject({ reason: "lost" })
+    await world.end()
+  })
 })
 
 describe("a record that was deleted by hand under a living owner", () => {

@@ -113,6 +113,11 @@ export class CheckpointKeeper {
     return wait === 0 ? 0 : since + wait
   }
 
+  /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
+  get isFenced(): boolean {
+    return this.#tenancy?.shell.state.phase === "fenced"
+  }
+
   /**
    * Stores a checkpoint; settles once it is known to be stored. One write is under way at a time: calls that come
    * meanwhile share the next one, which stores the bytes that came last. Bytes that the head holds already aren't written.
