@@ -77,12 +77,11 @@ export function defineSandbox<Schema extends AnySchema, S>(
 const checkHooks = (hooks: AnyHooks): void => {
   const optional = (["run", "close", "migrate"] as const).filter((name) => hooks[name] !== undefined)
   checkFunctions(hooks, "restore", "checkpoint", ...optional)
+  const next = "Give a Standard Schema (of zod, effect and others), a Codec, or unchecked()"
   // A Standard Schema may be a function too.
   const schema: unknown = hooks.schema
-  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) {
-    throw badOption(
-      `schema is ${typeof schema}`,
-      "Give a Standard Schema (of zod, effect and others), a Codec, or unchecked()",
-    )
-  }
+  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null)
+    throw badOption(`schema is ${schema === null ? "null" : typeof schema}`, next)
+  if (!("~standard" in schema) && !("encode" in schema && "decode" in schema))
+    throw badOption("schema is neither a Standard Schema nor a Codec", next)
 }

@@ -18,15 +18,16 @@ import { badOption, checkFunctions, countOf, millisOf } from "./config.ts"
 import { type DefinitionParts, partsOf } from "./definition.ts"
 import type { AnyDefinition } from "./sandbox.ts"
 
-/** Where leases and checkpoints are kept: one store for both, two stores, or locks made elsewhere and a store. */
+/** Where leases and checkpoints are kept: locks made elsewhere and a store, two stores, or one store for both. */
 export type ManagerStores =
+  | { readonly lockFactory: LockFactory; readonly checkpoints: CheckpointStore; readonly store?: never }
+  | { readonly store: LeaseStore; readonly checkpoints: CheckpointStore; readonly lockFactory?: never }
+  // The usual one stands last: TypeScript explains a mistake by what the last one lacks.
   | {
       readonly store: LeaseStore & CheckpointStore
       readonly checkpoints?: CheckpointStore
       readonly lockFactory?: never
     }
-  | { readonly store: LeaseStore; readonly checkpoints: CheckpointStore; readonly lockFactory?: never }
-  | { readonly lockFactory: LockFactory; readonly checkpoints: CheckpointStore; readonly store?: never }
 
 /** How a manager is started. Stores stay their maker's: a manager never closes one. */
 export type ManagerOptions = ManagerStores & {

@@ -57,7 +57,11 @@ export class StoreLock implements Lock {
     )
   }
 
-  /** Acquires the key within its budget. */
+  /**
+   * Settles within its budget (default 30 s) with a lease, or rejects: LockTimeoutError, LockContentionError,
+   * OwnedElsewhereError, LockCancelledError, CheckpointVersionError, StoreUnavailableError, StoreMisconfiguredError,
+   * CorruptRecordError, FormatVersionError, InvalidConfigError. A mark that it left in the store is erased.
+   */
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
     const wish = wishOf(options)
     const { signal } = options
@@ -68,18 +72,21 @@ export class StoreLock implements Lock {
     return attempt(this.#core, config, { wish, from, signal, onError: this.#options.onError, acquired })
   }
 
-  /** Forces one renewal of the lease now held. */
+  /** Forces one renewal of the lease now held; LockNotHeldError where none is. It renews itself without. */
   async renew(options?: RenewOptions): Promise<void> {
     if (this.#lease === undefined) throw notHeld(this.key)
     return this.#lease.renew(options)
   }
 
-  /** Releases the lease now held. */
+  /** Releases the lease now held; `alreadyLost` where none is. End the work under it first. Never rejects. */
   async release(): Promise<ReleaseResult> {
     return this.#lease === undefined ? "alreadyLost" : this.#lease.release()
   }
 
-  /** One read: who owns the key, by its record. */
+  /**
+   * One read: who owns the key by its record, or undefined. May be stale. Rejects with StoreUnavailableError,
+   * StoreMisconfiguredError, CorruptRecordError or InvalidConfigError.
+   */
   async peek(): Promise<Owner | undefined> {
     const { ttl } = await this.#ready(wishOf({}), undefined)
     const answer = await this.#core.requests.look(requestDeadline(ttl))
@@ -96,7 +103,10 @@ export class StoreLock implements Lock {
     }
   }
 
-  /** Called once for each waiter that asks for the key, soon if one has asked already. */
+  /**
+   * Called once for each waiter that asks for the key, soon if one has asked already: end the work that the lease covers,
+   * then release.
+   */
   onReleaseRequested(handler: () => void | Promise<void>): Disposable {
     const core = this.#core
     const { asked } = core
@@ -111,7 +121,7 @@ export class StoreLock implements Lock {
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
   }
 
-  /** Called for each failed renewal and for the loss. */
+  /** Called for each failed renewal and for the loss, until disposed. */
   onRenewalError(handler: (error: LockError) => void | Promise<void>): Disposable {
     const subscription = this.#core.events$.subscribe((event) => {
       if (event.type !== "Lost" && event.type !== "Degraded") return

@@ -14,7 +14,7 @@ export const ABSENT: Generation = "0"
 /** Keys can't reach from one area into another. `processes`, `rings` and `bells` are reserved. */
 export type Area = "leases" | "state" | "probe"
 
-/** Addresses an object. `name` is an encoded name (keys.ts), in `state` with `/` between its parts. */
+/** Addresses an object. `name` is an encoded name, in `state` with `/` between its parts. */
 export interface ObjectRef {
   /** Which part of the store. */
   readonly area: Area

@@ -103,6 +103,9 @@ describe("a definition", () => {
     ["close", "later"],
     ["migrate", 1],
     ["schema", undefined],
+    ["schema", null],
+    ["schema", {}],
+    ["schema", { encode: () => new Uint8Array() }],
   ])("with %s: %o is refused where it is made", (option, value) => {
     expect(define({ [option]: value })).toThrow(InvalidConfigError)
     expect(define({ [option]: value })).toThrow(new RegExp(`^${option} `))
