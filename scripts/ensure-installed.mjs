@@ -3,7 +3,7 @@
 // dependency and no syntax newer than Node 18, because it runs before anything is installed, on whatever Node is there.
 // It does not notice a node_modules folder that was edited by hand: delete the folder then.
 import { execFileSync, spawnSync } from "node:child_process"
-import { statSync } from "node:fs"
+import { existsSync, statSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -36,6 +36,13 @@ function install() {
   }
 }
 
+/** npm 10, which comes with Node 20, installs the package that brings Node 24 without linking its program. */
+function linkNode() {
+  const link = join(root, "node_modules", ".bin", "node")
+  const program = join("..", `node-${process.platform}-${process.arch}`, "bin", "node")
+  if (!existsSync(link) && existsSync(join(dirname(link), program))) symlinkSync(program, link)
+}
+
 /** The version of the `node` that the main script of the same npm call will find, such as "24.21.0". */
 function nodeVersion() {
   const path = [join(root, "node_modules", ".bin"), process.env.PATH].join(process.platform === "win32" ? ";" : ":")
@@ -45,6 +52,7 @@ function nodeVersion() {
 }
 
 if (!isInstalled()) install()
+linkNode()
 const version = nodeVersion()
 if (Number.parseInt(version, 10) < neededMajor) {
   console.error(
