@@ -1,6 +1,7 @@
 /** Rule 8: giving up without a trace. */
 import { describe, expect, it } from "vitest"
 import { acquire, type ProcessModel } from "./process-model.ts"
+import { Stranger } from "./strangers.ts"
 import { type Request, World } from "./world.ts"
 
 const kinds = (requests: readonly Request[]): string => requests.map(({ command }) => command.type).join(" ")
@@ -17,6 +18,18 @@ describe("rule 8: giving up", () => {
     world.until(() => b.phase === "idle")
     expect(b.error).toMatchObject({ _tag: "LockCancelledError" })
     expect(world.store.body).toMatchObject({ owner, ownerId, expiresAt, waitingOwnerId: null, waiter: null })
+  })
+
+  it("also one whose half a stranger dropped", () => {
+    const world = new World()
+    const stranger = new Stranger(world, "s", "drop")
+    stranger.own()
+    const b = world.waiter("b")
+    stranger.own()
+    expect(world.store.body).toMatchObject({ waitingOwnerId: "b" })
+    world.send(b, { type: "cancel" })
+    world.until(() => b.phase === "idle")
+    expect(world.store.body).toMatchObject({ ownerId: "s", waitingOwnerId: null })
   })
 
   it("an acquire cancelled while its create is in flight owns nothing afterwards, whether it landed or lands later", () => {

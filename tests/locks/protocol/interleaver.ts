@@ -71,7 +71,8 @@ const acts: readonly (readonly [share: number, act: Act])[] = [
   [8, (game, process) => each(game.world.open(process), (request) => game.world.answer(request))],
   [3, (game, process) => each(game.world.open(process), (request) => game.world.lose(request))],
   [3, (game, process) => each(game.world.open(process), (request) => game.world.loseAnswer(request))],
-  [2, (game, _, how) => pick(game.writes, how, (request) => game.world.deliver(request))],
+  [1, (game, _, how) => pick(game.writes, how, (request) => game.world.deliver(request))],
+  [1, (game, _, how) => pick(game.answered, how, (request) => game.world.answer(request))],
   [9, (game, process, how) => game.acquire(process, how)],
   [3, (game, process) => game.world.send(process, { type: "cancel" })],
   [5, (game, process) => game.world.send(process, { type: "release" })],
@@ -145,6 +146,11 @@ export class Play {
   /** Writes of any age, which the network may double. */
   get writes(): readonly Request[] {
     return this.world.requests.filter(({ command }) => command.type !== "read")
+  }
+
+  /** Requests whose answers were heard of or given up: they may come again, or late. */
+  get answered(): readonly Request[] {
+    return this.world.requests.filter(({ over, result }) => over && result !== undefined)
   }
 
   run(): void {

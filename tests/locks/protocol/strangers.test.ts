@@ -188,6 +188,8 @@ describe("my id in a record", () => {
     world.send(b, acquire())
     world.until(() => b.count("Waiting") === 2)
     expect(c.error).toMatchObject({ _tag: "LockContentionError", waiterId: "b" })
+    const { nonce } = (b.state.phase as { attempt: { nonce: string } }).attempt
+    expect(world.store.body["waiter"]).toMatchObject({ for: "b", nonce })
   })
 })
 

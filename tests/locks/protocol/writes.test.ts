@@ -159,6 +159,20 @@ describe("rule 1: writes", () => {
     expect(b.state.view).toBeUndefined()
     expect(b.state.phase).toEqual(before.phase)
   })
+
+  it("also while another request is under way", () => {
+    const world = new World()
+    const b = world.process("b")
+    b.network = "held"
+    world.send(b, acquire())
+    const first = world.next(b)
+    world.lose(first)
+    const second = world.next(b, "read")
+    world.answer(first)
+    expect(world.open(b)).toBe(second)
+    expect(b.state.flight).toBeDefined()
+    expect(b.state.view).toBeUndefined()
+  })
 })
 
 describe("rule 2: what an answer means", () => {
