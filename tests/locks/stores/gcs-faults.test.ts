@@ -196,6 +196,21 @@ describe("a start", () => {
     await other.close()
   })
 
+  it("says why after some tries, however much time there is: who wants to wait starts it again", async () => {
+    const refusals = Array.from({ length: 20 }, () => ({ on: "GET", status: 503, body: "" }) as const)
+    scene.server.script(...refusals)
+    const other = storeOn(scene.server, scene.clock)
+    const failure = other.start({ deadline: 30_000 }).catch((error: unknown) => error)
+    for (let second = 0; second < 5; second++) {
+      const pausing = scene.clock.armed(1000)
+      if ((await Promise.race([failure, pausing])) !== undefined) break
+      await scene.clock.advance(1000)
+    }
+    expect(await failure).toEqual(unavailable(503))
+    expect(scene.clock.pendingTimers).toBe(0)
+    await other.close()
+  })
+
   it("that failed can be called again", async () => {
     scene.server.script({ on: "GET", status: 503, body: "" })
     const other = storeOn(scene.server, scene.clock)

@@ -34,6 +34,8 @@ import { contentTypeOf } from "./paths.ts"
 
 const WRITE_ANSWER_LIMIT = 64 * 1024
 const RETRY_AFTER_MS = 1000
+/** Failures that pass, pass in this time; a start that outlives its caller by more keeps the process for nothing. */
+const RETRY_FOR_MS = 5000
 
 /** Made by `gcsStore`. */
 export class GcsStore implements LeaseStore, CheckpointStore {
@@ -137,13 +139,14 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     this.#capabilities = { ...this.#capabilities, deletes }
   }
 
-  /** Asks until there is an answer, or no time for another try. */
+  /** Asks until there is an answer, or no time for another try. Who wants to wait longer starts the store again. */
   async #bucket(connection: Connection, due: number): Promise<void> {
+    const lastTry = Math.min(due, this.#clock.read().mono + RETRY_FOR_MS) - RETRY_AFTER_MS
     for (;;) {
       try {
         return await askBucket(connection, { deadline: Math.min(this.#left(due), this.#settings.requestTimeout) })
       } catch (error) {
-        if (!(error instanceof LockError && error.retryable) || this.#left(due) <= RETRY_AFTER_MS) throw error
+        if (!(error instanceof LockError && error.retryable) || this.#clock.read().mono >= lastTry) throw error
         await pause(this.#clock, { deadline: RETRY_AFTER_MS })
       }
     }
