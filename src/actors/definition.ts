@@ -4,6 +4,7 @@
  */
 import { UnknownDefinitionError } from "../locks/errors.ts"
 import { checkKey } from "../locks/keys.ts"
+import { refuseUnknown } from "../locks/options.ts"
 import { badOption, checkFunctions, countOf, millisOf } from "./config.ts"
 import type {
   AnyDefinition,
@@ -74,7 +75,21 @@ export function defineSandbox<Schema extends AnySchema, S>(
   return definition
 }
 
+const HOOKS: Readonly<Record<keyof AnyHooks, true>> = {
+  name: true,
+  version: true,
+  migrate: true,
+  schema: true,
+  idleAfter: true,
+  checkpointEvery: true,
+  restore: true,
+  run: true,
+  checkpoint: true,
+  close: true,
+}
+
 const checkHooks = (hooks: AnyHooks): void => {
+  refuseUnknown("defineSandbox", hooks, HOOKS)
   const optional = (["run", "close", "migrate"] as const).filter((name) => hooks[name] !== undefined)
   checkFunctions(hooks, "restore", "checkpoint", ...optional)
   const next = "Give a Standard Schema (of zod, effect and others), a Codec, or unchecked()"

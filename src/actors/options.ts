@@ -5,7 +5,7 @@
 import type { InspectionEvent } from "xstate"
 import { checkIncarnation, thisProcess } from "../locks/incarnation.ts"
 import type { Incarnation, Lock, LockFactory } from "../locks/lock.ts"
-import { checkLockOptions, configOf, type LockOptions } from "../locks/options.ts"
+import { checkLockOptions, configOf, type LockOptions, refuseUnknown } from "../locks/options.ts"
 import { isStore } from "../locks/start-store.ts"
 import { StoreLock } from "../locks/store-lock.ts"
 import type { CheckpointStore, LeaseStore } from "../locks/store.ts"
@@ -66,6 +66,27 @@ export type ManagerOptions = ManagerStores & {
   readonly inspect?: (event: InspectionEvent) => void
 }
 
+const MANAGER_OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
+  store: true,
+  checkpoints: true,
+  lockFactory: true,
+  sandboxes: true,
+  ttl: true,
+  address: true,
+  minTenure: true,
+  restoreWithin: true,
+  settleWithin: true,
+  checkpointWithin: true,
+  killGrace: true,
+  keepCheckpoints: true,
+  maxCheckpoint: true,
+  adoptHeads: true,
+  incarnation: true,
+  clock: true,
+  onError: true,
+  inspect: true,
+}
+
 /** A definition that a manager knows. */
 export interface Known {
   readonly definition: AnyDefinition
@@ -101,6 +122,7 @@ export interface Settings {
 export const settingsOf = (options: ManagerOptions): Settings => {
   if (typeof options !== "object" || options === null)
     throw badOption("The manager got no options", "Give at least { store, sandboxes }")
+  refuseUnknown("SandboxManager.start", options, MANAGER_OPTIONS)
   for (const name of ["onError", "inspect", "lockFactory"] as const)
     if (options[name] !== undefined) checkFunctions(options, name)
   const { clock = liveClock, onError, inspect, adoptHeads = false } = options

@@ -44,6 +44,16 @@ const WAITER_TTL = 12_000
 /** Every record carries it, and has 64 KiB. */
 const LONGEST_ADDRESS = 2000
 
+const ACQUIRE_OPTIONS: Readonly<Record<keyof AcquireOptions, true>> = {
+  timeout: true,
+  timeoutSource: true,
+  signal: true,
+  whenOwned: true,
+  contention: true,
+  minTenure: true,
+  stateVersion: true,
+}
+
 /** The protocol's configuration of a key on a store that has started. */
 export function configOf(key: string, id: string, options: LockOptions, can: StoreCapabilities): LockConfig {
   const ttl = ttlOf(options, can)
@@ -98,6 +108,7 @@ export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(
 
 /** An acquire's options as the protocol takes them. */
 export function wishOf(options: AcquireOptions): Wish {
+  refuseUnknown("acquire", options, ACQUIRE_OPTIONS)
   const { timeout = DEFAULT_TIMEOUT, stateVersion } = options
   checkSignal(options.signal)
   const source = options.timeout === undefined ? "the default timeout of 30 s" : "the timeout option"
@@ -126,6 +137,16 @@ export function millis(name: string, duration: Duration): number {
   throw new InvalidConfigError({
     message: `${name} is ${JSON.stringify(duration) ?? String(duration)}, which is no duration`,
     next: `Give ${name} as milliseconds, 0 or more, or as text such as "30 s" (units ms, s, min, h)`,
+  })
+}
+
+/** Refuses an option that nobody reads: a misspelt one would otherwise be a silent default. */
+export function refuseUnknown(what: string, given: object, known: Readonly<Record<string, true>>): void {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name))
+  if (unknown === undefined) return
+  throw new InvalidConfigError({
+    message: `${unknown} is no option of ${what}`,
+    next: `Use some of ${Object.keys(known).join(", ")}`,
   })
 }
 

@@ -12,6 +12,7 @@ import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 import { storeWith } from "../support/lock-world.ts"
 import { counter, failure } from "./world.ts"
 
+const sound = { name: "typo", schema: bytes, restore: () => 0, checkpoint: () => new Uint8Array() }
 const time = new VirtualTime()
 const store = memoryStore({ clock: time })
 
@@ -50,6 +51,15 @@ describe("a manager's options", () => {
     ["checkpoints", {}],
   ])("%s: %o is refused by name, and says what to give", async (option, value) => {
     expect(await said({ [option]: value })).toMatch(new RegExp(`^${option} .*\\. (Give|Use|Set) `))
+  })
+
+  it("that nobody reads are refused, since a misspelt one would be a silent default", async () => {
+    expect(await said({ setleWithin: "1 s" })).toMatch(
+      /^setleWithin is no option of SandboxManager\.start\. Use some of .*settleWithin/,
+    )
+    expect(() => defineSandbox({ ...sound, idleafter: "1 s" } as never)).toThrow(
+      /^idleafter is no option of defineSandbox\. Use some of .*idleAfter/,
+    )
   })
 
   it("must leave time to settle and to save before the process is killed", async () => {

@@ -61,6 +61,7 @@ describe("a lock is refused at its construction", () => {
 
 describe("an acquire is refused before anything is sent", () => {
   const refused: readonly (readonly [string, AcquireOptions])[] = [
+    ["timeuot", { timeuot: "1 s" } as object],
     ["timeout", { timeout: NaN }],
     ["timeout", { timeout: -1 }],
     ["timeout", { timeout: Infinity }],
