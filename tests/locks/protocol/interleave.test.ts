@@ -25,8 +25,12 @@ describe("the invariants would notice", () => {
     ["an owner that ignores the guard", /one holder/, { config: { guard: -1500 } }],
     ["dates that disagree by more than the guard allows", /one holder/, { disagreement: 12_000 }],
     ["a suspend that no clock of a process counts", /one holder/, { sleepUnnoticed: true }],
-    ["nonces and opIds that are not fresh", /one holder|growing tokens|silence after leaving|one signal/, { stale: true }],
-    ["observing the generation in place of the owner's pair", /newcomer/, { generationIsPair: true }],
+    [
+      "nonces and opIds that are not fresh",
+      /one holder|growing tokens|silence after leaving|one signal/,
+      { stale: true },
+    ],
+    ["observing the generation in place of the owner's pair", /newcomer|still seek/, { generationIsPair: true }],
   ])(
     "%s",
     (_, what, sabotage) => {

@@ -5,7 +5,7 @@
  */
 import fc from "fast-check"
 import { SeededRandom } from "../../../src/runtime/random.ts"
-import { acquire, type ProcessModel, type Told } from "./process-model.ts"
+import { acquire, type ProcessModel } from "./process-model.ts"
 import { type Sabotage, saboteur } from "./sabotage.ts"
 import { StrangerModel, type StrangerMove } from "./stranger-model.ts"
 import { type ProcessOptions, REQUEST_DEADLINE, type Request, World } from "./world.ts"
@@ -219,8 +219,9 @@ export class Play {
     for (const process of world.processes) {
       if (process.frozen !== "no") process.thaw(world.at)
       process.network = "up"
-      world.send(process, { type: "cancel" })
     }
+    if (this.#script.seed % 2 === 0) this.#serve()
+    for (const process of world.processes) world.send(process, { type: "cancel" })
     world.advance(60_000)
     const alive = world.processes.filter(({ crashed }) => !crashed)
     const restless = alive.filter(({ phase }) => phase !== "idle" && phase !== "owning")
@@ -229,24 +230,38 @@ export class Play {
     this.#newcomer(alive)
   }
 
+  /** Whoever wants the key gets it in turn, or gives up in time: nobody waits for ever. */
+  #serve(): void {
+    const { world } = this
+    const seekers = world.processes.filter(({ crashed, phase }) => !crashed && phase === "seeking")
+    this.#leaveWhenAsked(world.processes, () => seekers.every(({ phase }) => phase !== "seeking"), "some still seek")
+  }
+
+  /** Time goes by until something holds, and owners who were asked to leave leave. */
+  #leaveWhenAsked(owners: readonly ProcessModel[], until: () => boolean, problem: string): void {
+    const { world } = this
+    for (const start = world.at; !until(); world.advance(250)) {
+      if (world.at > start + 600_000) throw new Error(`${problem}: ${world.store.text}`)
+      for (const owner of owners) if (asked(owner)) world.send(owner, { type: "release" })
+    }
+  }
+
   #newcomer(others: readonly ProcessModel[]): void {
     const { world } = this
     const newcomer = this.#spawn({ ttl: 12_000, rate: 1, bootClock: true, strict: false })
     world.send(newcomer, acquire({ budgetMs: undefined, contention: "retry" }))
     const start = world.at
-    const asked = ({ at, event }: Told): boolean => at >= start && event.type === "ReleaseRequested"
-    while (!newcomer.holds(world.at)) {
-      if (world.at > start + 240_000) throw new Error(`a newcomer is still ${newcomer.phase}: ${world.store.text}`)
-      world.advance(250)
-      for (const other of others) {
-        if (other.told.some(asked)) world.send(other, { type: "release" })
-      }
-    }
+    this.#leaveWhenAsked(others, () => newcomer.holds(world.at), "a newcomer doesn't get the key")
+    if (world.at > start + 240_000) throw new Error("a newcomer got the key late")
     world.send(newcomer, { type: "release" })
     world.advance(15_000)
     if (newcomer.last("Released")?.result !== "released") throw new Error("a newcomer can't release the key")
   }
 }
+
+/** Whether an owner was asked to leave since it acquired the key. */
+const asked = ({ types }: ProcessModel): boolean =>
+  types.lastIndexOf("ReleaseRequested") > types.lastIndexOf("Acquired")
 
 function actOf(kind: number): Act {
   let share = kind
