@@ -170,7 +170,7 @@ describe("my id in a record", () => {
     a.network = "up"
     world.answer(claim)
     world.advance(2000)
-    expect(a.last("Acquired")).toMatchObject({ how: "created" })
+    expect(a.types).toEqual(["Acquired", "Lost", "Acquired"])
   })
 
   it("as a waiter, of an attempt that is over, is no waiter to me, and one to others until it is over", () => {
