@@ -2,11 +2,18 @@
 export type { Duration } from "./runtime/duration.ts"
 export type { Clock, Reading, Timer, TimerOptions } from "./runtime/clock.ts"
 export type { OnError } from "./runtime/report.ts"
-export { onShutdown, type ShutdownHandler, type ShutdownOptions, type ShutdownSignal } from "./runtime/signals.ts"
+export {
+  onShutdown,
+  type ShutdownHandler,
+  type ShutdownOptions,
+  type ShutdownSignal,
+  type SignalPort,
+} from "./runtime/signals.ts"
 
 export * from "./locks/errors.ts"
 export type {
   AcquiredHow,
+  AcquireError,
   AcquireOptions,
   Incarnation,
   Lease,
@@ -42,8 +49,10 @@ export { bytes, type Codec, unchecked } from "./actors/checkpoints/codec.ts"
 export { defineSandbox } from "./actors/definition.ts"
 export type {
   AnyDefinition,
+  AnySchema,
   CheckpointReason,
   HookContext,
+  RestoredBy,
   RunContext,
   Sandbox,
   SandboxClock,
@@ -51,11 +60,12 @@ export type {
   SandboxEnding,
   SandboxHooks,
   SandboxView,
+  SavedBy,
   UseOptions,
 } from "./actors/sandbox.ts"
 export { type RestoreOptions, SandboxManager, type Whereabouts } from "./actors/manager.ts"
 export type { ManagerOptions, ManagerStores } from "./actors/options.ts"
-export { drainOnSignals, type DrainOnSignalsOptions, type DrainResult } from "./actors/drain.ts"
+export { drainOnSignals, type DrainOnSignalsOptions, type DrainResult, type Drainable } from "./actors/drain.ts"
 export { sandboxChart } from "./actors/chart.ts"
 export type {
   ChartCommand,

@@ -23,6 +23,7 @@ export const drainAll = async (registry: Registry, clock: Clock, grace: number):
 
 /** What can be drained. */
 export interface Drainable {
+  /** As `drain` of a manager. */
   drain(options?: { readonly grace?: Duration }): Promise<DrainResult>
 }
 

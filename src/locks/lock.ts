@@ -7,7 +7,20 @@
  */
 import type { Observable } from "rxjs"
 import type { Duration } from "../runtime/duration.ts"
-import type { LockError, Owner } from "./errors.ts"
+import type {
+  CheckpointVersionError,
+  CorruptRecordError,
+  FormatVersionError,
+  InvalidConfigError,
+  LockCancelledError,
+  LockContentionError,
+  LockError,
+  LockTimeoutError,
+  OwnedElsewhereError,
+  Owner,
+  StoreMisconfiguredError,
+  StoreUnavailableError,
+} from "./errors.ts"
 
 /** How an acquired key came: no record was there, a released one, one whose owner let it run out, or handed over. */
 export type AcquiredHow = "created" | "free" | "takeover" | "granted" | "reserved"
@@ -145,6 +158,19 @@ export interface Lock {
   /** Called for each failed renewal and for the loss, until disposed. What it throws goes to onError. */
   onRenewalError(handler: (error: LockError) => void | Promise<void>): Disposable
 }
+
+/** Everything that an acquire can reject with. */
+export type AcquireError =
+  | LockTimeoutError
+  | LockContentionError
+  | OwnedElsewhereError
+  | LockCancelledError
+  | CheckpointVersionError
+  | StoreUnavailableError
+  | StoreMisconfiguredError
+  | CorruptRecordError
+  | FormatVersionError
+  | InvalidConfigError
 
 /** Makes the lock of a key: how a manager is given its locks. */
 export type LockFactory = (key: string) => Lock

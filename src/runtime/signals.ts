@@ -15,8 +15,11 @@ export type ShutdownHandler = (signal: ShutdownSignal) => Promise<void> | void
 
 /** What shutdown needs of a process. */
 export interface SignalPort {
+  /** Listens. */
   on(signal: ShutdownSignal, listener: () => void): void
+  /** Stops listening. */
   off(signal: ShutdownSignal, listener: () => void): void
+  /** Ends the process. */
   exit(code: number): void
 }
 
