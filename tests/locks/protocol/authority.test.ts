@@ -14,20 +14,6 @@ const holdOf = ({ state }: ProcessModel): Extract<LockState["phase"], { name: "o
 const deadline = (process: ProcessModel): number =>
   Math.min(...holdOf(process).bounds.map((bound) => bound.deadline.mono))
 
-/** It sleeps without its monotonic clock noticing. */
-function suspend(world: World, process: ProcessModel, ms: number): void {
-  process.freeze("suspended", world.at)
-  world.advance(ms)
-  process.thaw(world.at)
-}
-
-/** It is stopped, as by SIGSTOP or a stall of its event loop. */
-function stop(world: World, process: ProcessModel, ms: number): void {
-  process.freeze("stopped", world.at)
-  world.advance(ms)
-  process.thaw(world.at)
-}
-
 describe("rule 3: the store's time", () => {
   it("a sample is the answer's time plus what passed since the request was sent", () => {
     const world = new World({ clock: "exact" })
@@ -54,7 +40,7 @@ describe("rule 3: the store's time", () => {
   it("a sample dies when the clocks diverge: the next renewal reads first", () => {
     const world = new World()
     const a = world.owner("a")
-    suspend(world, a, 5000)
+    world.suspend(a, 5000)
     expect(a.state.sense.sample).toBeDefined()
     world.send(a, { type: "tick" })
     expect(a.state.sense.sample).toBeUndefined()
@@ -68,31 +54,10 @@ describe("rule 3: the store's time", () => {
     b.network = "held"
     world.send(b, acquire())
     const read = world.next(b)
-    suspend(world, b, 5000)
+    world.suspend(b, 5000)
     world.answer(read)
     expect(b.state.sense.sample).toBeUndefined()
     expect(world.next(b).command.type).toBe("read")
-  })
-
-  it("nor from the answer to a write", () => {
-    const world = new World()
-    const b = world.process("b")
-    world.send(b, acquire())
-    const claim = world.nextWrite(b)
-    suspend(world, b, 5000)
-    world.answer(claim)
-    expect(b.state.sense.sample).toBeUndefined()
-  })
-
-  it("a sample counts a sleep that is too short to be a divergence", () => {
-    const world = new World({ clock: "exact" })
-    const a = world.owner("a")
-    world.advance(1500)
-    suspend(world, a, 900)
-    a.network = "held"
-    world.send(a, { type: "renew" })
-    const renewal = JSON.parse((world.nextWrite(a).command as { body: string }).body) as { writtenAt: number }
-    expect(Math.abs(renewal.writtenAt * 1000 - world.store.time(world.at)!)).toBeLessThan(100)
   })
 
   it("of samples that are rounded down to seconds the one that was rounded less stamps the writes", () => {
@@ -132,7 +97,7 @@ describe("rule 3: the store's time", () => {
     const world = new World()
     const a = world.owner("a")
     const before = a.now(world.at).mono
-    suspend(world, a, 28_000)
+    world.suspend(a, 28_000)
     expect(a.now(world.at).mono).toBe(before)
     expect(a.holds(world.at)).toBe(false)
     world.send(a, { type: "tick" })
@@ -142,7 +107,7 @@ describe("rule 3: the store's time", () => {
   it("the wall clock stands in for a boot clock that can't be read, and a suspend ends authority all the same", () => {
     const world = new World()
     const a = world.owner("a", { bootClock: false })
-    suspend(world, a, 28_000)
+    world.suspend(a, 28_000)
     expect(a.holds(world.at)).toBe(false)
     world.send(a, { type: "tick" })
     expect(a.error).toMatchObject({ reason: "expired" })
@@ -221,7 +186,7 @@ describe("rule 4: authority", () => {
     const world = new World({ clock: "exact" })
     const a = world.owner("a", { bootClock: false })
     const before = deadline(a)
-    suspend(world, a, 8000)
+    world.suspend(a, 8000)
     a.wallAhead -= 8000
     expect(a.state.sense.epoch).toBe(0)
     world.until(() => world.requests.at(-1)!.command.type === "read" && world.requests.at(-1)!.over)
@@ -292,7 +257,7 @@ describe("rule 5: holding", () => {
     const world = new World()
     const a = world.owner("a")
     const end = deadline(a)
-    stop(world, a, 40_000)
+    world.stop(a, 40_000)
     expect(a.phase).toBe("owning")
     expect(a.holds(world.at)).toBe(false)
     expect(a.holds(end - 1)).toBe(true)
@@ -310,7 +275,7 @@ describe("rule 5: holding", () => {
     world.send(a, { type: "renew" })
     const renewal = world.nextWrite(a)
     world.deliver(renewal)
-    stop(world, a, 30_000)
+    world.stop(a, 30_000)
     world.answer(renewal)
     expect(a.types).toEqual(["Acquired", "Lost"])
   })
@@ -318,7 +283,7 @@ describe("rule 5: holding", () => {
   it("isHeld is false while the clocks disagree, before any step and without a loss", () => {
     const world = new World()
     const a = world.owner("a")
-    suspend(world, a, 1001)
+    world.suspend(a, 1001)
     expect(a.holds(world.at)).toBe(false)
     world.send(a, { type: "tick" })
     expect(a.types).toEqual(["Acquired", "Suspect"])
@@ -330,7 +295,7 @@ describe("rule 5: holding", () => {
   it("a second of disagreement is no divergence", () => {
     const world = new World()
     const a = world.owner("a")
-    suspend(world, a, 1000)
+    world.suspend(a, 1000)
     expect(a.holds(world.at)).toBe(true)
     world.send(a, { type: "tick" })
     expect(a.types).toEqual(["Acquired"])
@@ -352,7 +317,7 @@ describe("rule 5: holding", () => {
     a.network = "held"
     world.send(a, { type: "renew" })
     const renewal = world.nextWrite(a)
-    suspend(world, a, 5000)
+    world.suspend(a, 5000)
     a.network = "up"
     world.answer(renewal)
     expect(a.types).toEqual(["Acquired", "Suspect"])
@@ -361,93 +326,14 @@ describe("rule 5: holding", () => {
     expect(a.count("Recovered")).toBe(1)
   })
 
-  it("nor does it when only a read after the divergence shows that it landed", () => {
-    const world = new World()
-    const a = world.owner("a")
-    world.advance(2000)
-    a.network = "held"
-    world.send(a, { type: "renew" })
-    const renewal = world.nextWrite(a)
-    world.deliver(renewal)
-    suspend(world, a, 5000)
-    world.lose(renewal)
-    world.answer(world.next(a, "read"))
-    expect(holdOf(a).suspect).toBe(true)
-    expect(a.holds(world.at)).toBe(false)
-    const second = world.nextWrite(a)
-    expect(second.sentAt).toBeGreaterThan(renewal.sentAt)
-    world.answer(second)
-    expect(a.holds(world.at)).toBe(true)
-  })
-
-  it("bytes drafted before a divergence are not sent again after it", () => {
-    const world = new World()
-    const a = world.owner("a")
-    world.advance(2000)
-    a.network = "held"
-    world.send(a, { type: "renew" })
-    const renewal = world.nextWrite(a)
-    world.lose(renewal)
-    suspend(world, a, 5000)
-    const again = world.nextWrite(a)
-    expect(again.command).not.toEqual({ ...renewal.command, id: again.command.id })
-    world.answer(again)
-    expect(a.holds(world.at)).toBe(true)
-  })
-
   it("a suspicion that no renewal ends becomes a loss at the deadline", () => {
     const world = new World()
     const a = world.owner("a")
     a.network = "down"
-    suspend(world, a, 5000)
+    world.suspend(a, 5000)
     world.advance(23_000)
     expect(a.types[1]).toBe("Suspect")
     expect(a.types.at(-1)).toBe("Lost")
     expect(a.error).toMatchObject({ reason: "expired" })
-  })
-
-  it("a claim whose answer comes after a divergence is looked at again before anybody acts on it", () => {
-    const world = new World()
-    const a = world.process("a", { bootClock: false })
-    world.send(a, acquire())
-    const claim = world.nextWrite(a)
-    world.deliver(claim)
-    suspend(world, a, 60_000)
-    a.wallAhead -= 65_000
-    world.owner("b")
-    world.answer(claim)
-    expect(a.holds(world.at)).toBe(false)
-    expect(a.phase).toBe("seeking")
-  })
-
-  it("and made again where no store's time vouches for it", () => {
-    const world = new World({ clock: "none", spacing: 0 })
-    const a = world.process("a", { bootClock: false })
-    world.send(a, acquire())
-    const claim = world.nextWrite(a)
-    world.deliver(claim)
-    suspend(world, a, 60_000)
-    a.wallAhead -= 65_000
-    world.answer(claim)
-    world.answer(world.next(a, "read"))
-    expect(a.phase).toBe("seeking")
-    const again = world.nextWrite(a)
-    world.answer(again)
-    expect(a.holds(world.at)).toBe(true)
-    expect(deadline(a)).toBe(a.now(again.sentAt).mono + 27_000)
-  })
-
-  it("a claim answered so late that nothing is left of it is made afresh, not told and lost", () => {
-    const world = new World()
-    const a = world.process("a")
-    world.send(a, acquire({ budgetMs: 120_000 }))
-    const claim = world.nextWrite(a)
-    world.deliver(claim)
-    world.advance(28_000)
-    world.answer(claim)
-    expect(a.types).toEqual([])
-    world.answer(world.nextWrite(a))
-    expect(a.types).toEqual(["Acquired"])
-    expect(a.holds(world.at)).toBe(true)
   })
 })

@@ -201,6 +201,20 @@ export class World {
     for (const request of this.requests) if (request.process === process) request.over = true
   }
 
+  /** A process sleeps for that long without its monotonic clock noticing. */
+  suspend(process: ProcessModel, ms: number): void {
+    process.freeze("suspended", this.at)
+    this.advance(ms)
+    process.thaw(this.at)
+  }
+
+  /** A process is stopped for that long, as by SIGSTOP or a stall of its event loop. */
+  stop(process: ProcessModel, ms: number): void {
+    process.freeze("stopped", this.at)
+    this.advance(ms)
+    process.thaw(this.at)
+  }
+
   /** Moves true time, and with it all that is due. */
   advance(ms: number): void {
     this.#run(this.at + ms, () => false)
