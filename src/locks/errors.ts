@@ -227,12 +227,12 @@ export class CorruptRecordError extends LockError {
   readonly retryable = false as const
 }
 
-/** The record or head needs a feature that this release doesn't know. */
+/** The record, head or trace needs a feature that this release doesn't know. */
 export class FormatVersionError extends LockError {
   readonly _tag = "FormatVersionError" as const
   readonly code = "LEASEHOLD_FORMAT" as const
   readonly retryable = false as const
-  /** The entries of `needs` that are not known here. */
+  /** The entries of `needs` that are not known here, or the version of the trace. */
   readonly needs: readonly string[]
 
   constructor(details: ErrorDetails & { needs: readonly string[] }) {
@@ -291,4 +291,18 @@ export class NotDurableError extends LockError {
   readonly _tag = "NotDurableError" as const
   readonly code = "LEASEHOLD_NOT_DURABLE" as const
   readonly retryable = false as const
+}
+
+/** A text is no trace: its `line` is none. */
+export class TraceFormatError extends LockError {
+  readonly _tag = "TraceFormatError" as const
+  readonly code = "LEASEHOLD_TRACE" as const
+  readonly retryable = false as const
+  /** Which line, from 1. */
+  readonly line: number
+
+  constructor(details: ErrorDetails & { line: number }) {
+    super(details)
+    this.line = details.line
+  }
 }

@@ -7,3 +7,10 @@
 export { VirtualTime, type VirtualTimeOptions } from "../runtime/virtual-time.ts"
 export { FakeLock, type FakeLockOptions } from "./fake-lock.ts"
 export { type FakeProcess, type FakeWorld, fakeWorld, type FakeWorldOptions } from "./fake-world.ts"
+
+// Traces, until leasehold/inspector is an entry of its own.
+export type { Recorded } from "../inspector/recorded-store.ts"
+export { TraceRecorder, type TraceRecorderOptions, type WorkerRecorder } from "../inspector/recorder.ts"
+export { formatTrace, formatTraceLine, isTraceLine, parseTrace } from "../inspector/trace-text.ts"
+export * from "../inspector/trace.ts"
+export { traceHash } from "../runtime/hash.ts"

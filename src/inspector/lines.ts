@@ -1,0 +1,53 @@
+/** What locks and charts say, as lines of a trace. Pure. Errors become plain values here. */
+import type { SandboxSnapshot } from "../actors/chart-types.ts"
+import { LockError } from "../locks/errors.ts"
+import type { LockEvent } from "../locks/lock.ts"
+import type { LockLine, StateLine, TraceError } from "./trace.ts"
+
+type OfWorker = Pick<LockLine, "at" | "worker">
+
+/** The line of a lock's event. */
+export function lockLine({ at, worker }: OfWorker, event: LockEvent): LockLine {
+  const { at: wall, key, ownerId, type, ...more } = event
+  const { error, ...rest } = "error" in more ? more : { ...more, error: undefined }
+  return {
+    kind: "lock",
+    at,
+    worker,
+    key,
+    type,
+    ownerId,
+    wall,
+    ...rest,
+    ...(error !== undefined && { error: traceError(error) }),
+  }
+}
+
+/** The line of a sandbox's snapshot. */
+export function stateLine({ at, worker }: OfWorker, { value, context }: SandboxSnapshot): StateLine {
+  const { key, token = null, leaving } = context
+  const error = context.error ?? context.failure?.error
+  return {
+    kind: "state",
+    at,
+    worker,
+    key,
+    value,
+    token,
+    ...(leaving !== undefined && { leaving }),
+    ...(error !== undefined && { error: traceError(error) }),
+  }
+}
+
+/** Any error as a plain value. */
+export function traceError(error: unknown): TraceError {
+  if (!(error instanceof Error)) return { tag: "unknown", code: null, message: String(error) }
+  const { status } = error as { readonly status?: unknown }
+  const isKnown = error instanceof LockError
+  return {
+    tag: isKnown ? error._tag : error.name,
+    code: isKnown ? error.code : null,
+    message: error.message,
+    ...((typeof status === "number" || typeof status === "string") && { status }),
+  }
+}

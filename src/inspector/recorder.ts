@@ -1,0 +1,153 @@
+/**
+ * The recorder: turns what locks, sandboxes and stores do into the lines of one trace, in the order in which they do it.
+ * The same for live and for simulated workers: only the clock differs.
+ *
+ * Recording changes nothing of what is recorded, and an `onLine` that throws is reported, not obeyed.
+ *
+ * Not promised: that lines are kept. Each goes to `onLine`, once, and what becomes of it is the caller's business; a
+ * recorder remembers the last state and the last owner of each key, no more.
+ */
+import type { Observable, Subscription } from "rxjs"
+import type { InspectionEvent } from "xstate"
+import type { SandboxSnapshot } from "../actors/chart-types.ts"
+import type { LockEvent } from "../locks/lock.ts"
+import type { ObjectStore } from "../locks/store.ts"
+import { type Clock, liveClock } from "../runtime/clock.ts"
+import { type OnError, reporter } from "../runtime/report.ts"
+import { Handoffs } from "./handoffs.ts"
+import { lockLine, stateLine } from "./lines.ts"
+import { type Recorded, type RecorderParts, recordedStore } from "./recorded-store.ts"
+import { type FaultLine, type StateLine, TRACE_VERSION, type TraceHeader, type TraceLine } from "./trace.ts"
+
+/** How a recorder is made. */
+export interface TraceRecorderOptions {
+  /** Where the workers run. */
+  readonly source: TraceHeader["source"]
+  /** Gets every line, the moment it happens. */
+  readonly onLine: (line: TraceLine) => void
+  /** Of the lines' times: of a simulated world its own clock. Default: this process's. */
+  readonly clock?: Clock
+  /** The seed that runs it again. */
+  readonly seed?: number
+  /** The commit that is run. */
+  readonly commit?: string
+  /** Gets what `onLine` throws; default standard error. */
+  readonly onError?: OnError
+}
+
+/**
+ * Records one trace, of one worker or of many.
+ *
+ * @example
+ * ```ts
+ * const world = fakeWorld({ seed: 7 })
+ * const lines: TraceLine[] = []
+ * const recorder = new TraceRecorder({ source: "simulated", seed: 7, clock: world.clock, onLine: (line) => lines.push(line) })
+ * const a = recorder.worker("a")
+ * const { clock, ...incarnation } = world.process("a")
+ * const manager = await SandboxManager.start({ store: a.store(world.store), inspect: a.inspect, clock, incarnation, sandboxes })
+ * a.locks(manager.events$)
+ * ```
+ */
+export class TraceRecorder {
+  /** The first line of the trace. */
+  readonly header: TraceHeader
+  readonly #clock: Clock
+  readonly #onLine: (line: TraceLine) => void
+  readonly #report: OnError
+  readonly #handoffs = new Handoffs()
+  #requests = 0
+
+  /** Records nothing yet: that begins with what its workers are given. */
+  constructor(options: TraceRecorderOptions) {
+    const { source, onLine, clock = liveClock, seed = null, commit = null, onError } = options
+    this.header = { kind: "trace", version: TRACE_VERSION, source, seed, commit }
+    this.#clock = clock
+    this.#onLine = onLine
+    this.#report = reporter(onError)
+  }
+
+  /** The recorder of one worker's part, under a name that the trace shows. */
+  worker(name: string): WorkerRecorder {
+    return new WorkerRecorder(name, {
+      clock: this.#clock,
+      emit: (line) => this.#emit(line),
+      nextId: () => ++this.#requests,
+    })
+  }
+
+  /** Writes down what was done to a worker, or to all: call it before it is done. */
+  fault(fault: string, options: { readonly worker?: string; readonly detail?: FaultLine["detail"] } = {}): void {
+    const { worker = null, detail = {} } = options
+    this.#emit({ kind: "fault", at: this.#clock.read().wall, worker, fault, detail })
+  }
+
+  #emit(line: TraceLine): void {
+    this.#tell(line)
+    const handoff = line.kind === "lock" ? this.#handoffs.after(line) : undefined
+    if (handoff !== undefined) this.#tell(handoff)
+  }
+
+  #tell(line: TraceLine): void {
+    try {
+      this.#onLine(line)
+    } catch (error) {
+      this.#report(error)
+    }
+  }
+}
+
+/** Records one worker. Made by `TraceRecorder.worker`. */
+export class WorkerRecorder {
+  /** The worker's name in the trace. */
+  readonly name: string
+  /** All states of all sandboxes of a manager: its `inspect` option. */
+  readonly inspect: (event: InspectionEvent) => void
+  readonly #parts: RecorderParts
+  /** The last state of each key, as text. */
+  readonly #states = new Map<string, string>()
+
+  /** Use `TraceRecorder.worker`. */
+  constructor(name: string, parts: RecorderParts) {
+    this.name = name
+    this.#parts = parts
+    this.inspect = (event) => {
+      if (event.type === "@xstate.snapshot") this.#state(event.snapshot as unknown as SandboxSnapshot)
+    }
+  }
+
+  /** Records the events of a manager or a lock (its `events$`) until they complete, or the subscription ends. */
+  locks(events$: Observable<LockEvent>): Subscription {
+    return events$.subscribe((event) => this.#parts.emit(lockLine(this.#at, event)))
+  }
+
+  /**
+   * Records the states of one sandbox (its `state$`), from the present one on. A manager's `inspect` records those of all
+   * its sandboxes, from the first one on; a state that both tell of is one line.
+   */
+  states(state$: Observable<SandboxSnapshot>): Subscription {
+    return state$.subscribe((snapshot) => this.#state(snapshot))
+  }
+
+  /**
+   * The same store, with its requests and answers recorded, never their bodies. Make one for a worker and give it to all
+   * who share the store there: incarnations and queues belong to the store object.
+   */
+  store<S extends ObjectStore>(store: S): Recorded<S> {
+    return recordedStore(store, this.name, this.#parts)
+  }
+
+  get #at(): Pick<StateLine, "at" | "worker"> {
+    return { at: this.#parts.clock.read().wall, worker: this.name }
+  }
+
+  /** Stopping the actor of a sandbox that has ended is no state. */
+  #state(snapshot: SandboxSnapshot): void {
+    if (snapshot.status !== "active") return
+    const line = stateLine(this.#at, snapshot)
+    const value = JSON.stringify(line.value)
+    if (this.#states.get(line.key) === value) return
+    this.#states.set(line.key, value)
+    this.#parts.emit(line)
+  }
+}
