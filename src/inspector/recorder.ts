@@ -44,8 +44,14 @@ export interface TraceRecorderOptions {
  * const lines: TraceLine[] = []
  * const recorder = new TraceRecorder({ source: "simulated", seed: 7, clock: world.clock, onLine: (line) => lines.push(line) })
  * const a = recorder.worker("a")
- * const { clock, ...incarnation } = world.process("a")
- * const manager = await SandboxManager.start({ store: a.store(world.store), inspect: a.inspect, clock, incarnation, sandboxes })
+ * const process = world.process("a")
+ * const manager = await SandboxManager.start({
+ *   store: a.store(world.store),
+ *   inspect: a.inspect,
+ *   clock: process.clock,
+ *   incarnation: process,
+ *   sandboxes,
+ * })
  * a.locks(manager.events$)
  * ```
  */

@@ -16,6 +16,7 @@ export const TRACE_VERSION = 1
 
 /** The first line. */
 export interface TraceHeader {
+  /** Which kind of line. */
   readonly kind: "trace"
   /** The format's version; a greater one than TRACE_VERSION is refused. */
   readonly version: number
@@ -51,6 +52,7 @@ export interface TraceError {
 
 /** A lock's event. */
 export interface LockLine extends OfWorker {
+  /** Which kind of line. */
   readonly kind: "lock"
   /** The lock key. */
   readonly key: string
@@ -78,6 +80,7 @@ export interface LockLine extends OfWorker {
 
 /** A state of a sandbox's chart, written when it differs from the one before. */
 export interface StateLine extends OfWorker {
+  /** Which kind of line. */
   readonly kind: "state"
   /** The lock key of the sandbox. */
   readonly key: string
@@ -96,6 +99,7 @@ export type TraceOp = "start" | "read" | "put" | "remove" | "list"
 
 /** A request to a store, as it is sent. */
 export interface RequestLine extends OfWorker {
+  /** Which kind of line. */
   readonly kind: "request"
   /** Joins it with its answer; unique in the trace of one recorder. */
   readonly id: number
@@ -130,6 +134,7 @@ export type TraceOutcome =
 
 /** The answer to a request, as its sender gets it. */
 export interface AnswerLine extends OfWorker {
+  /** Which kind of line. */
   readonly kind: "answer"
   /** The request's. */
   readonly id: number
@@ -153,6 +158,7 @@ export interface AnswerLine extends OfWorker {
 
 /** A change of owner, as the trace tells it: written beside the `Acquired` that completes it. */
 export interface HandoffLine extends OfWorker {
+  /** Which kind of line. */
   readonly kind: "handoff"
   /** The lock key. */
   readonly key: string
@@ -172,6 +178,7 @@ export interface HandoffLine extends OfWorker {
 
 /** What was done to the world: a crash, a pause, a lost answer, a step of a clock. */
 export interface FaultLine extends At {
+  /** Which kind of line. */
   readonly kind: "fault"
   /** Whom it befell; null where all. */
   readonly worker: string | null

@@ -13,7 +13,7 @@ import { counter, statesOf, World } from "../actors/world.ts"
 import { recorded } from "./scenario.ts"
 
 // Of both runtimes: this suite runs on Node and on Deno against the one value.
-const expectedHash = "21b1cd0b15f35ae6d11a7a9b9dea49333a13165fe1b35c2c81890c46a3750e52"
+const expectedHash = "7650442db75e2a7fa8af82a216163ba75e84821de84d36c003d1a82bfd344d6d"
 
 const ofKind = <L extends TraceLine>(lines: readonly TraceLine[], kind: L["kind"]): L[] =>
   lines.filter((line): line is L => line.kind === kind)
@@ -154,7 +154,7 @@ describe("a recorder", () => {
     const manager = await world.manager("a", sandbox, {
       store: worker.store(world.store),
       inspect: worker.inspect,
-    } as object)
+    })
     worker.locks(manager.events$)
     expect(await world.run(manager.use(sandbox, "k", (state) => ++state.n))).toBe(1)
     expect(errors.length).toBeGreaterThan(10)
