@@ -23,7 +23,9 @@ import type { AnswerLine, RequestLine, TraceLine } from "./trace.ts"
 
 /** What the parts of a recorder share. */
 export interface RecorderParts {
+  /** Of the lines' times. */
   readonly clock: Clock
+  /** Takes each line; never throws. */
   readonly emit: (line: TraceLine) => void
   /** Numbers requests. */
   readonly nextId: () => number

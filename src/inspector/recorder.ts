@@ -10,7 +10,9 @@
 import type { Observable, Subscription } from "rxjs"
 import type { InspectionEvent } from "xstate"
 import type { SandboxSnapshot } from "../actors/chart-types.ts"
+import { InvalidConfigError } from "../locks/errors.ts"
 import type { LockEvent } from "../locks/lock.ts"
+import { oneOf, refuseUnknown } from "../locks/options.ts"
 import type { ObjectStore } from "../locks/store.ts"
 import { type Clock, liveClock } from "../runtime/clock.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
@@ -33,6 +35,15 @@ export interface TraceRecorderOptions {
   readonly commit?: string
   /** Gets what `onLine` throws; default standard error. */
   readonly onError?: OnError
+}
+
+const OPTIONS: Readonly<Record<keyof TraceRecorderOptions, true>> = {
+  source: true,
+  onLine: true,
+  clock: true,
+  seed: true,
+  commit: true,
+  onError: true,
 }
 
 /**
@@ -64,8 +75,9 @@ export class TraceRecorder {
   readonly #handoffs = new Handoffs()
   #requests = 0
 
-  /** Records nothing yet: that begins with what its workers are given. */
+  /** Records nothing yet: that begins with what its workers are given. Throws InvalidConfigError. */
   constructor(options: TraceRecorderOptions) {
+    checkOptions(options)
     const { source, onLine, clock = liveClock, seed = null, commit = null, onError } = options
     this.header = { kind: "trace", version: TRACE_VERSION, source, seed, commit }
     this.#clock = clock
@@ -156,4 +168,14 @@ export class WorkerRecorder {
     this.#states.set(line.key, value)
     this.#parts.emit(line)
   }
+}
+
+function checkOptions(options: TraceRecorderOptions): void {
+  refuseUnknown("TraceRecorder", options, OPTIONS)
+  oneOf("source", options.source, ["live", "simulated"])
+  if (typeof options.onLine !== "function")
+    throw new InvalidConfigError({
+      message: `onLine is ${typeof options.onLine}, not a function`,
+      next: "Give a function that takes each line of the trace",
+    })
 }

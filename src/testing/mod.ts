@@ -9,7 +9,7 @@ export { FakeLock, type FakeLockOptions } from "./fake-lock.ts"
 export { type FakeProcess, type FakeWorld, fakeWorld, type FakeWorldOptions } from "./fake-world.ts"
 
 // Traces, until leasehold/inspector is an entry of its own.
-export type { Recorded } from "../inspector/recorded-store.ts"
+export type { Recorded, RecorderParts } from "../inspector/recorded-store.ts"
 export { TraceRecorder, type TraceRecorderOptions, type WorkerRecorder } from "../inspector/recorder.ts"
 export { formatTrace, formatTraceLine, isTraceLine, parseTrace } from "../inspector/trace-text.ts"
 export * from "../inspector/trace.ts"

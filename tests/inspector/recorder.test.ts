@@ -7,6 +7,7 @@ import { SandboxManager } from "../../src/actors/manager.ts"
 import { TraceRecorder } from "../../src/inspector/recorder.ts"
 import { formatTrace, parseTrace } from "../../src/inspector/trace-text.ts"
 import type { AnswerLine, LockLine, RequestLine, StateLine, TraceLine } from "../../src/inspector/trace.ts"
+import { InvalidConfigError } from "../../src/locks/errors.ts"
 import { fileStore } from "../../src/locks/stores/file/mod.ts"
 import { traceHash } from "../../src/runtime/hash.ts"
 import { counter, statesOf, World } from "../actors/world.ts"
@@ -111,6 +112,15 @@ it("a live run on the file store is told in the same lines", async () => {
 })
 
 describe("a recorder", () => {
+  it("refuses options that can't work, and those that nobody reads", () => {
+    const make = (options: object) => (): TraceRecorder =>
+      new TraceRecorder({ source: "live", onLine: () => {}, ...options })
+    expect(make({})).not.toThrow()
+    expect(make({ source: "dreamt" })).toThrow(InvalidConfigError)
+    expect(make({ onLine: undefined })).toThrow(InvalidConfigError)
+    expect(make({ online: () => {} })).toThrow("online is no option of TraceRecorder")
+  })
+
   it("records the states of one handle too, and what inspect tells beside is no second line", async () => {
     const world = new World()
     const lines: TraceLine[] = []
