@@ -5,6 +5,14 @@
  * @module
  */
 export { VirtualTime, type VirtualTimeOptions } from "../runtime/virtual-time.ts"
+export {
+  conformance,
+  type ConformanceCase,
+  ConformanceError,
+  type ConformanceOptions,
+  type MakeStore,
+  type Verdict,
+} from "./conformance/mod.ts"
 export { FakeLock, type FakeLockOptions } from "./fake-lock.ts"
 export { type FakeProcess, type FakeWorld, fakeWorld, type FakeWorldOptions } from "./fake-world.ts"
 

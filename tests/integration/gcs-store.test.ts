@@ -17,6 +17,8 @@ import {
 } from "../../src/locks/store.ts"
 import { gcsStore, type GcsStoreOptions } from "../../src/locks/stores/gcs/mod.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
+import type { MakeStore } from "../../src/testing/mod.ts"
+import { describeConformance } from "../support/conformance.ts"
 import { gcsTarget } from "./support/gcs-target.ts"
 
 const within = { deadline: 20_000 }
@@ -72,21 +74,11 @@ function startChild(
 }
 
 describe("a GCS store on a real server", () => {
+  const makeStore: MakeStore = (place) => gcsStore({ ...target, prefix: `${target.prefix}/${place}` })
+  describeConformance(makeStore, { deletes: !onEmulator, deadline: 20_000 })
+
   it("finds out at its start whether deletes honour their precondition", () => {
     expect(store.capabilities.deletes).toBe(!onEmulator)
-  })
-
-  it("writes, reads, conditionally too, and deletes", async () => {
-    const ref = fresh()
-    expect(await store.read(ref, { ...within, limit: 100 })).toMatchObject({ kind: "absent" })
-    const generation = await write(ref, ABSENT, bytes("1"))
-    expect(await store.read(ref, { ...within, limit: 100 })).toMatchObject({ kind: "found", generation })
-    const known = await store.read(ref, { ...within, limit: 100, known: generation })
-    expect(known).toMatchObject({ kind: "unchanged", generation })
-    expect(await store.put(ref, ABSENT, bytes("2"), within)).toMatchObject({ kind: "refused" })
-    expect(await store.remove(ref, generation, within)).toMatchObject({ kind: "applied", generation })
-    expect(await store.remove(ref, generation, within)).toMatchObject({ kind: "refused" })
-    expect(await store.put(ref, generation, bytes("2"), within)).toMatchObject({ kind: "refused" })
   })
 
   it("tells the server's time, in whole seconds", async () => {
@@ -111,17 +103,6 @@ describe("a GCS store on a real server", () => {
     const { items } = await store.list("state", { ...within, prefix: ref.name.slice(0, 17) })
     expect(items).toEqual([{ name: ref.name, generation }])
     expect(await store.read(ref, { ...within, limit: 10 })).toMatchObject({ kind: "found", generation })
-  })
-
-  it("lists more than a page holds, each name once and in order", async () => {
-    const folder = fresh().name
-    const names = Array.from({ length: 1100 }, (_, n) => `${folder}/${String(n).padStart(4, "0")}`)
-    for (let from = 0; from < names.length; from += 100)
-      await Promise.all(names.slice(from, from + 100).map((name) => write({ area: "state", name }, ABSENT, bytes("1"))))
-    const first = await store.list("state", { ...within, prefix: `${folder}/` })
-    const rest = await store.list("state", { ...within, prefix: `${folder}/`, after: first.next ?? "" })
-    expect([...first.items, ...rest.items].map(({ name }) => name)).toEqual(names)
-    expect(rest.next).toBeUndefined()
   })
 
   it("has one winner in each race of eight creates", async () => {

@@ -61,6 +61,10 @@ export class StrictGcsServer implements AsyncDisposable {
   /** Since the start, or since `forget`. */
   counts: Record<string, number> = {}
   requests: SeenRequest[] = []
+  /** Requests whose URL has one of these in it are taken, do nothing and are never answered. */
+  readonly silenced: Set<string> = new Set()
+  /** How often it answered 429 to a write that came within the spacing. */
+  tooEarly = 0
   /** What the token exchange of an external account hands out, and for how many seconds. */
   token: { value: string; expiresIn: number; answers: "given" | "refused" | "silent" } = {
     value: "token-1",
@@ -117,8 +121,10 @@ export class StrictGcsServer implements AsyncDisposable {
     const request = { method: incoming.method ?? "", url, headers: incoming.headers, body }
     if (url.pathname.startsWith("/sts/")) return this.#exchange(url, response)
     this.#note(request)
+    if ([...this.silenced].some((part) => url.href.includes(part))) return
     const fault = this.#take(request.method)
     const answer = fault.applied === false ? json(200, {}) : this.buckets.answer(request, this.now())
+    if (answer.status === 429) this.tooEarly++
     this.#arrived(request.method)
     if (fault.instead === "reset") return void incoming.socket.resetAndDestroy()
     if (fault.instead === "silence") return

@@ -32,7 +32,8 @@ import { durableFiles } from "../../../src/locks/stores/file/files.ts"
 import { fileStore } from "../../../src/locks/stores/file/mod.ts"
 import { liveClock } from "../../../src/runtime/clock.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
-import { bytes, describeContract, names, text, write } from "./contract.ts"
+import { describeConformance } from "../../support/conformance.ts"
+import { bytes, names, text, write } from "../../support/objects.ts"
 
 type FileStore = LeaseStore & CheckpointStore
 
@@ -79,7 +80,18 @@ async function age(path: string, ms: number): Promise<void> {
 }
 
 describe("fileStore", () => {
-  describeContract(async () => (await make()).store)
+  describeConformance((place) => fileStore({ directory: join(base, place) }))
+
+  it("lists in the order of names, page by page, and goes on after any name", async () => {
+    const { store } = await make()
+    const many = Array.from({ length: 1203 }, (_, number) => `n${String(number).padStart(5, "0")}`)
+    for (const name of many.toReversed()) await write(store, { area: "leases", name }, ABSENT, "1")
+    expect(await names(store, "leases", "n")).toEqual(many)
+    const page = await store.list("leases", { ...options, prefix: "n", after: "n01200x" })
+    expect(page).toEqual({
+      items: [expect.objectContaining({ name: "n01201" }), expect.objectContaining({ name: "n01202" })],
+    })
+  })
 
   it("is named by its absolute path, whatever path it was given", async () => {
     const directory = await fresh()

@@ -1,8 +1,12 @@
 // The GCS store against a server that keeps GCS's rules: what goes over the wire, and what comes of each answer.
 import { Buffer } from "node:buffer"
-import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { ABSENT, type WriteAnswer } from "../../../src/locks/store.ts"
+import { gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
+import { type Clock, liveClock } from "../../../src/runtime/clock.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { conformance, type MakeStore } from "../../../src/testing/mod.ts"
+import { describeConformance } from "../../support/conformance.ts"
 import {
   bytes,
   content,
@@ -15,7 +19,6 @@ import {
   within,
 } from "../../support/gcs-stores.ts"
 import { startStrictGcs, type StrictGcsServer } from "../../support/strict-gcs-server.ts"
-import { describeContract } from "./contract.ts"
 
 const storeTime = Date.UTC(2031, 1, 28, 23, 59, 58)
 
@@ -166,7 +169,43 @@ describe("a GCS store", () => {
   })
 })
 
-describeContract(() => Promise.resolve(store))
+describe("a GCS store on a strict server", () => {
+  let shared: StrictGcsServer
+  beforeAll(async () => {
+    shared = await startStrictGcs({ record: false })
+  })
+  afterAll(() => shared[Symbol.asyncDispose]())
+
+  describeConformance((place) => gcsStore({ bucket: "bucket", prefix: place, endpoint: shared.url }), {
+    silence: (place) => void shared.silenced.add(place),
+  })
+
+  it("passes on a server that takes one write of an object in a second, on clocks that run fast", async () => {
+    const clock = fastClock(20)
+    await using spaced = await startStrictGcs({ record: false, now: () => clock.read().wall })
+    spaced.buckets.rules.spacing = true
+    const make: MakeStore = (place) =>
+      gcsStore({ bucket: "bucket", prefix: place, endpoint: spaced.url, clock, requestTimeout: 100_000 })
+    const cases = conformance(make, { clock, deadline: 100_000, grace: 100_000, names: 3 })
+    await Promise.all(cases.map(({ run }) => run()))
+    expect(spaced.tooEarly).toBeGreaterThan(cases.length)
+  })
+})
+
+/** Time that passes so many times as fast. */
+function fastClock(times: number): Clock {
+  const start = liveClock.read().mono
+  const passed = (): number => (liveClock.mono() - start) * times
+  return {
+    read: () => ({ wall: storeTime + passed(), mono: passed(), boot: passed() }),
+    mono: passed,
+    random: () => liveClock.random(),
+    id: () => liveClock.id(),
+    after: (ms, callback, options) => liveClock.after(ms / times, callback, options),
+    soon: (callback) => liveClock.soon(callback),
+    bootId: undefined,
+  }
+}
 
 describe("its lists", () => {
   it("come in pages, in order, with names and generations of one area only", async () => {

@@ -3,16 +3,29 @@ import { describe, expect, it } from "vitest"
 import { ABSENT } from "../../../src/locks/store.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
-import { describeContract, write } from "./contract.ts"
+import { describeConformance } from "../../support/conformance.ts"
+import { names, write } from "../../support/objects.ts"
 
 const options = { deadline: 1000 }
 const ref = { area: "leases", name: "key" } as const
 
 describe("memoryStore", () => {
-  describeContract(async () => {
-    const store = memoryStore()
-    await store.start(options)
+  const places = new Map<string, ReturnType<typeof memoryStore>>()
+  describeConformance((place) => {
+    const store = places.get(place) ?? memoryStore()
+    places.set(place, store)
     return store
+  })
+
+  it("lists in the order of names, page by page, and goes on after any name", async () => {
+    const store = memoryStore()
+    const many = Array.from({ length: 1203 }, (_, number) => `n${String(number).padStart(5, "0")}`)
+    for (const name of many.toReversed()) await write(store, { area: "leases", name }, ABSENT, "1")
+    expect(await names(store, "leases", "n")).toEqual(many)
+    const page = await store.list("leases", { ...options, prefix: "n", after: "n01200x" })
+    expect(page).toEqual({
+      items: [expect.objectContaining({ name: "n01201" }), expect.objectContaining({ name: "n01202" })],
+    })
   })
 
   it("is fit for leases and for checkpoints, with an exact clock that isHeld reads too", () => {

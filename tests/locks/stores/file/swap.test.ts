@@ -10,7 +10,7 @@ import { objectDirectory } from "../../../../src/locks/stores/file/layout.ts"
 import { put, remove, type Swap } from "../../../../src/locks/stores/file/swap.ts"
 import { type Current, readCurrent } from "../../../../src/locks/stores/file/versions.ts"
 import { type Entry, violations } from "../../../integration/support/history.ts"
-import { bytes } from "../contract.ts"
+import { bytes } from "../../../support/objects.ts"
 import { atEachStep, interrupted, type Interrupted } from "./interrupted.ts"
 
 const ref: ObjectRef = { area: "leases", name: "key" }
