@@ -1,7 +1,8 @@
 /**
  * The port to whatever keeps leases and checkpoints: small objects in named areas, each version with a generation, every
- * write conditioned on the generation it replaces. The comments are the contract; `leasehold/testing` will check it.
- * A store decides nothing about leases: it tells what it saw, and says "unknown" whenever it can't tell.
+ * write conditioned on the generation it replaces. The comments are the contract, and `conformance` in
+ * `leasehold/testing` checks it. A store decides nothing about leases: it tells what it saw, and says "unknown" whenever
+ * it can't tell.
  */
 import type { LockError } from "./errors.ts"
 
