@@ -4,11 +4,13 @@
  *     node tests/support/fault-proxy/main.ts --target URL --seed N [--rates JSON] [--port P] [--limit]
  *
  * Without a seed nothing fails until it is told to. It prints lines of JSON: `{"ready":"<its address>"}`, then one for each
- * fault. Lines of JSON on its standard input are commands (`Command` below). It ends when its input does.
+ * fault (`LogLine` of proxy.ts). Lines of JSON on its standard input are commands (`Command` below), each confirmed by a line
+ * `{"at":…,"did":"partition"}`. It ends when its input does.
  */
 import process from "node:process"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
+import { liveClock } from "../../../src/runtime/clock.ts"
 import type { ChaosOptions, Rates } from "./chaos.ts"
 import { type FaultProxy, startFaultProxy } from "./proxy.ts"
 
@@ -32,6 +34,11 @@ function obey(proxy: FaultProxy, command: Command): void {
   }
 }
 
+function follow(proxy: FaultProxy, command: Command): void {
+  obey(proxy, command)
+  print({ at: liveClock.read().wall, did: command.do })
+}
+
 async function main(): Promise<void> {
   const text = { type: "string" } as const
   const { values } = parseArgs({
@@ -44,7 +51,7 @@ async function main(): Promise<void> {
   if (seed !== undefined)
     proxy.chaos({ seed: Number(seed), ...(rates !== undefined && { rates: JSON.parse(rates) as Rates }) })
   createInterface({ input: process.stdin })
-    .on("line", (line) => attempt(() => obey(proxy, JSON.parse(line) as Command)))
+    .on("line", (line) => attempt(() => follow(proxy, JSON.parse(line) as Command)))
     .on("close", () => process.exit())
   print({ ready: proxy.url })
 }
