@@ -9,6 +9,7 @@ import { type Ended, type Runtime, type Spawned, spawnScript } from "./spawn.ts"
 export interface Said {
   readonly event: string
   readonly at?: number
+  readonly deadline?: number
   readonly token?: number
   readonly how?: string
   readonly error?: unknown
