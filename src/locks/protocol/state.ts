@@ -57,7 +57,9 @@ export interface Observation {
   readonly id: string
   /** Receipt of the first answer that showed it. */
   readonly since: Instant
-  /** The longest time between two changes by the same process that was seen. */
+  /** Receipt of the last one. */
+  readonly seen: Instant
+  /** The longest time that the same process was seen to change nothing before it did. */
   readonly longestGap: number
 }
 

@@ -131,9 +131,10 @@ function observed(
 ): Observation | undefined {
   if (id === null) return undefined
   const pair = JSON.stringify(parts)
-  if (before?.pair === pair) return before
-  const gap = before?.id === id ? Math.max(before.longestGap, elapsed(before.since, draft.now)) : 0
-  return { pair, id, since: instant(draft.now), longestGap: gap }
+  const seen = instant(draft.now)
+  if (before?.pair === pair) return { ...before, seen }
+  const longestGap = before?.id === id ? Math.max(before.longestGap, elapsed(before.since, before.seen)) : 0
+  return { pair, id, since: seen, seen, longestGap }
 }
 
 /** An absent record leaves the memory as it is: that is what it is for. */

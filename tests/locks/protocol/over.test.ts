@@ -131,6 +131,20 @@ describe("rule 6: a stranger's pair", () => {
     expect(world.at - renewed).toBeLessThan(3 * 52_000 + 3000)
   })
 
+  it("which is a gap that was seen: a time in which nobody looked is none", () => {
+    const world = new World()
+    const stranger = new Stranger(world, "s")
+    stranger.own(20_000)
+    const b = world.process("b")
+    world.send(b, acquire({ whenOwned: "report" }))
+    world.advance(600_000)
+    stranger.own(20_000)
+    const renewed = world.at
+    world.send(b, acquire({ budgetMs: undefined }))
+    world.until(() => b.holds(world.at))
+    expect(world.at - renewed).toBeLessThan(65_000)
+  })
+
   it("is not over before its published time, up to 24 hours ahead", () => {
     const world = deserted(300_000)
     expect(takes(world, world.process("b"))).toBeGreaterThan(301_000)
