@@ -22,7 +22,7 @@ export class Bounds {
 
   /** Throws once the budget is over. The first call begins it. */
   readonly check = (): void => {
-    const now = this.#clock.read().mono
+    const now = this.#clock.mono()
     this.#end ??= now + this.#options.deadline
     if (this.#options.signal?.aborted === true || now >= this.#end) throw this.over()
   }
