@@ -1,16 +1,20 @@
-/** `npm run bench`: every figure that leasehold claims, measured here and now. `npm run bench -- schedule` runs one. */
+/**
+ * `npm run bench`: every figure that leasehold claims, measured here and now. `npm run bench -- schedule` measures one.
+ * Each is measured in a process of its own, so that none pays for the heap that another left. The exit code says whether
+ * all goals are met.
+ */
+import { spawnSync } from "node:child_process"
 import process from "node:process"
+import { fileURLToPath } from "node:url"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
 import { benchRequests } from "./requests.ts"
 import { benchSchedule } from "./schedule.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
-  // First, while the heap is small: microseconds are what it measures.
   "file-put": benchFilePut,
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
-  // Last, since its 100,000 actors leave a heap that every later figure would pay for.
   schedule: benchSchedule,
 }
 
@@ -20,9 +24,18 @@ if (unknown.length > 0) {
   console.error(`no such bench: ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}`)
   process.exit(2)
 }
-for (const [name, bench] of Object.entries(benches)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue
-  console.log(`# ${name}`)
-  await bench()
-}
+const [only] = wanted
+if (only !== undefined && wanted.length === 1) await measure(only)
+else for (const name of wanted.length > 0 ? wanted : Object.keys(benches)) measureApart(name)
 process.exit()
+
+async function measure(name: string): Promise<void> {
+  console.log(`# ${name}`)
+  await benches[name]!()
+}
+
+function measureApart(name: string): void {
+  const program = [...process.execArgv, fileURLToPath(import.meta.url), name]
+  const { status } = spawnSync(process.execPath, program, { stdio: "inherit" })
+  if (status !== 0) process.exitCode = 1
+}

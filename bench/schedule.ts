@@ -10,7 +10,7 @@ import { cpuOf, detail, inTurns, ratio } from "./ratio.ts"
 const LEASES = 100_000
 /** A third of a ttl, jittered: when a lease is renewed. */
 const PERIOD = 2000
-const WINDOW = 4000
+const WINDOW = 2000
 
 const due = (): number => PERIOD * (0.9 + Math.random() / 5)
 
@@ -78,7 +78,7 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => void setTi
 
 /** Prints the figures. */
 export async function benchSchedule(): Promise<void> {
-  const cost = await inTurns(1, {
+  const cost = await inTurns(3, {
     schedule: () => costOf(onSchedule),
     timeouts: () => costOf(onTimeouts),
     xstate: () => costOf(onXState),

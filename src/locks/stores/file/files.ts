@@ -42,14 +42,7 @@ export interface Files {
 /** Synchronous, and never synced to the disk. */
 export const quickFiles: Files = {
   names: (directory) => sync.readdirSync(directory),
-  create(path, body) {
-    const file = sync.openSync(path, "wx")
-    try {
-      for (let at = 0; at < body.length;) at += sync.writeSync(file, body, at)
-    } finally {
-      sync.closeSync(file)
-    }
-  },
+  create: (path, body) => sync.writeFileSync(path, body, { flag: "wx" }),
   read(path, limit) {
     const file = sync.openSync(path, "r")
     try {
