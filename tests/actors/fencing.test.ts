@@ -132,7 +132,7 @@ describe("a record that was deleted by hand under a living owner", () => {
     expect(await world.failure(b.restoreSandbox(sandbox, "k", { timeout: "2 min" }))).toMatchObject({
       _tag: "CorruptCheckpointError",
     })
-    expect(await world.run(c.use(sandbox, "k", ({ n }) => n))).toBe(3)
+    expect(await world.run(c.use(sandbox, "k", ({ n }) => n, { timeout: "2 min" }))).toBe(3)
     expect(world.time.mono() - from).toBeGreaterThan(29_000)
     host.resume()
     await world.time.advance(10)
@@ -169,6 +169,31 @@ describe("a record that was deleted by hand under a living owner", () => {
     })
     expect(world.time.mono() - from).toBeGreaterThan(29_000)
     host.resume()
+    await world.time.advance(10)
+    await world.end()
+  })
+
+  it("isn't forgotten when the one that waits crashes, though its own lease is shorter", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const [paused, killed] = [world.host("paused"), world.host("killed")]
+    const a = await world.manager("a", sandbox, { clock: paused, ttl: "1 min" })
+    const b = await world.manager("b", sandbox, { clock: killed, ttl: "6 s" })
+    const c = await world.manager("c", sandbox, { ttl: "6 s" })
+    await world.run(a.use(sandbox, "k", (state) => void (state.n = 3), { durable: true }))
+    paused.pause()
+    await world.run(deleteRecord(world))
+    const from = world.time.mono()
+    void failure(b.restoreSandbox(sandbox, "k", { timeout: "2 min" }))
+    await world.time.advance(3000)
+    killed.kill()
+    world.managers.splice(world.managers.indexOf(b), 1) // nobody closes it
+    expect(await world.run(c.use(sandbox, "k", ({ n }) => n, { timeout: "2 min" }))).toBe(3)
+    expect(world.events.find(({ ownerId, type }) => ownerId === "c" && type === "Acquired")).toMatchObject({
+      how: "takeover",
+    })
+    expect(world.time.mono() - from).toBeGreaterThan(59_000)
+    paused.resume()
     await world.time.advance(10)
     await world.end()
   })

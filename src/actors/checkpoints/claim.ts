@@ -69,12 +69,3 @@ export async function claimState(parts: ClaimParts): Promise<Omit<Claimed, "runA
     download.abort()
   }
 }
-
-/**
- * A live head, but no record of its owner: how long that one may still be running, at most, in milliseconds. The record may
- * be older than this lease: whoever made it may have left before it had claimed the head.
- */
-export function unrecordedMs({ how, recordBegan = 0 }: Lease, found: Head | undefined): number {
-  if (found === undefined || found.saved.state === "removed") return 0
-  return how === "created" || found.token < recordBegan ? found.ttlMs : 0
-}

@@ -3,14 +3,26 @@
  * removal change; everything else, fields of later releases included, is carried over.
  */
 import { type Digest, emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
-import type { State, Wish } from "./protocol-types.ts"
+import type { Settings, State, Wish } from "./protocol-types.ts"
 
 /** The same content under my token and nonce; a removed sandbox begins anew, as one with nothing saved. */
 export function claimHead(state: State, opId: string): Head {
   const base = baseOf(state)
   const saved: Saved = base.saved.state === "removed" ? { state: "none" } : base.saved
   const version = saved.state === "none" ? 0 : base.version
-  return { ...mine(state, base, opId), saved, version, over: state.base?.head?.opId ?? null }
+  const quietMs = state.nonce === state.base?.head?.nonce ? base.quietMs : quietFor(state.settings, state.base?.head)
+  return { ...mine(state, base, opId), saved, version, quietMs, over: state.base?.head?.opId ?? null }
+}
+
+/**
+ * How long a former owner of this head may still be running, at most, in milliseconds, though the key was to be had: its
+ * record was deleted by hand. That may be older than this lease: whoever found no record may have left before it had
+ * claimed the head, and whoever had claimed it may have crashed while it waited.
+ */
+export function quietFor({ created, began }: Settings, found: Head | undefined | null): number {
+  if (found === undefined || found === null) return 0
+  const hasNoRecord = found.saved.state !== "removed" && (created || found.token < began)
+  return Math.max(found.quietMs, hasNoRecord ? found.ttlMs : 0)
 }
 
 /** New state; the one it replaces is kept, if it is an object of its own. */
@@ -41,9 +53,9 @@ export function saysAlready(head: Head | null, wish: Wish, version: number): boo
 
 const hasBytes = (saved: Saved): saved is Saved & Digest => "sha256" in saved
 
-/** Whether a head holds just these bytes, saved by this version. */
+/** Whether a head holds just these bytes, saved by this version, and says nothing that is over by the time of a commit. */
 export function holdsBytes(head: Head | null, { sha256, bytes }: Digest, version: number): boolean {
-  if (head === null || head.version !== version || !hasBytes(head.saved)) return false
+  if (head === null || head.version !== version || !hasBytes(head.saved) || head.quietMs > 0) return false
   return head.saved.sha256 === sha256 && head.saved.bytes === bytes
 }
 
@@ -51,9 +63,11 @@ type Base = Omit<Head, "token" | "nonce" | "opId" | "over"> & { readonly over: s
 
 const baseOf = (state: State): Base => state.base?.head ?? { ...emptyHead(state.settings), over: null }
 
+/** Who writes after its claim has waited, so that nobody is hidden any more. */
 const mine = (state: State, base: Base, opId: string): Head => {
-  const { type, leases, ttlMs } = state.settings
-  return { ...base, type, leases, ttlMs, token: state.token, nonce: state.nonce, seq: base.seq + 1, opId }
+  const { token, nonce, settings } = state
+  const { type, leases, ttlMs } = settings
+  return { ...base, type, leases, ttlMs, token, nonce, seq: base.seq + 1, quietMs: 0, opId }
 }
 
 const older = (base: Base): readonly KeptContent[] => {

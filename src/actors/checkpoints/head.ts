@@ -73,6 +73,11 @@ export interface Head {
   readonly opId: string
   /** The head write that this owner claimed; null where there was no head. Its later writes carry it on. */
   readonly over: string | null
+  /**
+   * Above 0: this owner has not run yet, since one before it, whose lease record was deleted by hand, may be running for
+   * so many milliseconds from the claim on. Should it never run, the next one waits as long.
+   */
+  readonly quietMs: number
   readonly saved: Saved
   readonly kept: readonly KeptContent[]
   /** Fields of later releases, carried over unchanged. */
@@ -100,6 +105,7 @@ const shape: Readonly<Record<string, Test>> = {
   version: count,
   opId: text,
   over: (value) => value === null || text(value),
+  quietMs: (value) => value === undefined || (typeof value === "number" && value >= 0 && value <= longestTtl),
   state: (value) => typeof value === "string" && Object.hasOwn(savedShapes, value),
   kept: (value) =>
     Array.isArray(value) && value.every((entry) => isFields(entry) && misfits(entry, keptShape).length === 0),
@@ -159,8 +165,9 @@ export function checkClaimable(
 
 /** The body of a head. Throws CheckpointInvalidError where it would be too large to be read again. */
 export function formatHead(head: Head): Uint8Array {
-  const { saved, extra, ...fields } = head
-  const body = new TextEncoder().encode(JSON.stringify({ ...extra, ...fields, ...saved }))
+  const { saved, extra, quietMs, ...fields } = head
+  const quiet = quietMs > 0 ? { quietMs } : {}
+  const body = new TextEncoder().encode(JSON.stringify({ ...extra, ...fields, ...quiet, ...saved }))
   if (body.length <= HEAD_LIMIT) return body
   throw invalidCheckpoint(
     head.key,
@@ -218,7 +225,7 @@ export function emptyHead(
 ): Omit<Head, "token" | "nonce" | "opId" | "over"> {
   const { key, type, leases, ttlMs } = settings
   const saved = { state: "none" } as const
-  return { v: FORMAT, needs: [], key, type, leases, ttlMs, seq: 0, version: 0, saved, kept: [], extra: {} }
+  return { v: FORMAT, needs: [], key, type, leases, ttlMs, seq: 0, version: 0, quietMs: 0, saved, kept: [], extra: {} }
 }
 
 function parseFields(body: Uint8Array, place: Place): Fields {
@@ -254,6 +261,7 @@ function fromFields(fields: Fields): Head {
     version,
     opId,
     over,
+    quietMs = 0,
     kept,
     state,
     ...rest
@@ -261,6 +269,6 @@ function fromFields(fields: Fields): Head {
   const extra = Object.fromEntries(Object.entries(rest).filter(([name]) => !savedFields.includes(name)))
   const names = Object.keys(savedShapes[state as Saved["state"]])
   const saved = { state, ...Object.fromEntries(names.map((name) => [name, fields[name]])) }
-  const known = { v, needs, key, type, leases, ttlMs, token, nonce, seq, version, opId, over, saved, kept, extra }
-  return known as unknown as Head
+  const written = { v, needs, key, type, leases, ttlMs, token, nonce, seq, version, opId, over, quietMs }
+  return { ...written, saved, kept, extra } as unknown as Head
 }

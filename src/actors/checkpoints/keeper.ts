@@ -12,12 +12,12 @@ import type { CheckpointStore } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { OnError } from "../../runtime/report.ts"
 import { badOption, countOf } from "../config.ts"
-import { type Claimed, type ClaimOptions, claimState, unrecordedMs } from "./claim.ts"
+import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
 import { overCap } from "./codec.ts"
 import { storeContent } from "./content.ts"
 import { Garbage } from "./garbage.ts"
 import { HeadShell } from "./head-shell.ts"
-import { holdsBytes } from "./head-writes.ts"
+import { holdsBytes, quietFor } from "./head-writes.ts"
 import { digestOf, fitsInline, inlined, KEPT_LIMIT, namedContents } from "./head.ts"
 import { contentName } from "./names.ts"
 import { failureOf } from "./outcomes.ts"
@@ -108,8 +108,8 @@ export class CheckpointKeeper {
    */
   get runAfterMs(): number {
     if (this.#tenancy === undefined) return 0
-    const { lease, shell, since } = this.#tenancy
-    const wait = unrecordedMs(lease, shell.found)
+    const { shell, since } = this.#tenancy
+    const wait = quietFor(shell.state.settings, shell.found)
     return wait === 0 ? 0 : since + wait
   }
 
@@ -160,7 +160,9 @@ export class CheckpointKeeper {
   #openShell(lease: Lease): HeadShell {
     const { store, clock, lockKey, type, version, leases, ttlMs, adoptHeads = false } = this.#options
     const spacingMs = store.capabilities.writeSpacing
-    const settings = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, spacingMs, requestMs }
+    const record = { created: lease.how === "created", began: lease.recordBegan ?? 0 }
+    const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep }
+    const settings = { ...kept, ...record, spacingMs, requestMs }
     return new HeadShell({ store, clock, lease, settings, adoptHeads })
   }
 

@@ -16,6 +16,10 @@ export interface Settings {
   /** The lease store's name. */
   readonly leases: string
   readonly ttlMs: number
+  /** There was no record when this tenancy began. */
+  readonly created: boolean
+  /** The token with which the record came to be, where it tells; 0 where not. */
+  readonly began: number
   /** How many older contents a head goes on naming. */
   readonly keep: number
   /** The least time between two writes of one head. */

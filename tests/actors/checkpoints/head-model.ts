@@ -25,6 +25,8 @@ export const settings: Settings = {
   version: 1,
   leases: "memory",
   ttlMs: 30_000,
+  created: false,
+  began: 0,
   keep: 1,
   spacingMs: 0,
   requestMs: 5000,

@@ -33,6 +33,7 @@ const head = (more: Partial<Head> = {}): Head => ({
   version: 1,
   opId: "op",
   over: null,
+  quietMs: 0,
   saved: { state: "none" },
   kept: [],
   extra: {},
@@ -50,14 +51,15 @@ describe("a head", () => {
     fc.assert(
       fc.property(
         saved,
+        fc.constantFrom(0, 30_000),
         fc.dictionary(
           fc.string().map((name) => `x-${name}`),
           fc.jsonValue(),
         ),
-        (state, unknown) => {
+        (state, quietMs, unknown) => {
           const extra = JSON.parse(JSON.stringify(unknown)) as Record<string, unknown>
           const kept = [{ content: "4-1-y", sha256: sha, bytes: 9, version: 1, note: "from a later release" }]
-          const whole = head({ saved: state, kept, extra, over: "before" })
+          const whole = head({ saved: state, kept, extra, over: "before", quietMs })
           expect(parseHead(formatHead(whole), place)).toEqual(whole)
         },
       ),

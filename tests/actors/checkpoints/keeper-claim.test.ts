@@ -247,7 +247,25 @@ describe("no record but a live head", () => {
     expect(owner.keeper.runAfterMs).toBe(31_000)
     world.store.script.heal()
     expect((await world.claim(owner)).runAfterMs).toBe(31_000)
-    expect((await world.claimed(300, { how: "free" })).keeper.runAfterMs).toBe(0)
+  })
+
+  it("is told to the next one, however it came by the key, should the one that waits crash", async () => {
+    const world = new World()
+    await world.claimed(100, { ttlMs: 45_000 })
+    await world.claimed(200, { how: "created", ttlMs: 6000 })
+    await world.time.advance(7000)
+    for (const [token, how] of [[300, "takeover"] as const, [400, "free"] as const])
+      expect((await world.claimed(token, { how, ttlMs: 6000 })).claimed.runAfterMs).toBe(52_000)
+  })
+
+  it("isn't told any more once the one that waited has saved, even what was saved already", async () => {
+    const world = new World()
+    const former = await world.claimed(100)
+    await world.commit(former, "state")
+    const owner = await world.claimed(200, { how: "created" })
+    await world.time.advance(30_000)
+    await world.commit(owner, "state")
+    expect((await world.claimed(300, { how: "free" })).claimed.runAfterMs).toBe(0)
   })
 
   it("isn't what a claim of one's own leaves behind when it is made again", async () => {
