@@ -3,7 +3,7 @@
  * its own half and carries everything else over. Owns what a write says; when it is sent is decided elsewhere.
  */
 import type { AcquiredHow } from "../lock.ts"
-import { isToken, type LeaseRecord, type OwnerHalf, toSeconds, type WaiterHalf } from "../record.ts"
+import { isToken, type LeaseRecord, type OwnerHalf, RECORD_LIMIT, toSeconds, type WaiterHalf } from "../record.ts"
 import { ownerOver, waiterOver } from "./over.ts"
 import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
 import { sightOf } from "./view.ts"
@@ -189,8 +189,20 @@ function finish(draft: Draft, body: object, pen: Pen, life: number): Written {
   const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, ...rest } = body as Record<string, unknown>
   const published = { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt }
   const written = { ...published, v: 1, needs: [], ...rest, key: draft.config.key, writtenAt: toSeconds(pen.at) }
-  return { opId: pen.opId, body: JSON.stringify(written), life }
+  return { opId: pen.opId, body: readable(written), life }
 }
+
+/** What nobody could read again would take the key from its owner: then what isn't known here is not carried over. */
+function readable(body: Readonly<Record<string, unknown>>): string {
+  const text = JSON.stringify(body)
+  if (new TextEncoder().encode(text).length <= RECORD_LIMIT) return text
+  return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field))))
+}
+
+const known: ReadonlySet<string> = new Set([
+  ...["ownerId", "expiresAt", "waitingOwnerId", "waiterExpiresAt", "v", "needs", "key"],
+  ...["owner", "waiter", "ended", "began", "writtenAt"],
+])
 
 /** The token that a renewal writes. */
 export const tokenOf = (hold: Hold): number => hold.raising ?? hold.token

@@ -90,6 +90,26 @@ describe("rule 1: writes", () => {
     expect(world.store.body["owner"]).toMatchObject({ for: "a" })
   })
 
+  it("what isn't known is not carried over where nobody could read the record with it", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const size = (): number => new TextEncoder().encode(world.store.text).length
+    world.store.put({ ...world.store.body, large: "é".repeat((65_500 - size()) / 2) }, 0)
+    expect(size()).toBeLessThanOrEqual(65_536)
+    world.waiter("b")
+    world.until(() => a.count("ReleaseRequested") > 0)
+    world.send(a, { type: "renew" })
+    world.until(() => a.count("Renewed") > 0)
+    expect(size()).toBeLessThan(65_536)
+    expect(world.store.body).not.toHaveProperty("large")
+    expect(world.store.body).toMatchObject({
+      ownerId: "a",
+      waitingOwnerId: "b",
+      owner: { for: "a" },
+      waiter: { for: "b" },
+    })
+  })
+
   it("a mark leaves the owner's half and times to the letter", () => {
     const world = new World()
     world.owner("a")
