@@ -10,6 +10,7 @@
 import type { Observable, Subscription } from "rxjs"
 import type { InspectionEvent } from "xstate"
 import type { SandboxSnapshot } from "../actors/chart-types.ts"
+import type { HookContext, SandboxDefinition } from "../actors/sandbox.ts"
 import { InvalidConfigError } from "../locks/errors.ts"
 import type { LockEvent } from "../locks/lock.ts"
 import { oneOf, refuseUnknown } from "../locks/options.ts"
@@ -17,9 +18,18 @@ import type { ObjectStore } from "../locks/store.ts"
 import { type Clock, liveClock } from "../runtime/clock.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
 import { Handoffs } from "./handoffs.ts"
-import { lockLine, stateLine } from "./lines.ts"
+import { lockLine, stateLine, traceError } from "./lines.ts"
+import { homeOf, recordedSandbox, WorkRecorder } from "./recorded-sandbox.ts"
 import { type Recorded, type RecorderParts, recordedStore } from "./recorded-store.ts"
-import { type FaultLine, type StateLine, TRACE_VERSION, type TraceHeader, type TraceLine } from "./trace.ts"
+import {
+  type AppliedLine,
+  type CallLine,
+  type FaultLine,
+  type StateLine,
+  TRACE_VERSION,
+  type TraceHeader,
+  type TraceLine,
+} from "./trace.ts"
 
 /** How a recorder is made. */
 export interface TraceRecorderOptions {
@@ -100,6 +110,16 @@ export class TraceRecorder {
     this.#emit({ kind: "fault", at: this.#clock.read().wall, worker, fault, detail })
   }
 
+  /** Writes down a write that took effect: for whoever is the store, at the moment at which it is true. */
+  applied(write: Omit<AppliedLine, "kind" | "at">): void {
+    this.#emit({ kind: "applied", at: this.#clock.read().wall, ...write })
+  }
+
+  /** Writes down that the run came to something. */
+  note(note: string, options: { readonly worker?: string } = {}): void {
+    this.#emit({ kind: "note", at: this.#clock.read().wall, worker: options.worker ?? null, note })
+  }
+
   #emit(line: TraceLine): void {
     this.#tell(line)
     const handoff = line.kind === "lock" ? this.#handoffs.after(line) : undefined
@@ -122,6 +142,7 @@ export class WorkerRecorder {
   /** All states of all sandboxes of a manager: its `inspect` option. */
   readonly inspect: (event: InspectionEvent) => void
   readonly #parts: RecorderParts
+  readonly #work: WorkRecorder
   /** The last state of each key, as text. */
   readonly #states = new Map<string, string>()
 
@@ -129,6 +150,7 @@ export class WorkerRecorder {
   constructor(name: string, parts: RecorderParts) {
     this.name = name
     this.#parts = parts
+    this.#work = new WorkRecorder(name, parts)
     this.inspect = (event) => {
       if (event.type === "@xstate.snapshot") this.#state(event.snapshot as unknown as SandboxSnapshot)
     }
@@ -153,6 +175,35 @@ export class WorkerRecorder {
    */
   store<S extends ObjectStore>(store: S): Recorded<S> {
     return recordedStore(store, this.name, this.#parts)
+  }
+
+  /**
+   * The same definition, with where its hooks begin and end recorded: for a manager's `sandboxes`, and for its calls. The
+   * checkpoints and closes of a state that is no object are not told.
+   */
+  sandbox<S, C>(definition: SandboxDefinition<S, C>): SandboxDefinition<S, C> {
+    return recordedSandbox(definition, this.#work)
+  }
+
+  /** The same function, with where it begins and ends recorded: for a manager's or a sandbox's `use`. */
+  use<S, A>(fn: (state: S, context: HookContext) => A): (state: S, context: HookContext) => A {
+    return (state, context) => this.#work.section({ ...homeOf(context), work: "use" }, () => fn(state, context))
+  }
+
+  /** Makes a call, and records it with how it settles. Settles as it does. */
+  async call<A>(asked: Pick<CallLine, "call" | "key" | "budget" | "durable">, make: () => Promise<A>): Promise<A> {
+    const id = this.#parts.nextId()
+    const line = (edge: CallLine["edge"], more: Partial<CallLine> = {}): void =>
+      this.#parts.emit({ kind: "call", ...this.#at, id, ...asked, edge, ...more })
+    line("began")
+    try {
+      const result = await make()
+      line("ended")
+      return result
+    } catch (error) {
+      line("failed", { error: traceError(error) })
+      throw error
+    }
   }
 
   get #at(): Pick<StateLine, "at" | "worker"> {

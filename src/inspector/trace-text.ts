@@ -10,6 +10,7 @@ type Check = (value: unknown) => boolean
 
 const isText: Check = (value) => typeof value === "string"
 const isNumber: Check = (value) => typeof value === "number"
+const isBoolean: Check = (value) => typeof value === "boolean"
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 const orNull =
@@ -83,7 +84,7 @@ const shapes: { readonly [L in TraceLine as L["kind"]]: Shape<L> } = {
     storeTime: orAbsent(isNumber),
     bytes: orAbsent(isNumber),
     items: orAbsent(isNumber),
-    throttled: orAbsent((value) => typeof value === "boolean"),
+    throttled: orAbsent(isBoolean),
     error: orAbsent(isError),
   },
   handoff: {
@@ -96,6 +97,38 @@ const shapes: { readonly [L in TraceLine as L["kind"]]: Shape<L> } = {
     token: isNumber,
     ms: orNull(isNumber),
   },
+  work: {
+    ...ofWorker,
+    id: isNumber,
+    key: isText,
+    token: isNumber,
+    work: isText,
+    edge: isText,
+    reason: orAbsent(isText),
+    error: orAbsent(isError),
+  },
+  call: {
+    ...ofWorker,
+    id: isNumber,
+    call: isText,
+    edge: isText,
+    key: orAbsent(isText),
+    budget: orAbsent(isNumber),
+    durable: orAbsent(isBoolean),
+    error: orAbsent(isError),
+  },
+  applied: {
+    at: isNumber,
+    worker: orNull(isText),
+    op: isText,
+    area: isText,
+    name: isText,
+    before: isText,
+    generation: isText,
+    lease: orAbsent(isFields),
+    head: orAbsent(isFields),
+  },
+  note: { at: isNumber, worker: orNull(isText), note: isText },
   fault: { at: isNumber, worker: orNull(isText), fault: isText, detail: isFields },
 }
 

@@ -176,6 +176,122 @@ export interface HandoffLine extends OfWorker {
   readonly ms: number | null
 }
 
+/** Which of a sandbox's hooks a section of work is in, or that it is a use. */
+export type TraceWork = "restore" | "run" | "use" | "checkpoint" | "close"
+
+/** A section of the user's own code under a lease: its beginning, or its end. One that was killed has no end. */
+export interface WorkLine extends OfWorker {
+  /** Which kind of line. */
+  readonly kind: "work"
+  /** Joins its beginning with its end; unique in the trace of one recorder. */
+  readonly id: number
+  /** The lock key of the sandbox. */
+  readonly key: string
+  /** The fencing token under which it runs. */
+  readonly token: number
+  /** Which section. */
+  readonly work: TraceWork
+  /** Whether it begins, has ended, or has ended by throwing. */
+  readonly edge: "began" | "ended" | "failed"
+  /** Why: of a checkpoint what asked for it, of a close how the sandbox ended. */
+  readonly reason?: string
+  /** What it threw. */
+  readonly error?: TraceError
+}
+
+/** What is asked of a manager or a lock, from outside. */
+export type TraceCall =
+  | "start"
+  | "use"
+  | "restore"
+  | "checkpoint"
+  | "release"
+  | "remove"
+  | "drain"
+  | "close"
+  | "acquire"
+
+/** A call on the library, and how it settled. One that never settles has no second line. */
+export interface CallLine extends OfWorker {
+  /** Which kind of line. */
+  readonly kind: "call"
+  /** Joins a call with its end; unique in the trace of one recorder. */
+  readonly id: number
+  /** What is asked. */
+  readonly call: TraceCall
+  /** Whether it begins, has given a result, or has rejected. */
+  readonly edge: "began" | "ended" | "failed"
+  /** The key that it is about, where it is about one. */
+  readonly key?: string
+  /** By when it has to settle, in milliseconds from its beginning, where it has to. */
+  readonly budget?: number
+  /** Its effect is to be stored before it settles. */
+  readonly durable?: boolean
+  /** What it rejected with. */
+  readonly error?: TraceError
+}
+
+/** What a lease record says, as far as a trace tells it. */
+export interface TraceLease {
+  /** The owner's incarnation. */
+  readonly ownerId: string | null
+  /** The owner's fencing token; null where the record has none. */
+  readonly token: number | null
+  /** When its lease ends, in Unix milliseconds of the store's time; 0 where nobody owns. */
+  readonly expiresAt: number
+  /** The waiter's incarnation. */
+  readonly waiterId: string | null
+}
+
+/** What the head of a sandbox says, as far as a trace tells it. */
+export interface TraceHead {
+  /** The fencing token that it was written under. */
+  readonly token: number
+  /** Of the tenancy that wrote it. */
+  readonly nonce: string
+  /** Its number. */
+  readonly seq: number
+  /** Where the state is, or that there is none. */
+  readonly state: string
+  /** The state's checksum, where there is state. */
+  readonly sha256: string | null
+}
+
+/**
+ * A write that took effect, told by whoever is the store and not by who sent it: what is true, whatever its sender hears.
+ * Only simulated stores, and oracles that watch a real one, can write it.
+ */
+export interface AppliedLine extends At {
+  /** Which kind of line. */
+  readonly kind: "applied"
+  /** Whose write it was; null for a stranger's, or an operator's. */
+  readonly worker: string | null
+  /** What was done. */
+  readonly op: "put" | "remove"
+  /** The object's area. */
+  readonly area: Area
+  /** The object's name. */
+  readonly name: string
+  /** The generation it replaced. */
+  readonly before: Generation
+  /** The generation it made. */
+  readonly generation: Generation
+  /** Of a lease record that can be read. */
+  readonly lease?: TraceLease
+  /** Of a head that can be read. */
+  readonly head?: TraceHead
+}
+
+/** Something that a run came to: what a test asks for by `sometimes`. */
+export interface NoteLine extends At {
+  /** Which kind of line. */
+  readonly kind: "note"
+  /** Who came to it; null where nobody in particular. */
+  readonly worker: string | null
+  /** Its name. */
+  readonly note: string
+}
+
 /** What was done to the world: a crash, a pause, a lost answer, a step of a clock. */
 export interface FaultLine extends At {
   /** Which kind of line. */
@@ -189,7 +305,17 @@ export interface FaultLine extends At {
 }
 
 /** A line of a kind that this release knows. */
-export type TraceLine = LockLine | StateLine | RequestLine | AnswerLine | HandoffLine | FaultLine
+export type TraceLine =
+  | LockLine
+  | StateLine
+  | RequestLine
+  | AnswerLine
+  | HandoffLine
+  | WorkLine
+  | CallLine
+  | AppliedLine
+  | NoteLine
+  | FaultLine
 
 /** A line of a kind that this release doesn't know: kept as it is. */
 export interface UnknownLine {

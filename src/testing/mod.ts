@@ -19,6 +19,7 @@ export { type FakeProcess, type FakeWorld, fakeWorld, type FakeWorldOptions } fr
 // Traces, until leasehold/inspector is an entry of its own.
 export type { Recorded, RecorderParts } from "../inspector/recorded-store.ts"
 export { TraceRecorder, type TraceRecorderOptions, type WorkerRecorder } from "../inspector/recorder.ts"
+export { appliedWrite, type AppliedWrite } from "../inspector/applied.ts"
 export { formatTrace, formatTraceLine, isTraceLine, parseTrace } from "../inspector/trace-text.ts"
 export * from "../inspector/trace.ts"
 export { traceHash } from "../runtime/hash.ts"

@@ -2,7 +2,15 @@
 import { readFileSync } from "node:fs"
 import { beforeAll, describe, expect, it } from "vitest"
 import { formatTraceLine } from "../../src/inspector/trace-text.ts"
-import type { LockLine, TraceHeader, TraceLine, TraceOp, TraceOutcome } from "../../src/inspector/trace.ts"
+import type {
+  LockLine,
+  TraceCall,
+  TraceHeader,
+  TraceLine,
+  TraceOp,
+  TraceOutcome,
+  TraceWork,
+} from "../../src/inspector/trace.ts"
 import { type Recording, recorded } from "./scenario.ts"
 
 type Fields<L> = Readonly<Record<Exclude<keyof L, "kind">, true>>
@@ -27,6 +35,12 @@ const fields: Kinds = {
     ...{ throttled: true, error },
   },
   handoff: { at, worker, key, how: true, from: true, fromToken: true, to: true, token, ms: true },
+  work: { at, worker, id: true, key, token, work: true, edge: true, reason: true, error },
+  call: { at, worker, id: true, call: true, edge: true, key, budget: true, durable: true, error },
+  applied: {
+    ...{ at, worker, op: true, area: true, name: true, before: true, generation: true, lease: true, head: true },
+  },
+  note: { at, worker, note: true },
   fault: { at, worker, fault: true, detail: true },
 }
 const types: Readonly<Record<LockLine["type"], true>> = {
@@ -37,6 +51,11 @@ const ops: Readonly<Record<TraceOp, true>> = { start: true, read: true, put: tru
 const outcomes: Readonly<Record<TraceOutcome, true>> = {
   ...{ found: true, unchanged: true, absent: true, tooLarge: true, failed: true, applied: true, refused: true },
   ...{ unknown: true, done: true, rejected: true },
+}
+const works: Readonly<Record<TraceWork, true>> = { restore: true, run: true, use: true, checkpoint: true, close: true }
+const calls: Readonly<Record<TraceCall, true>> = {
+  ...{ start: true, use: true, restore: true, checkpoint: true, release: true, remove: true, drain: true, close: true },
+  acquire: true,
 }
 
 const page = readFileSync(new URL("../../docs/trace.md", import.meta.url), "utf8")
@@ -58,6 +77,14 @@ function sortOf(line: TraceLine): string {
       return line.outcome
     case "handoff":
       return line.how
+    case "work":
+      return `${line.work} ${line.edge}`
+    case "call":
+      return `${line.call} ${line.edge}`
+    case "applied":
+      return `${line.op} ${line.area} ${line.lease === undefined} ${line.head === undefined}`
+    case "note":
+      return line.note
     case "fault":
       return line.fault
   }
@@ -92,10 +119,12 @@ describe("docs/trace.md", () => {
     expect(listed).toEqual(Object.keys(known))
   })
 
-  it("names every type of event, every operation and every outcome", () => {
+  it("names every type of event, every operation and outcome, every kind of work and of call", () => {
     const named = (kind: string): string[] => Array.from(textOf(kind).matchAll(/`(\w+)`/g), ([, word]) => word!)
     expect(named("lock")).toEqual(expect.arrayContaining(Object.keys(types)))
     expect(named("request")).toEqual(expect.arrayContaining(Object.keys(ops)))
     expect(named("answer")).toEqual(expect.arrayContaining(Object.keys(outcomes)))
+    expect(named("work")).toEqual(expect.arrayContaining(Object.keys(works)))
+    expect(named("call")).toEqual(expect.arrayContaining(Object.keys(calls)))
   })
 })

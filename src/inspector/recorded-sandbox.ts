@@ -1,0 +1,105 @@
+/**
+ * A sandbox whose work is lines of a trace: where each of its hooks, and each use, begins and ends. It calls the hooks as
+ * they are, and passes on what they give and throw.
+ */
+import { type AnyHooks, defineSandbox, partsOf } from "../actors/definition.ts"
+import type { HookContext, SandboxDefinition } from "../actors/sandbox.ts"
+import { traceError } from "./lines.ts"
+import type { RecorderParts } from "./recorded-store.ts"
+import type { WorkLine } from "./trace.ts"
+
+/** Whose work it is. */
+type Section = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<WorkLine>, "reason">
+
+/** Writes down the beginning and the end of sections of work. */
+export class WorkRecorder {
+  readonly #worker: string
+  readonly #parts: RecorderParts
+
+  constructor(worker: string, parts: RecorderParts) {
+    this.#worker = worker
+    this.#parts = parts
+  }
+
+  /** Runs fn, which may be asynchronous or not, as one section. */
+  section<A>({ key, token, work, reason }: Section, fn: () => A): A {
+    const id = this.#parts.nextId()
+    const line = (edge: WorkLine["edge"], more: Partial<WorkLine> = {}): void =>
+      this.#parts.emit({ kind: "work", ...this.#at, id, key, token, work, edge, ...more })
+    const fail = (error: unknown): never => {
+      line("failed", { error: traceError(error) })
+      throw error
+    }
+    line("began", reason === undefined ? {} : { reason })
+    return settled(fn, () => line("ended"), fail)
+  }
+
+  get #at(): Pick<WorkLine, "at" | "worker"> {
+    return { at: this.#parts.clock.read().wall, worker: this.#worker }
+  }
+}
+
+/** Calls fn, and one of the others once it has settled: at once where it is synchronous, so that its turns stay the same. */
+function settled<A>(fn: () => A, ended: () => void, failed: (error: unknown) => never): A {
+  let result: A
+  try {
+    result = fn()
+  } catch (error) {
+    return failed(error)
+  }
+  if (!(result instanceof Promise)) {
+    ended()
+    return result
+  }
+  const told = result.then((value: unknown) => {
+    ended()
+    return value
+  }, failed)
+  return told as A
+}
+
+/** A sandbox, under one token. */
+type Home = Pick<WorkLine, "key" | "token">
+
+/**
+ * A definition of the same name, version and types, whose work is recorded. Its checkpoints and closes are recorded where
+ * the state is an object, which tells whose it is.
+ */
+export function recordedSandbox<S, C>(
+  definition: SandboxDefinition<S, C>,
+  recorder: WorkRecorder,
+): SandboxDefinition<S, C> {
+  const { hooks } = partsOf(definition)
+  const homes = new WeakMap<object, Home>()
+  const settle = (state: unknown, home: Home): unknown => {
+    if (isObject(state)) homes.set(state, home)
+    return state
+  }
+  const section = <A>(state: unknown, what: Omit<Section, keyof Home>, fn: () => A): A => {
+    const home = isObject(state) ? homes.get(state) : undefined
+    return home === undefined ? fn() : recorder.section({ ...home, ...what }, fn)
+  }
+  const recorded: AnyHooks = {
+    ...hooks,
+    restore: (context) => {
+      const home = homeOf(context)
+      return recorder.section({ ...home, work: "restore" }, () => {
+        const state: unknown = hooks.restore(context)
+        return state instanceof Promise ? state.then((value) => settle(value, home)) : settle(state, home)
+      })
+    },
+    ...(hooks.run !== undefined && {
+      run: (state, context) => recorder.section({ ...homeOf(context), work: "run" }, () => hooks.run!(state, context)),
+    }),
+    checkpoint: (state, context) =>
+      section(state, { work: "checkpoint", reason: context.reason }, () => hooks.checkpoint(state, context)),
+    close: (state, context) =>
+      section(state, { work: "close", reason: context.reason }, () => hooks.close?.(state, context)),
+  }
+  return defineSandbox(recorded)
+}
+
+/** Lines are of lock keys, as everywhere in a trace. */
+export const homeOf = ({ token, lease }: HookContext): Home => ({ key: lease.key, token })
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
