@@ -1,0 +1,98 @@
+/**
+ * What can befall a simulated fleet beside what its store does: each a line of plain JSON, so that it can be drawn, listed,
+ * shrunk, and written down in a script. Owns the words and their drawing; `fleet.ts` makes them come true.
+ */
+import type { Draw } from "./draw.ts"
+
+/** What befalls one process. */
+export type ProcessFault =
+  /** Killed as by SIGKILL; another incarnation starts after `ms`. */
+  | { readonly kind: "crash"; readonly worker: string; readonly ms: number }
+  /** Stopped as by SIGSTOP for `ms`: its clocks go on. */
+  | { readonly kind: "pause"; readonly worker: string; readonly ms: number }
+  /** Its machine sleeps for `ms`: the monotonic clock stands still too. */
+  | { readonly kind: "suspend"; readonly worker: string; readonly ms: number }
+  /** Its event loop is blocked for `ms`. */
+  | { readonly kind: "stall"; readonly worker: string; readonly ms: number }
+  /** Its wall clock jumps by `ms`, in either direction. */
+  | { readonly kind: "stepWall"; readonly worker: string; readonly ms: number }
+  /** It drains, ends, and starts again `ms` later. */
+  | { readonly kind: "drain"; readonly worker: string; readonly ms: number }
+
+/** What the user's own code does wrong, the next time that a hook of this worker runs. */
+export type HookFault =
+  /** It takes `ms` longer, whatever its signal says. */
+  | { readonly kind: "slowHook"; readonly worker: string; readonly hook: Hook; readonly ms: number }
+  /** It throws. */
+  | { readonly kind: "failingHook"; readonly worker: string; readonly hook: Hook }
+
+/** The hooks that can go wrong. */
+export type Hook = "restore" | "run" | "use" | "checkpoint" | "close"
+
+/** What waits for a moment: the fault comes with the next line of its worker's trace that is of this kind. */
+export type Moment =
+  | "request"
+  | "answer"
+  | "Acquired"
+  | "Renewed"
+  | "ReleaseRequested"
+  | "Waiting"
+  | "Granted"
+  | "restoring"
+  | "settling"
+  | "checkpointing"
+  | "releasing"
+
+/** The moments at which a fault hurts most. */
+export const moments: readonly Moment[] = [
+  "request",
+  "answer",
+  "Acquired",
+  "Renewed",
+  "ReleaseRequested",
+  "Waiting",
+  "Granted",
+  "restoring",
+  "settling",
+  "checkpointing",
+  "releasing",
+]
+
+/** The kinds of faults of processes and of their users' code. */
+export const processKinds: readonly (ProcessFault | HookFault)["kind"][] = [
+  "crash",
+  "pause",
+  "suspend",
+  "stall",
+  "stepWall",
+  "drain",
+  "slowHook",
+  "failingHook",
+]
+
+/** Draws a fault of this kind for a worker. `corners` are the times at which something changes, in milliseconds. */
+export function drawProcessFault(
+  kind: (ProcessFault | HookFault)["kind"],
+  worker: string,
+  draw: Draw,
+  corners: readonly number[],
+): ProcessFault | HookFault {
+  switch (kind) {
+    case "crash":
+    case "drain":
+      return { kind, worker, ms: draw.near([1, 500, ...corners], 60_000) }
+    case "pause":
+    case "suspend":
+      return { kind, worker, ms: draw.near(corners, 90_000) }
+    case "stall":
+      return { kind, worker, ms: draw.near([200, 1000, 3000], 5000) }
+    case "stepWall":
+      return { kind, worker, ms: draw.near([900, 1100, ...corners], 3_600_000) * draw.pick([1, -1]) }
+    case "slowHook":
+      return { kind, worker, hook: draw.pick(hooks), ms: draw.near([9000, 10_000, 30_000], 45_000) }
+    case "failingHook":
+      return { kind, worker, hook: draw.pick(hooks) }
+  }
+}
+
+const hooks: readonly Hook[] = ["restore", "run", "use", "checkpoint", "close"]

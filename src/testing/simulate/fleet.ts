@@ -1,0 +1,248 @@
+/**
+ * A simulated fleet: runs one plan from its first process to the quiet after its last fault. Owns the order of a run:
+ * begin, faults and workload side by side, heal, what the workload checks afterwards, drain, and that nothing is left.
+ *
+ * Not promised: to judge what the trace tells. That is done by whoever gets its lines.
+ */
+import type { SandboxDefinition } from "../../actors/sandbox.ts"
+import { TraceRecorder } from "../../inspector/recorder.ts"
+import type { TraceLine } from "../../inspector/trace.ts"
+import { LockError } from "../../locks/errors.ts"
+import type { CheckpointStore, LeaseStore } from "../../locks/store.ts"
+import { memoryStore } from "../../locks/stores/memory.ts"
+import { VirtualTime } from "../../runtime/virtual-time.ts"
+import { Draw } from "./draw.ts"
+import { isHookFailure } from "./hook-faults.ts"
+import { Member, ProcessGone } from "./member.ts"
+import { Moments } from "./moments.ts"
+import type { Fault, Plan, TimedFault } from "./plan.ts"
+import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
+
+/** What a run is made of beside its plan. */
+export interface FleetParts<S, C> {
+  readonly sandbox: SandboxDefinition<S, C>
+  readonly workload: Workload<S, C>
+  /** Called once when all faults are over and the fleet is calm. */
+  readonly afterwards: Workload<S, C> | undefined
+  /** What a call may wait where it doesn't say, in milliseconds. */
+  readonly budget: number
+  /** Gets every line of the trace. */
+  readonly onLine: (line: TraceLine) => void
+  /** The run has failed, for a reason that isn't in the trace. */
+  readonly onFailure: (what: string, message: string) => void
+}
+
+/** How long a fleet is left in peace before it is looked at, in milliseconds: every budget and every lease ends in it. */
+const calm = 90_000
+
+/** Runs a plan to its end. Settles when nothing of it is left, or what was left has been told. */
+export async function runFleet<S, C>(plan: Plan, parts: FleetParts<S, C>): Promise<void> {
+  await new Fleet(plan, parts).run()
+}
+
+class Fleet<S, C> {
+  readonly #plan: Plan
+  readonly #parts: FleetParts<S, C>
+  readonly #time: VirtualTime
+  readonly #recorder: TraceRecorder
+  readonly #store: LeaseStore & CheckpointStore
+  readonly #members: ReadonlyMap<string, Member<S, C>>
+  readonly #world: SimulatedWorld<S, C>
+  readonly #moments = new Moments()
+  readonly #epoch: number
+  #isOver = false
+
+  constructor(plan: Plan, parts: FleetParts<S, C>) {
+    const { seed } = plan
+    this.#plan = plan
+    this.#parts = parts
+    this.#time = new VirtualTime({ seed, maxSteps: 50_000_000 })
+    this.#epoch = this.#time.mono()
+    this.#recorder = new TraceRecorder({
+      source: "simulated",
+      seed,
+      clock: this.#time,
+      onLine: (line) => this.#tell(line),
+    })
+    this.#store = memoryStore({ clock: this.#time })
+    this.#members = new Map(Object.keys(plan.workers).map((name) => [name, this.#member(name)]))
+    this.#world = this.#makeWorld()
+  }
+
+  async run(): Promise<void> {
+    const time = this.#time
+    for (const member of this.#members.values()) void member.start()
+    for (const fault of this.#plan.faults) time.after(fault.at, () => this.#due(fault))
+    const clients = Array.from(this.#members.keys(), (name) => this.#client(name))
+    await time.advance(this.#plan.duration)
+    this.#heal()
+    await time.advance(calm)
+    await time.runUntil(Promise.all(clients))
+    await this.#look()
+    await this.#end()
+  }
+
+  #tell(line: TraceLine): void {
+    this.#parts.onLine(line)
+    const due = this.#moments.reached(line)
+    if (due !== undefined) this.#strike(due)
+  }
+
+  #due(fault: TimedFault): void {
+    if (this.#isOver) return
+    if (fault.on === undefined) this.#strike(fault)
+    else this.#moments.await(fault)
+  }
+
+  /** Makes a fault come true. Its line is written first: what follows from it comes behind. */
+  #strike({ at: _at, on: _on, ...fault }: TimedFault): void {
+    if (this.#isOver) return
+    const { kind, worker, ...detail } = fault
+    const member = this.#members.get(worker)
+    if (member === undefined || !member.isAlive) return
+    this.#recorder.fault(kind, { worker, detail })
+    this.#befall(member, fault)
+  }
+
+  #befall(member: Member<S, C>, fault: Fault): void {
+    switch (fault.kind) {
+      case "crash":
+        member.kill()
+        return this.#restart(member, fault.ms)
+      case "drain":
+        return void member.leave().then(() => {
+          if (this.#isOver) return
+          member.kill()
+          this.#restart(member, fault.ms)
+        })
+      case "pause":
+      case "stall":
+        return member.freeze(fault.ms, false)
+      case "suspend":
+        return member.freeze(fault.ms, true)
+      case "stepWall":
+        return member.stepWall(fault.ms)
+      case "slowHook":
+      case "failingHook":
+        return member.hooks?.add(fault)
+    }
+  }
+
+  #restart(member: Member<S, C>, ms: number): void {
+    this.#time.after(ms, () => {
+      if (this.#isOver || member.isAlive) return
+      this.#recorder.fault("restart", { worker: member.name })
+      void member.start()
+    })
+  }
+
+  /** Ends all faults: whoever was killed comes back, whoever was stopped goes on. */
+  #heal(): void {
+    this.#isOver = true
+    this.#moments.clear()
+    this.#recorder.fault("heal")
+    for (const member of this.#members.values()) {
+      member.hooks?.clear()
+      member.thaw()
+      if (!member.isAlive) void member.start()
+    }
+  }
+
+  async #client(name: string): Promise<void> {
+    const draw = new Draw(this.#plan.seed, `client/${name}`)
+    const world = this.#world
+    while (!this.#isOver) {
+      await this.#sleep(draw.millis(1, 2 * this.#plan.pace))
+      if (this.#isOver || world.workers.length === 0) continue
+      await this.#attempt("workload", () => this.#parts.workload(world))
+    }
+  }
+
+  /** What it rejects with must be an error that the library documents, or that the faults explain. */
+  async #attempt(what: string, call: () => Promise<void>): Promise<void> {
+    try {
+      await call()
+    } catch (error) {
+      if (!isExpected(error)) this.#parts.onFailure(what, `the ${what} threw ${describe(error)}`)
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { afterwards } = this.#parts
+    if (afterwards === undefined) return
+    await this.#time.runUntil(
+      afterwards(this.#world).catch((error: unknown) => this.#parts.onFailure("afterwards", describe(error))),
+    )
+  }
+
+  async #end(): Promise<void> {
+    const leaving = Array.from(this.#members.values(), async (member) => {
+      const stuck = await member.leave()
+      if (stuck.length > 0) this.#parts.onFailure("drain", `${member.name} couldn't leave ${stuck.join(", ")}`)
+    })
+    await this.#time.runUntil(Promise.all(leaving))
+    await this.#time.advance(calm)
+    for (const member of this.#members.values()) {
+      if (member.pendingTimers > 0)
+        this.#parts.onFailure("nothing is left", `${member.pendingTimers} timers of ${member.name} are left behind`)
+      member.kill()
+    }
+  }
+
+  #makeWorld(): SimulatedWorld<S, C> {
+    const { keys } = this.#plan
+    const members = Array.from(this.#members.values())
+    const workers = new Map(members.map((member) => [member, this.#worker(member)]))
+    const { onFailure } = this.#parts
+    return {
+      get workers() {
+        return members.filter(({ isUp }) => isUp).map((member) => workers.get(member)!)
+      },
+      keys,
+      random: new Draw(this.#plan.seed, "workload"),
+      now: () => this.#time.mono() - this.#epoch,
+      sleep: (ms) => this.#sleep(ms),
+      fail: (message) => onFailure("workload", message),
+      sometimes: () => {},
+    }
+  }
+
+  #worker(member: Member<S, C>): SimulatedWorker<S, C> {
+    const [first = ""] = this.#plan.keys
+    const timeout = this.#parts.budget
+    return {
+      name: member.name,
+      use: (fn, { key = first, ...options } = {}) => member.use(key, fn, { timeout, ...options }),
+      restore: ({ key = first, ...options } = {}) => member.restore(key, { timeout, ...options }),
+      ask: (call) => member.ask(call),
+    }
+  }
+
+  #member(name: string): Member<S, C> {
+    return new Member({
+      name,
+      time: this.#time,
+      clock: this.#plan.workers[name]!,
+      times: this.#plan.times,
+      recorder: this.#recorder,
+      sandbox: this.#parts.sandbox,
+      connect: () => this.#store,
+      onError: (error) => {
+        if (!isExpected(error)) this.#parts.onFailure("background work", `${name} reported ${describe(error)}`)
+      },
+    })
+  }
+
+  #sleep(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#time.after(ms, resolve)
+    return promise
+  }
+}
+
+/** The library's own errors, and those that the run itself makes. */
+const isExpected = (error: unknown): boolean =>
+  error instanceof LockError || error instanceof ProcessGone || isHookFailure(error)
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}` : String(error)

@@ -1,0 +1,207 @@
+/**
+ * The sandbox with which leasehold simulates itself: a ledger to which every use adds a number of its own, and a workload
+ * that knows which numbers were acknowledged, and so which of them every later look has to find.
+ *
+ * A durable use that was answered is never lost; one that was answered is not lost where its owner left in peace. A number
+ * stands once, however often its use was tried, and never again after a removal. What a removal may have taken with it is
+ * not asked for.
+ */
+import { unchecked } from "../../actors/checkpoints/codec.ts"
+import { defineSandbox } from "../../actors/definition.ts"
+import type { Sandbox, SandboxDefinition } from "../../actors/sandbox.ts"
+import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
+
+/** What is saved of a ledger, and its live state. */
+export interface Ledger {
+  readonly rows: number[]
+  /** Makes it too large for a head, so that it becomes an object of its own. */
+  padding: string
+}
+
+/** The definition. The work of every other key goes on until it is asked to end; that of the others is idle soon. */
+export const ledger: SandboxDefinition<Ledger, Ledger> = defineSandbox({
+  name: "ledger",
+  schema: unchecked<Ledger>(),
+  idleAfter: "30 s",
+  checkpointEvery: "20 s",
+  restore: ({ checkpoint }): Ledger => ({ rows: [...(checkpoint?.rows ?? [])], padding: checkpoint?.padding ?? "" }),
+  async run(_state, { key, clock, signal, turn }) {
+    while (key.endsWith("2") && !signal.aborted) {
+      await clock.sleep("7 s")
+      await turn(() => {})
+    }
+  },
+  checkpoint: ({ rows, padding }) => ({ rows: [...rows], padding }),
+})
+
+type World = SimulatedWorld<Ledger, Ledger>
+type Worker = SimulatedWorker<Ledger, Ledger>
+
+/** What is known of one key's rows. */
+interface Book {
+  /** Acknowledged for good: found by every look that begins later. */
+  kept: Set<number>
+  /** Acknowledged under a token whose owner is yet to leave. */
+  readonly answered: Map<number, number[]>
+  /** Removed for good. */
+  readonly gone: Set<number>
+  /** Removals that may still take effect. */
+  removing: number
+}
+
+interface Books {
+  readonly of: Map<string, Book>
+  /** The number of the last row. */
+  last: number
+}
+
+const shelves = new WeakMap<World, Books>()
+
+function booksOf(world: World): Books {
+  let books = shelves.get(world)
+  if (books === undefined) shelves.set(world, (books = { of: new Map(), last: 0 }))
+  return books
+}
+
+function bookOf(world: World, key: string): Book {
+  const { of } = booksOf(world)
+  let book = of.get(key)
+  if (book === undefined) of.set(key, (book = { kept: new Set(), answered: new Map(), gone: new Set(), removing: 0 }))
+  return book
+}
+
+/** What one client does: mostly one use of a key somewhere, now and then something rarer. */
+export const ledgerWorkload: Workload<Ledger, Ledger> = async (world) => {
+  const { random } = world
+  const worker = random.pick(world.workers)
+  const key = random.pick(world.keys)
+  const [, act] = acts.find(([share]) => random.chance(share)) ?? [1, add]
+  await act(world, worker, key)
+}
+
+type Act = (world: World, worker: Worker, key: string) => Promise<void>
+
+/** What is rarer than a use, each with the probability that it is done where those before it weren't. */
+const acts: readonly (readonly [number, Act])[] = [
+  [0.15, (world, worker, key) => hold(world, worker, key)],
+  [0.05, (world, worker, key) => read(world, worker, key)],
+  [0.02, (_world, worker, key) => worker.ask((manager, definition) => manager.checkpointSandbox(definition, key))],
+  [0.02, (_world, worker, key) => worker.ask((manager, definition) => manager.whereIs(definition, key)).then(() => {})],
+  [0.01, (_world, worker) => list(worker)],
+  [0.015, (world, worker, key) => remove(world, worker, key)],
+]
+
+/** Adds a row in one call. */
+async function add(world: World, worker: Worker, key: string): Promise<void> {
+  const { random } = world
+  const durable = random.chance(0.5)
+  const row = ++booksOf(world).last
+  const token = await worker.use(append(world, key, row), {
+    ...{ key, durable },
+    contention: random.pick(["retry", "retry", "fail"]),
+    whenOwned: random.pick(["request", "request", "request", "report"]),
+    ...(random.chance(0.1) && { timeout: random.pick([0, 1, 3000, 4500]) }),
+  })
+  acknowledged(world, key, row, durable ? undefined : token)
+}
+
+/** Adds rows by a handle, and sees how that sandbox ends. */
+async function hold(world: World, worker: Worker, key: string): Promise<void> {
+  const { random } = world
+  const sandbox = await worker.restore({ key, contention: "retry" })
+  watch(world, key, sandbox)
+  for (let rows = random.int(0, 3); rows > 0; rows--) {
+    const row = ++booksOf(world).last
+    acknowledged(world, key, row, await sandbox.use(append(world, key, row)))
+  }
+  if (random.chance(0.3)) {
+    const before = [...(bookOf(world, key).answered.get(sandbox.lease.token) ?? [])]
+    await sandbox.checkpoint()
+    for (const row of before) acknowledged(world, key, row, undefined)
+  }
+  if (random.chance(0.2)) await sandbox.release()
+}
+
+function append(world: World, key: string, row: number) {
+  return (state: Ledger, { token }: { readonly token: number }): number => {
+    inspect(world, key, state.rows, "the owner's state")
+    state.rows.push(row)
+    if (world.random.chance(0.03)) state.padding = state.padding === "" ? "x".repeat(40_000) : ""
+    return token
+  }
+}
+
+/** A row was answered: for good, or as long as the owner with that token leaves in peace. */
+function acknowledged(world: World, key: string, row: number, token: number | undefined): void {
+  const { answered, kept, removing } = bookOf(world, key)
+  if (removing > 0) return
+  if (token === undefined) return void kept.add(row)
+  const rows = answered.get(token)
+  if (rows === undefined) answered.set(token, [row])
+  else rows.push(row)
+}
+
+/** When it has left in peace, what it answered is saved. */
+function watch(world: World, key: string, { lease, ended }: Sandbox<Ledger>): void {
+  const { token } = lease
+  void ended.then(({ reason }) => {
+    const { answered } = bookOf(world, key)
+    const rows = answered.get(token) ?? []
+    answered.delete(token)
+    if (["handoff", "drain", "idle", "released"].includes(reason))
+      for (const row of rows) acknowledged(world, key, row, undefined)
+  })
+}
+
+async function read(world: World, worker: Worker, key: string): Promise<void> {
+  const { kept } = bookOf(world, key)
+  const asked = new Set(kept)
+  const saved = await worker.ask((manager, definition) => manager.readCheckpoint(definition, key))
+  if (bookOf(world, key).kept === kept) inspect(world, key, saved?.rows ?? [], "what is saved", asked)
+}
+
+async function list(worker: Worker): Promise<void> {
+  await worker.ask(async (manager, definition) => {
+    for await (const _ of manager.list(definition)) continue
+  })
+}
+
+/** From its begin on nothing is known of what was there; after it succeeded, that all of that is gone. */
+async function remove(world: World, worker: Worker, key: string): Promise<void> {
+  const book = bookOf(world, key)
+  const { kept } = book
+  book.kept = new Set()
+  book.answered.clear()
+  book.removing++
+  try {
+    await worker.ask((manager, definition) => manager.remove(definition, key, { contention: "retry" }))
+    for (const row of kept) book.gone.add(row)
+    book.removing--
+  } catch (error) {
+    void world.sleep(120_000).then(() => book.removing--)
+    throw error
+  }
+}
+
+/** Fails the run where acknowledged rows are missing, removed ones are back, or one stands twice. */
+function inspect(world: World, key: string, rows: readonly number[], where: string, kept?: Set<number>): void {
+  const book = bookOf(world, key)
+  const found = new Set(rows)
+  const lost = [...(kept ?? book.kept)].filter((row) => !found.has(row))
+  const back = [...book.gone].filter((row) => found.has(row))
+  if (lost.length > 0) world.fail(`${where} of ${key} lacks acknowledged rows: ${lost.join(", ")}`)
+  if (back.length > 0) world.fail(`${where} of ${key} has rows that were removed: ${back.join(", ")}`)
+  if (found.size < rows.length) world.fail(`${where} of ${key} has a row twice: ${rows.join(", ")}`)
+}
+
+/** When all is calm every worker gets every key, and finds what it has to. */
+export const ledgerAfterwards: Workload<Ledger, Ledger> = async (world) => {
+  for (const key of world.keys) {
+    for (const worker of world.workers) {
+      const row = ++booksOf(world).last
+      await worker.use(append(world, key, row), { key, durable: true, timeout: "90 s", contention: "retry" })
+      acknowledged(world, key, row, undefined)
+      await read(world, worker, key)
+    }
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * One process of a simulated fleet, over all its lives: each an incarnation with a clock, a connection to the store and a
+ * manager of its own. Owns how a process starts, ends and is called; what befalls it, and when, is the fleet's to say.
+ */
+import { type RestoreOptions, SandboxManager } from "../../actors/manager.ts"
+import type { HookContext, Sandbox, SandboxDefinition, UseOptions } from "../../actors/sandbox.ts"
+import type { TraceRecorder, WorkerRecorder } from "../../inspector/recorder.ts"
+import type { CheckpointStore, LeaseStore } from "../../locks/store.ts"
+import { VirtualHost } from "../../runtime/virtual-host.ts"
+import type { VirtualTime } from "../../runtime/virtual-time.ts"
+import { HookFaults } from "./hook-faults.ts"
+import type { PlannedClock, PlannedTimes } from "./plan.ts"
+
+/** What a call rejects with whose process was killed: a caller elsewhere sees its connection break. */
+export class ProcessGone extends Error {
+  override readonly name = "ProcessGone"
+}
+
+/** What a member is made of. */
+export interface MemberParts<S, C> {
+  readonly name: string
+  readonly time: VirtualTime
+  readonly clock: PlannedClock
+  readonly times: PlannedTimes
+  readonly recorder: TraceRecorder
+  readonly sandbox: SandboxDefinition<S, C>
+  /** A connection of one life to the store: its answers come by that life's clock. */
+  readonly connect: (worker: string, clock: VirtualHost) => LeaseStore & CheckpointStore
+  /** Gets what background work reports. */
+  readonly onError: (error: unknown) => void
+}
+
+/** How a workload uses a sandbox. */
+export type CallOptions = RestoreOptions & Pick<UseOptions, "durable">
+
+interface Life<S, C> {
+  readonly host: VirtualHost
+  readonly hooks: HookFaults
+  readonly sandbox: SandboxDefinition<S, C>
+  /** Undefined until it has started. */
+  manager: SandboxManager | undefined
+  readonly gone: PromiseWithResolvers<never>
+  /** It takes no new calls. */
+  leaving: boolean
+}
+
+/** How long a process that can't start waits before it tries again, in milliseconds. */
+const startAgain = 2000
+
+/** A process that can be killed and started again. */
+export class Member<S, C> {
+  readonly name: string
+  readonly #parts: MemberParts<S, C>
+  readonly #recorder: WorkerRecorder
+  #lives = 0
+  #life: Life<S, C> | undefined
+  #freezes = 0
+
+  constructor(parts: MemberParts<S, C>) {
+    this.name = parts.name
+    this.#parts = parts
+    this.#recorder = parts.recorder.worker(parts.name)
+  }
+
+  /** It runs and takes calls. */
+  get isUp(): boolean {
+    return this.#life?.manager !== undefined && !this.#life.leaving
+  }
+
+  /** It is there, ready or not. */
+  get isAlive(): boolean {
+    return this.#life !== undefined
+  }
+
+  /** Timers that its present life has set and that haven't run. */
+  get pendingTimers(): number {
+    return this.#life?.host.pendingTimers ?? 0
+  }
+
+  /** What its hooks are about to do wrong. */
+  get hooks(): HookFaults | undefined {
+    return this.#life?.hooks
+  }
+
+  /** Begins another life, unless one goes on. Settles when it has started, or was killed before. */
+  async start(): Promise<void> {
+    if (this.#life !== undefined) return
+    const life = this.#born()
+    const { name, times, connect, onError } = this.#parts
+    const incarnation = { id: `${name}.${this.#lives}` }
+    const store = this.#recorder.store(connect(name, life.host))
+    while (this.#isPresent(life) && life.manager === undefined) {
+      try {
+        const starting = SandboxManager.start({
+          ...{
+            store,
+            incarnation,
+            onError,
+            clock: life.host,
+            sandboxes: [life.sandbox],
+            inspect: this.#recorder.inspect,
+          },
+          ...times,
+          killGrace: times.settleWithin + times.checkpointWithin + 5000,
+        })
+        life.manager = await Promise.race([starting, life.gone.promise])
+        this.#recorder.locks(life.manager.events$)
+      } catch (error) {
+        if (error instanceof ProcessGone) return
+        onError(error)
+        await this.#sleep(life, startAgain)
+      }
+    }
+  }
+
+  /** Ends the present life as SIGKILL does. */
+  kill(): void {
+    const life = this.#life
+    if (life === undefined) return
+    this.#life = undefined
+    life.host.kill()
+    life.gone.reject(new ProcessGone(`the process ${this.name}.${this.#lives} is gone`))
+  }
+
+  /** Lets the present life end in peace, then kills it. Settles with what is stuck. */
+  async leave(): Promise<readonly string[]> {
+    const life = this.#life
+    if (life?.manager === undefined || life.leaving) return []
+    life.leaving = true
+    try {
+      const { stuck } = await this.#orGone(life, life.manager.drain())
+      if (stuck.length === 0) await this.#orGone(life, life.manager[Symbol.asyncDispose]())
+      return stuck
+    } catch (error) {
+      if (!(error instanceof ProcessGone)) throw error
+      return []
+    }
+  }
+
+  /** Stops it for `ms` of true time, as SIGSTOP and SIGCONT do; `asleep`: its machine's suspend. */
+  freeze(ms: number, asleep: boolean): void {
+    const life = this.#life
+    if (life === undefined) return
+    const freeze = ++this.#freezes
+    if (asleep) life.host.sleep()
+    else life.host.pause()
+    this.#parts.time.after(ms, () => {
+      if (this.#isPresent(life) && this.#freezes === freeze) life.host.resume()
+    })
+  }
+
+  /** Ends any freeze. */
+  thaw(): void {
+    this.#freezes++
+    this.#life?.host.resume()
+  }
+
+  /** Its wall clock jumps. */
+  stepWall(ms: number): void {
+    this.#life?.host.stepWall(ms)
+  }
+
+  /** Runs fn in the sandbox of a key. Rejects as `SandboxManager.use` does, and with ProcessGone. */
+  use<A>(key: string, fn: (state: S, context: HookContext) => A | Promise<A>, options: CallOptions = {}): Promise<A> {
+    return this.#call(({ manager, sandbox, hooks }) =>
+      manager.use(
+        sandbox,
+        key,
+        async (state, context) => {
+          await hooks.before("use")
+          return fn(state, context)
+        },
+        options,
+      ),
+    )
+  }
+
+  /** A handle of the sandbox of a key. Rejects as `SandboxManager.restoreSandbox` does, and with ProcessGone. */
+  restore(key: string, options: RestoreOptions = {}): Promise<Sandbox<S>> {
+    return this.#call(({ manager, sandbox }) => manager.restoreSandbox(sandbox, key, options))
+  }
+
+  /** Anything else that a manager can do. Rejects as that does, and with ProcessGone. */
+  ask<A>(call: (manager: SandboxManager, sandbox: SandboxDefinition<S, C>) => Promise<A>): Promise<A> {
+    return this.#call(({ manager, sandbox }) => call(manager, sandbox))
+  }
+
+  async #call<A>(call: (life: Life<S, C> & { readonly manager: SandboxManager }) => Promise<A>): Promise<A> {
+    const life = this.#life
+    if (life?.manager === undefined) throw new ProcessGone(`the process ${this.name} isn't up`)
+    return this.#orGone(life, call(life as Life<S, C> & { manager: SandboxManager }))
+  }
+
+  #born(): Life<S, C> {
+    const { name, time, clock, sandbox } = this.#parts
+    this.#lives++
+    const host = new VirtualHost(time, { name, ...clock })
+    const hooks = new HookFaults(host)
+    const gone = Promise.withResolvers<never>()
+    gone.promise.catch(() => {})
+    const life = { host, hooks, gone, sandbox: hooks.wrap(sandbox), manager: undefined, leaving: false }
+    this.#life = life
+    return life
+  }
+
+  #isPresent(life: Life<S, C>): boolean {
+    return this.#life === life
+  }
+
+  #orGone<A>(life: Life<S, C>, promise: Promise<A>): Promise<A> {
+    return Promise.race([promise, life.gone.promise])
+  }
+
+  async #sleep(life: Life<S, C>, ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    life.host.after(ms, resolve)
+    await this.#orGone(life, promise).catch(() => {})
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The plan of one simulated run: plain JSON that says how the fleet is made, what befalls it, and when. It is drawn from
+ * the seed alone, so that the seed stands for it.
+ *
+ * Swarm testing: a plan turns each kind of fault on or off, and draws how often faults come. One that is hit by everything
+ * at once would hide what few faults in peace show.
+ */
+import { Draw } from "./draw.ts"
+import { drawProcessFault, type HookFault, type Moment, moments, type ProcessFault, processKinds } from "./faults.ts"
+
+/** Anything that can befall a fleet. */
+export type Fault = ProcessFault | HookFault
+
+/** The name of a kind of fault. */
+export type FaultKind = Fault["kind"]
+
+/** A fault in its time. */
+export type TimedFault = Fault & {
+  /** When, in milliseconds since the run began. */
+  readonly at: number
+  /** With it: not at once, but with the next line of this kind in the worker's trace. */
+  readonly on?: Moment
+}
+
+/** How a worker's clocks differ from true time. */
+export interface PlannedClock {
+  /** Milliseconds that its wall clock is ahead. */
+  readonly wallOffset: number
+  /** How fast its clocks go; 1 is right. */
+  readonly rate: number
+  /** Whether it has a boot clock. */
+  readonly bootClock: boolean
+}
+
+/** Of the managers, in milliseconds. */
+export interface PlannedTimes {
+  readonly ttl: number
+  readonly minTenure: number
+  readonly settleWithin: number
+  readonly checkpointWithin: number
+  readonly restoreWithin: number
+}
+
+/** All that a run is determined by, beside the code. */
+export interface Plan {
+  readonly seed: number
+  /** How long faults and workload last, in milliseconds. */
+  readonly duration: number
+  readonly workers: Readonly<Record<string, PlannedClock>>
+  readonly keys: readonly string[]
+  readonly times: PlannedTimes
+  /** What a client waits between two calls, on average, in milliseconds. */
+  readonly pace: number
+  readonly faults: readonly TimedFault[]
+}
+
+/** What plans are drawn within. */
+export interface PlanBounds {
+  readonly workers: number
+  readonly keys: number
+  readonly duration: number
+  /** The kinds of faults that may be drawn. */
+  readonly kinds: readonly FaultKind[]
+  /** How far wall clocks may be off, in milliseconds, either way. */
+  readonly maxOffset: number
+  /** How far rates may be off: 0.05 is 5 %. */
+  readonly maxDrift: number
+  /** Those that aren't drawn. */
+  readonly times: Partial<PlannedTimes>
+}
+
+/** All kinds. */
+export const faultKinds: readonly FaultKind[] = processKinds
+
+/** The seed's plan within bounds. */
+export function drawPlan(seed: number, bounds: PlanBounds): Plan {
+  const draw = new Draw(seed)
+  const times = { ...drawTimes(draw.fork("times")), ...bounds.times }
+  const names = Array.from({ length: bounds.workers }, (_, index) => String.fromCharCode(97 + index))
+  const clocks = draw.fork("clocks")
+  return {
+    seed,
+    duration: bounds.duration,
+    workers: Object.fromEntries(names.map((name) => [name, drawClock(clocks, bounds)])),
+    keys: Array.from({ length: bounds.keys }, (_, index) => `k${index + 1}`),
+    times,
+    pace: draw.fork("pace").pick([300, 2000, 2000, 8000]),
+    faults: drawFaults(draw.fork("faults"), names, bounds, cornersOf(times)),
+  }
+}
+
+function drawTimes(draw: Draw): PlannedTimes {
+  return {
+    ttl: draw.pick([6000, 10_000, 30_000, 30_000]),
+    minTenure: draw.pick([0, 1000, 5000]),
+    settleWithin: draw.pick([1000, 10_000]),
+    checkpointWithin: draw.pick([5000, 10_000]),
+    restoreWithin: draw.pick([10_000, 30_000]),
+  }
+}
+
+/** One in four is right, one in four as wrong as it may be. */
+function drawClock(draw: Draw, { maxOffset, maxDrift }: PlanBounds): PlannedClock {
+  const wrong = (most: number): number => draw.pick([0, 1, draw.next(), draw.next()]) * most * draw.pick([1, -1])
+  return { wallOffset: Math.round(wrong(maxOffset)), rate: 1 + wrong(maxDrift), bootClock: !draw.chance(1 / 8) }
+}
+
+/** The times at which the protocol does something else than before. */
+function cornersOf({ ttl, settleWithin }: PlannedTimes): readonly number[] {
+  const guard = Math.max(2000, ttl / 10)
+  return [ttl / 3, ttl - guard, ttl, ttl + 1000, 2 * ttl, guard, 1000, 12_000, 15_000, settleWithin]
+}
+
+function drawFaults(
+  draw: Draw,
+  workers: readonly string[],
+  { duration, kinds }: PlanBounds,
+  corners: readonly number[],
+): readonly TimedFault[] {
+  const on = draw.some(kinds, 0.5)
+  const gap = draw.pick([5000, 15_000, 15_000, 40_000])
+  const faults: TimedFault[] = []
+  if (on.length === 0) return faults
+  for (let at = draw.millis(1, gap); at < duration; at += nextGap(draw, gap)) {
+    const fault = drawProcessFault(draw.pick(on), draw.pick(workers), draw, corners)
+    faults.push({ at, ...fault, ...(draw.chance(1 / 3) && { on: draw.pick(moments) }) })
+  }
+  return faults
+}
+
+/** Often close behind another, else up to twice the usual gap. */
+const nextGap = (draw: Draw, usual: number): number =>
+  draw.chance(0.3) ? draw.int(1, 1500) : draw.int(1, Math.round(usual * 2))
