@@ -127,7 +127,7 @@ export const settingsOf = (options: ManagerOptions): Settings => {
     if (options[name] !== undefined) checkFunctions(options, name)
   const { clock = liveClock, onError, inspect, adoptHeads = false } = options
   const stores = storesOf(options)
-  const lockOptions = lockOptionsOf(options, clock, thisProcess(stores.store ?? stores.checkpoints))
+  const lockOptions = lockOptionsOf(options, clock, () => thisProcess(stores.store ?? stores.checkpoints))
   const maxCheckpoint = countOf("maxCheckpoint", options.maxCheckpoint ?? 32 * 1024 * 1024, 1)
   const settings = {
     definitions: definitionsOf(options.sandboxes, maxCheckpoint),
@@ -153,8 +153,8 @@ export const checkAgainst = (settings: Settings, store: LeaseStore): void => {
   configOf("ttl", lockOptions.incarnation.id, lockOptions, store.capabilities)
 }
 
-const lockOptionsOf = (options: ManagerOptions, clock: Clock, here: Incarnation): Settings["lockOptions"] => {
-  const { ttl, address, onError, incarnation = here } = options
+const lockOptionsOf = (options: ManagerOptions, clock: Clock, here: () => Incarnation): Settings["lockOptions"] => {
+  const { ttl, address, onError, incarnation = here() } = options
   if (address !== undefined && (typeof address !== "string" || address === "")) {
     throw badOption(
       `address is ${JSON.stringify(address)}`,
