@@ -15,6 +15,7 @@ export {
 } from "./conformance/mod.ts"
 export { FakeLock, type FakeLockOptions } from "./fake-lock.ts"
 export { type FakeProcess, type FakeWorld, fakeWorld, type FakeWorldOptions } from "./fake-world.ts"
+export * from "./simulate/mod.ts"
 
 // Traces, until leasehold/inspector is an entry of its own.
 export type { Recorded, RecorderParts } from "../inspector/recorded-store.ts"

@@ -16,6 +16,7 @@ import { isHookFailure } from "./hook-faults.ts"
 import { Member, ProcessGone } from "./member.ts"
 import { Moments } from "./moments.ts"
 import type { Fault, Plan, TimedFault } from "./plan.ts"
+import { TrappedCallError } from "./traps.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
 
 /** What a run is made of beside its plan. */
@@ -35,9 +36,9 @@ export interface FleetParts<S, C> {
 /** How long a fleet is left in peace before it is looked at, in milliseconds: every budget and every lease ends in it. */
 const calm = 90_000
 
-/** Runs a plan to its end. Settles when nothing of it is left, or what was left has been told. */
-export async function runFleet<S, C>(plan: Plan, parts: FleetParts<S, C>): Promise<void> {
-  await new Fleet(plan, parts).run()
+/** Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells. */
+export function runFleet<S, C>(plan: Plan, parts: FleetParts<S, C>): Promise<number> {
+  return new Fleet(plan, parts).run()
 }
 
 class Fleet<S, C> {
@@ -69,7 +70,7 @@ class Fleet<S, C> {
     this.#world = this.#makeWorld()
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<number> {
     const time = this.#time
     for (const member of this.#members.values()) void member.start()
     for (const fault of this.#plan.faults) time.after(fault.at, () => this.#due(fault))
@@ -80,6 +81,7 @@ class Fleet<S, C> {
     await time.runUntil(Promise.all(clients))
     await this.#look()
     await this.#end()
+    return time.mono() - this.#epoch
   }
 
   #tell(line: TraceLine): void {
@@ -242,7 +244,9 @@ class Fleet<S, C> {
 
 /** The library's own errors, and those that the run itself makes. */
 const isExpected = (error: unknown): boolean =>
-  error instanceof LockError || error instanceof ProcessGone || isHookFailure(error)
+  error instanceof LockError ||
+  error instanceof ProcessGone ||
+  error instanceof TrappedCallError ||
+  isHookFailure(error)
 
-const describe = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}` : String(error)
+const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? String(error)) : String(error))

@@ -16,6 +16,8 @@ export interface Run {
   readonly hash: string
   readonly lines: number
   readonly requests: number
+  /** Simulated time, in milliseconds. */
+  readonly ms: number
   readonly problems: readonly Problem[]
 }
 
@@ -31,7 +33,7 @@ export async function runOnce<S, C>(
   let requests = 0
   using traps = setTraps()
   using _shallow = shallowStacks()
-  await runFleet(plan, {
+  const ms = await runFleet(plan, {
     ...parts,
     onLine: (line) => {
       lines++
@@ -41,10 +43,17 @@ export async function runOnce<S, C>(
     },
     onFailure: (invariant, message) => void problems.push({ invariant, message }),
   })
-  for (const { what, caller } of traps.calls)
-    problems.push({ invariant: "no time and chance of the machine's own", message: `${what} was called by ${caller}` })
-  return { hash: hash.hex(), lines, requests, problems }
+  const trapped = traps.calls.map(({ what, caller }) => ({
+    invariant: "no time and chance of the machine's own",
+    message: `${what} was called by ${caller}`,
+  }))
+  return { hash: hash.hex(), lines, requests, ms, problems: unique([...trapped, ...problems]) }
 }
+
+/** Each once: what is wrong all the time would otherwise be all that a report says. */
+const unique = (problems: readonly Problem[]): readonly Problem[] => [
+  ...new Map(problems.map((problem) => [`${problem.invariant}: ${problem.message}`, problem])).values(),
+]
 
 /** Errors are made by the thousand, and looked at hardly ever: their stacks cost more than all else about them. */
 function shallowStacks(): Disposable {

@@ -15,6 +15,11 @@ export interface TrappedCall {
   readonly caller: string
 }
 
+/** What such a call throws. */
+export class TrappedCallError extends Error {
+  override readonly name = "TrappedCallError"
+}
+
 /** Set traps, until they are taken away. */
 export interface Traps extends Disposable {
   /** What fell into them. */
@@ -44,7 +49,9 @@ const slots: readonly Slot[] = [
 export function setTraps(): Traps {
   const calls: TrappedCall[] = []
   const trapped = (what: string): number => {
-    const error = new Error(`${what} was called in a simulated run: take time and chance from the context's clock`)
+    const error = new TrappedCallError(
+      `${what} was called in a simulated run: take time and chance from the context's clock`,
+    )
     const caller = callerIn(error)
     if (harmless.test(caller)) return 0
     calls.push({ what, caller })

@@ -1,0 +1,173 @@
+/**
+ * `npm run sim`: leasehold simulates itself. `--seeds N` runs the seeds 1 to N, `--seed N` one of them; `--runtime deno`
+ * runs them on Deno, `--jobs N` in so many processes (default 2 from 50 seeds on), `--duration "2 min"` each that long,
+ * `--first` ends at the first seed that fails and looks for no fewer faults.
+ *
+ * The last line is `sim: seeds <n>, cluster-hours <h>, violations <n>, hash <hex>`. The exit code is 1 where a seed failed.
+ */
+import { spawn, spawnSync } from "node:child_process"
+import { createRequire } from "node:module"
+import process from "node:process"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { TraceHash } from "../src/runtime/hash.ts"
+import { KeptSeeds } from "../src/testing/simulate/kept-seeds.ts"
+import { ledger, ledgerAfterwards, ledgerWorkload } from "../src/testing/simulate/ledger.ts"
+import { settingsOf, type Settings } from "../src/testing/simulate/options.ts"
+import { runSeed } from "../src/testing/simulate/seed.ts"
+
+/** One line of a worker of this script: what a seed has shown. */
+interface Shown {
+  readonly seed: number
+  readonly hash: string
+  readonly ms: number
+  readonly requests: number
+  readonly problem: string | undefined
+}
+
+const { values: args } = parseArgs({
+  options: {
+    seeds: { type: "string" },
+    seed: { type: "string" },
+    runtime: { type: "string" },
+    jobs: { type: "string" },
+    duration: { type: "string", default: "2 min" },
+    first: { type: "boolean", default: false },
+    /** Of a worker of this script: its seeds come by standard input, one a line, what they show leaves as JSON. */
+    worker: { type: "boolean", default: false },
+  },
+})
+const reports = ".cache/sim"
+const here = "Deno" in globalThis ? "deno" : "node"
+
+if (args.worker) await work()
+else if (args.runtime !== undefined && args.runtime !== here) onOtherRuntime(args.runtime)
+else await main()
+
+async function main(): Promise<void> {
+  const kept = new KeptSeeds(reports)
+  const seeds = args.seed !== undefined ? [wholeOf(args.seed)] : kept.before(upTo(wholeOf(args.seeds ?? "200")))
+  const jobs = args.jobs === undefined ? (seeds.length < 50 ? 1 : 2) : wholeOf(args.jobs)
+  const from = performance.now()
+  const shown = new Map<number, Shown>()
+  const note = (one: Shown): boolean => {
+    shown.set(one.seed, one)
+    kept.note(one.seed, one.problem === undefined)
+    if (one.problem !== undefined) console.log(`\n${one.problem}`)
+    return !(args.first && one.problem !== undefined)
+  }
+  if (jobs === 1) await runHere(seeds, note)
+  else await runApart(seeds, jobs, note)
+  tell(
+    seeds.flatMap((seed) => shown.get(seed) ?? []),
+    (performance.now() - from) / 1000,
+    jobs,
+  )
+}
+
+function tell(all: readonly Shown[], seconds: number, jobs: number): void {
+  const hash = new TraceHash()
+  for (const one of all) hash.add(one.hash)
+  const hours = all.reduce((sum, { ms }) => sum + ms, 0) / 3_600_000
+  const requests = all.reduce((sum, one) => sum + one.requests, 0)
+  const violations = all.filter(({ problem }) => problem !== undefined).length
+  const each = (count: number): string => (count / seconds / jobs).toFixed(count / seconds / jobs < 10 ? 2 : 0)
+  console.log(
+    `${seconds.toFixed(1)} s on ${jobs} ${jobs === 1 ? "core" : "cores"}, each seed run twice; a second of one core:` +
+      ` ${each(all.length)} seeds, ${each(2 * hours)} cluster-hours, ${each(2 * requests)} requests to the store`,
+  )
+  console.log(
+    `sim: seeds ${all.length}, cluster-hours ${hours.toFixed(1)}, violations ${violations}, hash ${hash.hex().slice(0, 32)}`,
+  )
+  if (violations > 0) process.exitCode = 1
+}
+
+async function runHere(seeds: readonly number[], note: (one: Shown) => boolean): Promise<void> {
+  let failures = 0
+  for (const seed of seeds) {
+    const one = await show(seed, failures < 3)
+    if (one.problem !== undefined) failures++
+    if (!note(one)) return
+  }
+}
+
+async function show(seed: number, mayShrink: boolean): Promise<Shown> {
+  const { run, error } = await runSeed(seed, settings(mayShrink && !args.first))
+  const { hash, ms, requests } = run
+  return { seed, hash, ms, requests, problem: error?.message }
+}
+
+function settings(mayShrink: boolean): Settings<unknown, unknown> {
+  return settingsOf({
+    sandbox: ledger,
+    workload: ledgerWorkload,
+    afterwards: ledgerAfterwards,
+    seeds: 1,
+    duration: args.duration as "2 min",
+    shrinkFor: mayShrink ? "30 s" : 0,
+    reports,
+    rerun: (seed) => `npm run sim -- --seed ${seed}`,
+    commit: spawnSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).stdout.trim(),
+  }) as Settings<unknown, unknown>
+}
+
+/** Gives seeds to workers, one at a time, so that none waits for another. */
+async function runApart(seeds: readonly number[], jobs: number, note: (one: Shown) => boolean): Promise<void> {
+  const left = [...seeds]
+  await Promise.all(Array.from({ length: jobs }, () => runWorker(left, note)))
+}
+
+async function runWorker(left: number[], note: (one: Shown) => boolean): Promise<void> {
+  const again = [fileURLToPath(import.meta.url), "--worker", ...process.argv.slice(2)]
+  const child = spawn(process.execPath, here === "deno" ? ["run", "-A", ...again] : again, {
+    stdio: ["pipe", "pipe", "inherit"],
+  })
+  const give = (): void => {
+    const seed = left.shift()
+    if (seed === undefined) child.stdin.end()
+    else child.stdin.write(`${seed}\n`)
+  }
+  give()
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (!note(JSON.parse(line) as Shown)) left.length = 0
+    give()
+  }
+  const code = child.exitCode ?? (await new Promise<number | null>((resolve) => child.once("exit", resolve)))
+  if (code !== 0) throw new Error(`a worker of the simulation ended with the exit code ${code}`)
+}
+
+async function work(): Promise<void> {
+  let failures = 0
+  for await (const line of createInterface({ input: process.stdin })) {
+    const one = await show(wholeOf(line), failures < 2)
+    if (one.problem !== undefined) failures++
+    console.log(JSON.stringify(one))
+  }
+}
+
+function onOtherRuntime(runtime: string): void {
+  const script = [fileURLToPath(import.meta.url), ...process.argv.slice(2)]
+  const { status } =
+    runtime === "deno"
+      ? spawnSync(nativeDeno(), ["run", "-A", ...script], { stdio: "inherit" })
+      : spawnSync("node", script, { stdio: "inherit" })
+  process.exitCode = status ?? 1
+}
+
+/** Not the one in node_modules/.bin, which is a program of Node. */
+function nativeDeno(): string {
+  const deno = createRequire(import.meta.url)("deno/install_api.cjs") as { runInstall(): string }
+  return deno.runInstall()
+}
+
+function upTo(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, at) => at + 1)
+}
+
+function wholeOf(text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number >= 0 && text !== "") return number
+  console.error(`${JSON.stringify(text)} is no whole number`)
+  process.exit(2)
+}

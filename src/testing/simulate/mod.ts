@@ -1,0 +1,54 @@
+/**
+ * Simulation: a fleet of processes runs the production manager, lock and protocol on virtual time over a simulated store,
+ * under faults that are drawn from a seed, and what comes of it is judged by invariants.
+ *
+ * Not promised: that what no seed has shown isn't there. And that a run ends: code that computes forever is not stopped.
+ */
+import { TraceHash } from "../../runtime/hash.ts"
+import { KeptSeeds } from "./kept-seeds.ts"
+import { settingsOf, type SimulateOptions } from "./options.ts"
+import { runSeed } from "./seed.ts"
+
+export { SimulationError } from "./failure.ts"
+export type { Hook, HookFault, Moment, ProcessFault } from "./faults.ts"
+export type { CallOptions } from "./member.ts"
+export type { SimulatedClocks, SimulateOptions } from "./options.ts"
+export type { Fault, FaultKind, Plan, PlannedClock, PlannedTimes, TimedFault } from "./plan.ts"
+export type { Problem } from "./run.ts"
+export type { SimulatedWorker, SimulatedWorld, Workload, WorldRandom } from "./world.ts"
+
+/** What a simulation has seen. */
+export interface Simulation {
+  /** How many seeds were run, kept ones included. */
+  readonly seeds: number
+  /** Of all their traces, in their order: the same on every machine and runtime. */
+  readonly hash: string
+  /** Simulated time of all seeds together, each counted once, in hours. */
+  readonly clusterHours: number
+  /** Requests to the store, each seed counted once. */
+  readonly requests: number
+}
+
+/**
+ * Runs a fleet under each seed, twice, and settles when none has failed. Rejects with SimulationError at the first seed
+ * that went against an invariant, failed a check of its workload, or differed between its two runs; with
+ * InvalidConfigError or UnknownDefinitionError for bad options. Leaves nothing behind but what `reports` asks for.
+ */
+export async function simulate<S, C>(options: SimulateOptions<S, C>): Promise<Simulation> {
+  const settings = settingsOf(options)
+  const kept = new KeptSeeds(settings.reports)
+  const hash = new TraceHash()
+  const seeds = kept.before(settings.seeds)
+  let ms = 0
+  let requests = 0
+  for (const seed of seeds) {
+    const { run, error } = await runSeed(seed, settings)
+    kept.note(seed, error === undefined)
+    if (error !== undefined) throw error
+    hash.add(run.hash)
+    ms += run.ms
+    requests += run.requests
+    settings.onSeed(seed, run.hash)
+  }
+  return { seeds: seeds.length, hash: hash.hex(), clusterHours: ms / 3_600_000, requests }
+}

@@ -1,0 +1,169 @@
+/** What a simulation can be told, checked: every bad value has its own message, and none becomes a default. */
+import { partsOf } from "../../actors/definition.ts"
+import type { SandboxDefinition } from "../../actors/sandbox.ts"
+import { InvalidConfigError } from "../../locks/errors.ts"
+import { millis, refuseUnknown } from "../../locks/options.ts"
+import type { Duration } from "../../runtime/duration.ts"
+import { type FaultKind, faultKinds, type PlanBounds, type PlannedTimes, type TimedFault } from "./plan.ts"
+import type { Workload } from "./world.ts"
+
+/** How a fleet is simulated. */
+export interface SimulateOptions<S, C> {
+  /** The kind of sandbox that the fleet runs. */
+  readonly sandbox: SandboxDefinition<S, C>
+  /** How many seeds are run, from 1 on, or which. */
+  readonly seeds: number | readonly number[]
+  /** What one client does once. Default: it uses a key somewhere and does nothing with it. */
+  readonly workload?: Workload<S, C>
+  /** Called once in each run, when all faults are over: whatever is asked of the fleet now has to succeed. */
+  readonly afterwards?: Workload<S, C>
+  /** How long faults and workload last in one run, in simulated time. Default 2 min. */
+  readonly duration?: Duration
+  /** How many processes, 1 to 26. Default 3. */
+  readonly workers?: number
+  /** How many keys, 1 or more. Default 2. */
+  readonly keys?: number
+  /** What a use or a restore may wait where it doesn't say. Default 30 s. */
+  readonly budget?: Duration
+  /** The kinds of faults that may be drawn; each seed turns some of them on. Default: all. */
+  readonly faults?: readonly FaultKind[]
+  /** Exactly these faults at exactly these times, and none that is drawn. */
+  readonly script?: readonly TimedFault[]
+  /** How wrong the workers' clocks may be. */
+  readonly clocks?: SimulatedClocks
+  /** Of the managers. Default: drawn, each seed others. */
+  readonly manager?: { readonly [K in keyof PlannedTimes]?: Duration }
+  /** Names that `world.sometimes(name)` has to have noted in some run: the simulation fails without. Default: none. */
+  readonly sometimes?: readonly string[]
+  /** What looking for fewer faults that still fail may take, in real time. Default 20 s. */
+  readonly shrinkFor?: Duration
+  /** Where failures leave their traces, and which seeds failed: those are run first the next time. Default: nowhere. */
+  readonly reports?: string
+  /** The line with which somebody runs a seed again. Default: names the option `seeds`. */
+  readonly rerun?: (seed: number) => string
+  /** The commit that is run, for reports. */
+  readonly commit?: string
+  /** Told after each seed. */
+  readonly onSeed?: (seed: number, hash: string) => void
+}
+
+/** How wrong clocks may be. */
+export interface SimulatedClocks {
+  /** The most that wall clocks are off, either way. Default 1 h. */
+  readonly offset?: Duration
+  /** The most that clocks run too fast or slow: 0.05 is 5 %, the most that the protocol allows, and the default. */
+  readonly drift?: number
+}
+
+/** Options that hold. */
+export interface Settings<S, C> extends PlanBounds {
+  readonly seeds: readonly number[]
+  readonly sandbox: SandboxDefinition<S, C>
+  readonly workload: Workload<S, C>
+  readonly afterwards: Workload<S, C> | undefined
+  readonly budget: number
+  readonly script: readonly TimedFault[] | undefined
+  readonly sometimes: readonly string[]
+  readonly shrinkFor: number
+  readonly reports: string | undefined
+  readonly rerun: (seed: number) => string
+  readonly commit: string | undefined
+  readonly onSeed: (seed: number, hash: string) => void
+}
+
+const OPTIONS: Readonly<Record<keyof SimulateOptions<unknown, unknown>, true>> = {
+  sandbox: true,
+  seeds: true,
+  workload: true,
+  afterwards: true,
+  duration: true,
+  workers: true,
+  keys: true,
+  budget: true,
+  faults: true,
+  script: true,
+  clocks: true,
+  manager: true,
+  sometimes: true,
+  shrinkFor: true,
+  reports: true,
+  rerun: true,
+  commit: true,
+  onSeed: true,
+}
+const CLOCKS: Readonly<Record<keyof SimulatedClocks, true>> = { offset: true, drift: true }
+const TIMES: Readonly<Record<keyof PlannedTimes, true>> = {
+  ttl: true,
+  minTenure: true,
+  settleWithin: true,
+  checkpointWithin: true,
+  restoreWithin: true,
+}
+
+/** The checked options. Throws InvalidConfigError or UnknownDefinitionError. */
+export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C> {
+  refuseUnknown("simulate", options, OPTIONS)
+  partsOf(options.sandbox)
+  const { duration = "2 min", workers = 3, keys = 2, budget = "30 s", shrinkFor = "20 s", clocks = {} } = options
+  refuseUnknown("clocks", clocks, CLOCKS)
+  return {
+    sandbox: options.sandbox,
+    seeds: seedsOf(options.seeds),
+    workload: options.workload ?? idleUse,
+    afterwards: options.afterwards,
+    duration: millis("duration", duration),
+    workers: countOf("workers", workers, 26),
+    keys: countOf("keys", keys, 1000),
+    budget: millis("budget", budget),
+    kinds: kindsOf(options.faults ?? faultKinds),
+    script: options.script,
+    maxOffset: millis("clocks.offset", clocks.offset ?? "1 h"),
+    maxDrift: driftOf(clocks.drift ?? 0.05),
+    times: timesOf(options.manager ?? {}),
+    sometimes: options.sometimes ?? [],
+    shrinkFor: millis("shrinkFor", shrinkFor),
+    reports: options.reports,
+    rerun: options.rerun ?? ((seed) => `simulate({ …, seeds: [${seed}] })`),
+    commit: options.commit,
+    onSeed: options.onSeed ?? (() => {}),
+  }
+}
+
+async function idleUse<S, C>({ workers, keys, random }: Parameters<Workload<S, C>>[0]): Promise<void> {
+  await random.pick(workers).use(() => {}, { key: random.pick(keys), contention: "retry", durable: random.chance(0.5) })
+}
+
+function seedsOf(seeds: number | readonly number[]): readonly number[] {
+  const all =
+    typeof seeds === "number" ? Array.from({ length: countOf("seeds", seeds, 1e9) }, (_, at) => at + 1) : seeds
+  const bad = all.find((seed) => !Number.isSafeInteger(seed) || seed < 0)
+  if (bad === undefined) return all
+  throw new InvalidConfigError({ message: `${bad} is no seed`, next: "Give whole numbers, 0 or more" })
+}
+
+function countOf(name: string, value: number, most: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return value
+  throw new InvalidConfigError({ message: `${name} is ${value}`, next: `Give a whole number from 1 to ${most}` })
+}
+
+function driftOf(drift: number): number {
+  if (drift >= 0 && drift <= 0.05) return drift
+  throw new InvalidConfigError({
+    message: `clocks.drift is ${drift}`,
+    next: "Give a number from 0 to 0.05: under clocks that are worse the protocol promises nothing",
+  })
+}
+
+function kindsOf(kinds: readonly FaultKind[]): readonly FaultKind[] {
+  const unknown = kinds.find((kind) => !faultKinds.includes(kind))
+  if (unknown === undefined) return kinds
+  throw new InvalidConfigError({
+    message: `${JSON.stringify(unknown)} is no kind of fault`,
+    next: `Use some of ${faultKinds.join(", ")}`,
+  })
+}
+
+function timesOf(manager: NonNullable<SimulateOptions<unknown, unknown>["manager"]>): Partial<PlannedTimes> {
+  refuseUnknown("manager", manager, TIMES)
+  return Object.fromEntries(Object.entries(manager).map(([name, value]) => [name, millis(`manager.${name}`, value)]))
+}

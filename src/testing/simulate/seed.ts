@@ -1,0 +1,56 @@
+/** One seed: its plan run twice and judged; where it fails, fewer faults that fail too, and the report. */
+import { TRACE_VERSION, type TraceLine } from "../../inspector/trace.ts"
+import { failureOf, type SimulationError } from "./failure.ts"
+import type { Settings } from "./options.ts"
+import { drawPlan, type Plan } from "./plan.ts"
+import { type Problem, type Run, runOnce } from "./run.ts"
+import { shrink } from "./shrink.ts"
+
+/** What a seed has shown. */
+export interface SeedResult {
+  readonly seed: number
+  readonly run: Run
+  readonly error: SimulationError | undefined
+}
+
+/** Runs a seed. What fails is in the result. */
+export async function runSeed<S, C>(seed: number, settings: Settings<S, C>): Promise<SeedResult> {
+  const plan = planOf(seed, settings)
+  const first = await runOnce(plan, settings)
+  const second = await runOnce(plan, settings)
+  const problems = first.hash === second.hash ? first.problems : [...first.problems, unlike(first, second)]
+  const error = problems.length === 0 ? undefined : await failed(plan, problems, settings)
+  return { seed, run: first, error }
+}
+
+/** What befalls the fleet under a seed. */
+export function planOf<S, C>(seed: number, settings: Settings<S, C>): Plan {
+  const plan = drawPlan(seed, settings)
+  return settings.script === undefined ? plan : { ...plan, faults: settings.script }
+}
+
+const unlike = (first: Run, second: Run): Problem => ({
+  invariant: "the same seed gives the same run",
+  message: `of two runs one is ${first.lines} lines with the hash ${first.hash}, the other ${second.lines} with ${second.hash}`,
+})
+
+async function failed<S, C>(
+  plan: Plan,
+  problems: readonly Problem[],
+  settings: Settings<S, C>,
+): Promise<SimulationError> {
+  const { shrinkFor, reports, commit, rerun } = settings
+  const broken = problems[0]!.invariant
+  const fails = async (faults: Plan["faults"]): Promise<boolean> =>
+    (await runOnce({ ...plan, faults }, settings)).problems.some(({ invariant }) => invariant === broken)
+  const least = { ...plan, faults: shrinkFor > 0 ? await shrink(plan.faults, fails, shrinkFor) : plan.faults }
+  const lines: TraceLine[] = []
+  const again = await runOnce(least, settings, (line) => lines.push(line))
+  return failureOf({
+    header: { kind: "trace", version: TRACE_VERSION, source: "simulated", seed: plan.seed, commit: commit ?? null },
+    ...{ plan: least, lines, reports, commit },
+    drawn: plan.faults.length,
+    problems: again.problems.length > 0 ? again.problems : problems,
+    rerun: rerun(plan.seed),
+  })
+}

@@ -1,0 +1,126 @@
+/** Simulations, by the package's own name: what a user's test sees of one. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { defineSandbox, unchecked } from "leasehold"
+import { parseTrace, simulate, SimulationError, traceHash } from "leasehold/testing"
+import { describe, expect, it } from "vitest"
+
+interface Count {
+  n: number
+}
+
+const hooks = {
+  name: "counter",
+  schema: unchecked<Count>(),
+  restore: ({ checkpoint }: { readonly checkpoint: Count | undefined }): Count => ({ n: checkpoint?.n ?? 0 }),
+  checkpoint: ({ n }: Count): Count => ({ n }),
+}
+const counter = defineSandbox(hooks)
+/** Saves what it was before the last use. */
+const forgetful = defineSandbox({ ...hooks, checkpoint: ({ n }: Count) => ({ n: Math.max(0, n - 1) }) })
+
+/** Adds one, durably, and asks that no acknowledged one is missing. */
+function counting(): NonNullable<Parameters<typeof simulate<Count, Count>>[0]["workload"]> {
+  const acknowledged = new WeakMap<object, number>()
+  return async (world) => {
+    const worker = world.random.pick(world.workers)
+    const before = acknowledged.get(world) ?? 0
+    const n = await worker.use(
+      (state) => {
+        if (state.n < before) world.fail(`${before} were acknowledged and ${state.n} are there`)
+        return ++state.n
+      },
+      { durable: true, contention: "retry" },
+    )
+    acknowledged.set(world, Math.max(n, acknowledged.get(world) ?? 0))
+  }
+}
+
+const brief = { duration: "1 min", keys: 1, shrinkFor: "2 s" } as const
+
+async function failure(promise: Promise<unknown>): Promise<SimulationError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (error instanceof SimulationError) return error
+  throw new Error("the simulation didn't fail", { cause: error })
+}
+
+describe("a simulation", () => {
+  it("passes where the sandbox is right, and has the same hash again", async () => {
+    const run = () => simulate({ sandbox: counter, seeds: 3, workload: counting(), ...brief })
+    const first = await run()
+    expect(first).toMatchObject({ seeds: 3, hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(first.requests).toBeGreaterThan(100)
+    expect((await run()).hash).toBe(first.hash)
+  })
+
+  it("finds a checkpoint that forgets, and says with which seed and faults", async () => {
+    const error = await failure(simulate({ sandbox: forgetful, seeds: 20, workload: counting(), ...brief }))
+    expect(error.problems[0]).toMatchObject({ message: expect.stringMatching(/were acknowledged and \d+ are there/) })
+    expect(error.message).toContain(`seed ${error.seed}`)
+    expect(error.message).toContain(`simulate({ …, seeds: [${error.seed}] })`)
+  })
+
+  it("does what a script says, and nothing else", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "leasehold-simulate-"))
+    try {
+      const script = [{ at: 10_000, kind: "crash", worker: "b", ms: 5000 }] as const
+      const error = await failure(
+        simulate({ sandbox: forgetful, seeds: [7], workload: counting(), script, reports: folder, ...brief }),
+      )
+      const trace = parseTrace(readFileSync(join(folder, "seed-7.ndjson"), "utf8"))
+      const faults = trace.lines.filter(({ kind }) => kind === "fault")
+      expect(faults.length).toBeLessThanOrEqual(3)
+      expect(error.plan.faults.length).toBeLessThanOrEqual(1)
+      expect(traceHash(trace.lines)).toMatch(/^[0-9a-f]{64}$/)
+      expect(readFileSync(join(folder, "failing-seeds.json"), "utf8")).toBe("[7]\n")
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it("runs the seeds first that failed before, until they pass", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "leasehold-simulate-"))
+    try {
+      await failure(simulate({ sandbox: forgetful, seeds: [9], workload: counting(), reports: folder, ...brief }))
+      const order: number[] = []
+      const onSeed = (seed: number) => void order.push(seed)
+      const again = { sandbox: counter, seeds: [1], workload: counting(), reports: folder, onSeed, ...brief }
+      expect(await simulate(again)).toMatchObject({ seeds: 2 })
+      expect(await simulate(again)).toMatchObject({ seeds: 1 })
+      expect(order).toEqual([9, 1, 1])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it("fails where the sandbox asks the machine for the time, and names the caller", async () => {
+    const timed = defineSandbox({ ...hooks, restore: () => ({ n: Date.now() }) })
+    const error = await failure(simulate({ sandbox: timed, seeds: [1], ...brief }))
+    expect(error.message).toMatch(/Date\.now\(\) was called by .*simulate\.test/)
+  })
+
+  it("fails where the workload throws what the library doesn't", async () => {
+    const workload = async (): Promise<void> => {
+      throw new TypeError("my own mistake")
+    }
+    const error = await failure(simulate({ sandbox: counter, seeds: [1], workload, ...brief }))
+    expect(error.message).toContain("TypeError: my own mistake")
+  })
+
+  it("refuses options that nobody reads or that can't work", async () => {
+    const refused = { _tag: "InvalidConfigError" }
+    await expect(simulate({ sandbox: counter, seeds: 1, wrokers: 2 } as never)).rejects.toMatchObject(refused)
+    await expect(simulate({ sandbox: counter, seeds: 0 })).rejects.toMatchObject(refused)
+    await expect(simulate({ sandbox: counter, seeds: [-1] })).rejects.toMatchObject(refused)
+    await expect(simulate({ sandbox: counter, seeds: 1, workers: 27 })).rejects.toMatchObject(refused)
+    await expect(simulate({ sandbox: counter, seeds: 1, clocks: { drift: 0.06 } })).rejects.toMatchObject(refused)
+    await expect(simulate({ sandbox: counter, seeds: 1, faults: ["flood" as never] })).rejects.toMatchObject(refused)
+    await expect(simulate({ sandbox: counter, seeds: 1, manager: { ttl: "soon" as never } })).rejects.toMatchObject(
+      refused,
+    )
+  })
+})
