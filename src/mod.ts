@@ -22,6 +22,7 @@ export type {
   LockEvent,
   LockFactory,
   ReleaseResult,
+  ReleaseOptions,
   RenewOptions,
 } from "./locks/lock.ts"
 export type { LockOptions } from "./locks/options.ts"

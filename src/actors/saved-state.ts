@@ -64,6 +64,11 @@ export class SavedState {
     return this.#parts.keeper.isFenced
   }
 
+  /** Once it is closed: what a grant tells the next owner of it. */
+  get left(): string | undefined {
+    return this.#parts.keeper.left
+  }
+
   /** Replaces what is saved by a tombstone. */
   remove(): Promise<void> {
     return this.#parts.keeper.remove({ budget: this.#parts.checkpointWithin })

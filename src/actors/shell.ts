@@ -240,7 +240,7 @@ export class Shell {
 
   async #release(reason: EndReason): Promise<ChartEvent> {
     this.cleaned = this.#owned.stopSaving(handingOff(this.lockKey, reason))
-    this.#result = await this.#owned.lease.release()
+    this.#result = await this.#owned.release()
     return { type: "lock.released", result: this.#result }
   }
 

@@ -4,7 +4,7 @@
  *
  * Not promised: that work ends because it is asked to. Whoever waits for `settled` sets the limit.
  */
-import type { Lease, LeaseView } from "../locks/lock.ts"
+import type { Lease, LeaseView, ReleaseResult } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { anySignal, type LatchedAbort } from "../runtime/latch-signal.ts"
 import type { OnError } from "../runtime/report.ts"
@@ -118,6 +118,11 @@ export class Tenancy {
     if (reason !== "removed") return this.commits.request("handoff")
     this.#endCommits(reason)
     await this.#parts.saved.remove()
+  }
+
+  /** Ends the lease; saves nothing more. A grant tells the next owner how the head was left. */
+  release(): Promise<ReleaseResult> {
+    return this.lease.release({ note: this.#parts.saved.left })
   }
 
   /** Rejects whoever waits for a checkpoint, and saves nothing more. Settles when what is under way has ended. */

@@ -79,6 +79,12 @@ export interface RenewOptions {
   readonly tokenAbove?: number
 }
 
+/** How to release. */
+export interface ReleaseOptions {
+  /** What the next owner is told (`Lease.note`) where the release hands the key over by a grant. At most 256 characters. */
+  readonly note?: string | undefined
+}
+
 /** The right to act on a key until a deadline. It renews itself until released or lost. */
 export interface Lease extends AsyncDisposable {
   /** What is owned. */
@@ -94,6 +100,8 @@ export interface Lease extends AsyncDisposable {
    * was deleted, and it may still be running.
    */
   readonly recordBegan?: number | undefined
+  /** What the former owner left with the grant that made this lease. Nobody owned the key between the two. */
+  readonly note?: string | undefined
   /** Aborts on loss only, with the LockLostError as its reason: before the lease is over, while this process runs. */
   readonly signal: AbortSignal
   /** This key's events from now on; completes after Lost or Released. */
@@ -106,10 +114,11 @@ export interface Lease extends AsyncDisposable {
    */
   renew(options?: RenewOptions): Promise<void>
   /**
-   * Ends ownership; hands over to a waiter if there is one. Idempotent, never rejects, settles within 10 s. It waits for no
-   * work and `signal` doesn't abort: end first what is done under the lease.
+   * Ends ownership; hands over to a waiter if there is one. Idempotent, settles within 10 s; rejects only, with
+   * InvalidConfigError and before it does anything, for a note that isn't one. It waits for no work and `signal` doesn't
+   * abort: end first what is done under the lease.
    */
-  release(): Promise<ReleaseResult>
+  release(options?: ReleaseOptions): Promise<ReleaseResult>
 }
 
 /** What code that runs under a lease may do with it: everything but ending or moving it. */

@@ -103,6 +103,15 @@ export function checkTokenAbove(tokenAbove: number | undefined): void {
   })
 }
 
+/** Refuses a note that would make a record large. */
+export function checkNote(note: string | undefined): void {
+  if (note === undefined || (typeof note === "string" && note.length <= 256)) return
+  throw new InvalidConfigError({
+    message: `The note is ${typeof note === "string" ? `${note.length} characters long` : `a ${typeof note}`}`,
+    next: "Leave the next owner at most 256 characters",
+  })
+}
+
 /** What one request may take, in milliseconds: short enough that a lost one leaves time to renew again. */
 export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(250, ttl / 4))
 

@@ -57,6 +57,13 @@ export interface Ended {
   readonly note: unknown
 }
 
+/** What the sender of a grant leaves for the one it grants to. It is of no meaning to any other attempt. */
+export interface Note {
+  /** The nonce of the half that the grant made. */
+  readonly to: string
+  readonly says: string
+}
+
 /** A record as read. Times are milliseconds of the store's time. */
 export interface LeaseRecord {
   readonly ownerId: string | null
@@ -212,6 +219,13 @@ function endedOf(key: string, ended: unknown): Ended | undefined {
   }
   const how = typeof ended["how"] === "string" ? ended["how"] : "unknown"
   return { token: ended["token"], by: ended["by"], how, note: ended["note"] ?? null }
+}
+
+/** What the grant of this record says to the attempt that it was made for. A later owner carries it on, for nobody. */
+export function noteTo(record: LeaseRecord | undefined, nonce: string): string | undefined {
+  const { how, note } = record?.ended ?? {}
+  if (how !== "grant" || record?.owner?.nonce !== nonce || !isObject(note) || note["to"] !== nonce) return undefined
+  return typeof note["says"] === "string" ? note["says"] : undefined
 }
 
 function needsOf(key: string, needs: unknown): readonly string[] {

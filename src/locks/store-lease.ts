@@ -8,8 +8,8 @@ import { guarded } from "../runtime/observables.ts"
 import type { OnError } from "../runtime/report.ts"
 import type { KeyCore } from "./core.ts"
 import type { LockError } from "./errors.ts"
-import type { AcquiredHow, Lease, LockEvent, ReleaseResult, RenewOptions } from "./lock.ts"
-import { checkTokenAbove } from "./options.ts"
+import type { AcquiredHow, Lease, LockEvent, ReleaseOptions, ReleaseResult, RenewOptions } from "./lock.ts"
+import { checkNote, checkTokenAbove } from "./options.ts"
 import type { Hold } from "./protocol/state.ts"
 import { notHeld } from "./refusals.ts"
 
@@ -21,6 +21,7 @@ export class StoreLease implements Lease {
   readonly key: string
   readonly how: AcquiredHow
   readonly recordBegan: number | undefined
+  readonly note: string | undefined
   readonly #core: KeyCore
   readonly #onError: OnError | undefined
   readonly #nonce: string | undefined
@@ -36,6 +37,7 @@ export class StoreLease implements Lease {
     this.key = core.key
     this.how = acquired.how
     this.recordBegan = core.began
+    this.note = core.hold?.note
     this.#core = core
     this.#onError = onError
     this.#nonce = core.hold?.nonce
@@ -90,8 +92,9 @@ export class StoreLease implements Lease {
   }
 
   /** Ends ownership; idempotent. */
-  release(): Promise<ReleaseResult> {
-    this.#released ??= this.#release()
+  async release(options: ReleaseOptions = {}): Promise<ReleaseResult> {
+    checkNote(options.note)
+    this.#released ??= this.#release(options)
     return this.#released
   }
 
@@ -99,13 +102,13 @@ export class StoreLease implements Lease {
     await this.release()
   }
 
-  async #release(): Promise<ReleaseResult> {
+  async #release({ note }: ReleaseOptions): Promise<ReleaseResult> {
     if (this.#current === undefined) return "alreadyLost"
     const released = this.#happens<ReleaseResult>((event, { resolve }) => {
       if (event.type === "Released") resolve(event.result)
       else if (event.type === "Lost") resolve("alreadyLost")
     })
-    this.#core.dispatch({ type: "release" })
+    this.#core.dispatch({ type: "release", note })
     return released
   }
 

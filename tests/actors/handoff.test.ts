@@ -16,6 +16,20 @@ describe("a sandbox that moves from one process to another", () => {
     await world.end()
   })
 
+  it("costs one write of its head, the last checkpoint: the grant says that no other is under way", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const b = await world.manager("b", sandbox)
+    await world.run(a.use(sandbox, "k", (state) => ++state.n))
+    const before = world.headWrites("k")
+    expect(await world.run(b.use(sandbox, "k", ({ n }) => n))).toBe(1)
+    expect(world.headWrites("k")).toBe(before + 1)
+    expect(await world.run(a.use(sandbox, "k", ({ n }) => n))).toBe(1)
+    expect(world.headWrites("k")).toBe(before + 1)
+    await world.end()
+  })
+
   it("settles, saves, closes and releases, in this order, and is drawn at each step", async () => {
     const world = new World()
     const steps: string[] = []

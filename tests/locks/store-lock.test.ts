@@ -217,6 +217,16 @@ describe("renew", () => {
     expect(await time.runUntil(release)).toBe("released")
   })
 
+  it("refuses a note that would make the record large, before it does anything", async () => {
+    const { time, lock } = lockWorld()
+    const lease = await time.runUntil(lock("a").acquire())
+    for (const note of ["x".repeat(257), 7 as unknown as string]) {
+      expect((await time.runUntil(failure(lease.release({ note }))))._tag).toBe("InvalidConfigError")
+    }
+    expect(lease.isHeld()).toBe(true)
+    expect(await time.runUntil(lease.release({ note: "x".repeat(256) }))).toBe("released")
+  })
+
   it("raises the token above a number, once the store has it", async () => {
     const world = lockWorld()
     const lease = await world.time.runUntil(world.lock("a").acquire())

@@ -11,7 +11,7 @@ export function claimHead(state: State, opId: string): Head {
   const saved: Saved = base.saved.state === "removed" ? { state: "none" } : base.saved
   const version = saved.state === "none" ? 0 : base.version
   const quietMs = state.nonce === state.base?.head?.nonce ? base.quietMs : quietFor(state.settings, state.base?.head)
-  return { ...mine(state, base, opId), saved, version, quietMs, over: state.base?.head?.opId ?? null }
+  return { ...mine(state, base, opId), saved, version, quietMs }
 }
 
 /**
@@ -59,15 +59,21 @@ export function holdsBytes(head: Head | null, { sha256, bytes }: Digest, version
   return head.saved.sha256 === sha256 && head.saved.bytes === bytes
 }
 
-type Base = Omit<Head, "token" | "nonce" | "opId" | "over"> & { readonly over: string | null }
+type Base = Omit<Head, "token" | "nonce" | "opId" | "over">
 
-const baseOf = (state: State): Base => state.base?.head ?? { ...emptyHead(state.settings), over: null }
+const baseOf = (state: State): Base => state.base?.head ?? emptyHead(state.settings)
 
 /** Who writes after its claim has waited, so that nobody is hidden any more. */
 const mine = (state: State, base: Base, opId: string): Head => {
   const { token, nonce, settings } = state
   const { type, leases, ttlMs } = settings
-  return { ...base, type, leases, ttlMs, token, nonce, seq: base.seq + 1, quietMs: 0, opId }
+  return { ...base, type, leases, ttlMs, token, nonce, seq: base.seq + 1, quietMs: 0, opId, over: overOf(state) }
+}
+
+/** The write that my tenancy began on: my first one names it, be that a claim or not, and the later ones carry it on. */
+const overOf = ({ base, nonce }: State): string | null => {
+  const head = base?.head ?? null
+  return head?.nonce === nonce ? head.over : (head?.opId ?? null)
 }
 
 const older = (base: Base): readonly KeptContent[] => {

@@ -71,7 +71,7 @@ export interface Head {
   readonly version: number
   /** The write that made this head; the same for each copy of that write. */
   readonly opId: string
-  /** The head write that this owner claimed; null where there was no head. Its later writes carry it on. */
+  /** The head write that this owner's tenancy began on; null where there was no head. Its later writes carry it on. */
   readonly over: string | null
   /**
    * Above 0: this owner has not run yet, since one before it, whose lease record was deleted by hand, may be running for

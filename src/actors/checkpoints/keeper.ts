@@ -8,7 +8,7 @@
  */
 import { type LockError, LockNotHeldError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
-import type { CheckpointStore } from "../../locks/store.ts"
+import type { CheckpointStore, Generation } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { OnError } from "../../runtime/report.ts"
 import { badOption, countOf } from "../config.ts"
@@ -24,6 +24,7 @@ import { failureOf } from "./outcomes.ts"
 import { PendingWrite, type WriteKind } from "./pending-write.ts"
 import { lossOf, notReached, type Place, rejected, unknownFate } from "./problems.ts"
 import type { Wish } from "./protocol-types.ts"
+import { leftBy } from "./protocol.ts"
 
 export type { Claimed, ClaimOptions } from "./claim.ts"
 
@@ -113,6 +114,15 @@ export class CheckpointKeeper {
     return wait === 0 ? 0 : since + wait
   }
 
+  /**
+   * Once it takes no more writes: what to leave to the next owner (rule 15) as the note of a grant. Undefined while a write
+   * of this one may still land.
+   */
+  get left(): Generation | undefined {
+    const isQuiet = this.#isClosed && this.#queue.length === 0
+    return isQuiet && this.#tenancy !== undefined ? leftBy(this.#tenancy.shell.state) : undefined
+  }
+
   /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
   get isFenced(): boolean {
     return this.#tenancy?.shell.state.phase === "fenced"
@@ -161,7 +171,7 @@ export class CheckpointKeeper {
     const { store, clock, lockKey, type, version, leases, ttlMs, adoptHeads = false } = this.#options
     const spacingMs = store.capabilities.writeSpacing
     const record = { created: lease.how === "created", began: lease.recordBegan ?? 0 }
-    const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep }
+    const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, left: lease.note }
     const settings = { ...kept, ...record, spacingMs, requestMs }
     return new HeadShell({ store, clock, lease, settings, adoptHeads })
   }

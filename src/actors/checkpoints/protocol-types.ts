@@ -20,6 +20,11 @@ export interface Settings {
   readonly created: boolean
   /** The token with which the record came to be, where it tells; 0 where not. */
   readonly began: number
+  /**
+   * The head's generation as whoever granted this tenancy left it: with no write of its own under way, and none to come.
+   * Undefined where it couldn't say that.
+   */
+  readonly left?: Generation | undefined
   /** How many older contents a head goes on naming. */
   readonly keep: number
   /** The least time between two writes of one head. */

@@ -3,13 +3,14 @@
  * clock, no timers. The keeper runs its commands; a checker can run it against a model of the store.
  *
  * In one paragraph: an owner first *claims* the head, writing the same content back under its own token and nonce on the
- * generation it has just read, which makes every earlier owner's write on an older generation fail for good. Only then it
- * runs, and each commit replaces the last version it knows to be its own. Whatever isn't known applied is read back and
+ * generation it has just read, which makes every earlier owner's write on an older generation fail for good. Where the one
+ * before granted the key, left this very generation, and had no write under way, there is none to make fail, and nothing is
+ * written. Only then it runs, and each commit replaces the last version it knows to be its own. Whatever isn't known applied is read back and
  * decided by what stands there: my write's id, the same generation, or another owner's head, whose `over` tells which
  * write of mine it followed.
  */
-import { ABSENT } from "../../locks/store.ts"
-import { claimHead, commitHead, removeHead, saysAlready } from "./head-writes.ts"
+import { ABSENT, type Generation } from "../../locks/store.ts"
+import { claimHead, commitHead, quietFor, removeHead, saysAlready } from "./head-writes.ts"
 import type { Head } from "./head.ts"
 import type {
   Answer,
@@ -198,6 +199,8 @@ function sendRead(state: State, job: Job, now: Now): Transition {
 function sendWrite(state: State, job: Job, now: Now): Transition {
   if (state.lost) return end(state, { kind: isSentBy(state, job) ? "unknown" : "lost" })
   if (!now.held) return wait(state, job, now.at + doubtPauseMs, "write")
+  if (job.wish.kind === "claim" && isLeft(state))
+    return end({ ...state, phase: "owner" }, { kind: "done", written: false, before: state.base!.head })
   const spaced = state.lastWriteAt === null ? now.at : state.lastWriteAt + state.settings.spacingMs
   if (now.at < spaced) return wait(state, job, spaced, "write")
   const base = state.base!
@@ -211,6 +214,23 @@ function sendWrite(state: State, job: Job, now: Now): Transition {
     state: { ...state, requests: request, unresolved: { opIds, last: head }, job: { ...job, write: head, waiting } },
     commands: [{ type: "put", request, expected: base.generation, head, deadline }],
   }
+}
+
+/**
+ * Whether nobody else can write the head as it stands in `base`: a claim would only repeat what it says. Not where it would
+ * have more to say than who owns it: the head of a removed sandbox begins anew, and the ttl that it names is to cover mine.
+ */
+function isLeft({ base, settings, unresolved }: State): boolean {
+  const head = base?.head ?? null
+  if (head === null || unresolved !== null || base!.generation !== settings.left) return false
+  const { saved, leases, ttlMs } = head
+  const saysAll = saved.state !== "removed" && leases === settings.leases && ttlMs >= settings.ttlMs
+  return saysAll && quietFor(settings, head) === 0
+}
+
+/** The generation to leave to the next owner with a grant, where no write of mine on it was ever sent. */
+export function leftBy({ phase, unresolved, job, base }: State): Generation | undefined {
+  return phase === "owner" && unresolved === null && job === null ? base!.generation : undefined
 }
 
 function build(state: State, wish: Wish, now: Now): Head {

@@ -3,7 +3,15 @@
  * its own half and carries everything else over. Owns what a write says; when it is sent is decided elsewhere.
  */
 import type { AcquiredHow } from "../lock.ts"
-import { isToken, type LeaseRecord, type OwnerHalf, RECORD_LIMIT, toSeconds, type WaiterHalf } from "../record.ts"
+import {
+  isToken,
+  type LeaseRecord,
+  type Note,
+  type OwnerHalf,
+  RECORD_LIMIT,
+  toSeconds,
+  type WaiterHalf,
+} from "../record.ts"
 import { ownerOver, waiterOver } from "./over.ts"
 import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
 import { sightOf } from "./view.ts"
@@ -77,11 +85,19 @@ export function eraseBody(draft: Draft, record: LeaseRecord | undefined, pen: Pe
 }
 
 /** Ends an ownership: grants or reserves the key for a live waiter, else leaves a released record. */
-export function leaveBody(draft: Draft, view: View, token: number, pen: Pen): Written {
+export function leaveBody(
+  draft: Draft,
+  view: View,
+  { token, note }: { readonly token: number; readonly note: string | undefined },
+  pen: Pen,
+): Written {
   const record = view.record!
   const how = leaveHow(draft, view)
   const ended = { token, by: pen.opId, how, note: null }
-  if (how === "grant") return { ...granted(draft, record, pen, ended), how }
+  if (how === "grant") {
+    const left: Note | null = note === undefined ? null : { to: record.waiter!.nonce, says: note }
+    return { ...granted(draft, record, pen, { ...ended, note: left }), how }
+  }
   const waiter = how === "reserve" ? reserved(record, pen) : noWaiter
   const life = how === "reserve" ? HANDOVER : Infinity
   return { ...finish(draft, { ...record.body, ...noOwner, ...waiter, ended }, pen, life), how }

@@ -16,13 +16,14 @@ type Leaving = Extract<Phase, { name: "leaving" }>
 export const RELEASE_WITHIN = 10_000
 
 /** Ends the ownership here and now; the write follows. A read under way is no longer waited for, a write is. */
-export function beginLeaving(draft: Draft, hold: Hold): void {
+export function beginLeaving(draft: Draft, hold: Hold, note: string | undefined): void {
   if (draft.flight?.act === "read") abandon(draft)
   const at = instant(draft.now)
   const unsure = hold.readBackAt !== undefined
   draft.phase = {
     name: "leaving",
     hold,
+    note,
     next: unsure ? { act: "read", at } : { act: "leave", at: ownersTurn(draft, at) },
     until: plus(at, RELEASE_WITHIN),
     opIds: [],

@@ -17,8 +17,13 @@ type Owning = Extract<Phase, { name: "owning" }>
 /** Waiters passed on are remembered, so that none is passed on twice; the oldest are forgotten. */
 const REMEMBERED_WAITERS = 64
 
-/** The key is mine from here. */
-export function beginOwning(draft: Draft, attempt: Attempt, view: View, how: AcquiredHow, bound: Bound): void {
+/** The key is mine from here. `note` is what its former owner left for me. */
+export function beginOwning(
+  draft: Draft,
+  attempt: Attempt,
+  view: View,
+  { how, bound, note }: { readonly how: AcquiredHow; readonly bound: Bound; readonly note?: string | undefined },
+): void {
   const { now, config } = draft
   const token = view.record?.owner?.token ?? 0
   const hold: Hold = {
@@ -36,6 +41,7 @@ export function beginOwning(draft: Draft, attempt: Attempt, view: View, how: Acq
     tenureUntil: plus(now, attempt.minTenure),
     signalled: [],
     ended: view.record?.ended,
+    note,
     stateVersion: attempt.stateVersion,
     expiring: false,
   }

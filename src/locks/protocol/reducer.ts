@@ -137,7 +137,7 @@ function accept(draft: Draft, input: Input): void {
     case "renew":
       return phase.name === "owning" ? forceRenewal(draft, phase, input.tokenAbove) : undefined
     case "release":
-      return phase.name === "owning" ? beginLeaving(draft, phase.hold) : undefined
+      return phase.name === "owning" ? beginLeaving(draft, phase.hold, input.note) : undefined
     case "leaveToExpire":
       return phase.name === "owning" ? leaveToExpire(draft, phase) : undefined
     case "read":

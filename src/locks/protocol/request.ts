@@ -116,7 +116,7 @@ function compose(draft: Draft, view: View, act: WriteAct, pen: Pen): Written {
     case "erase":
       return eraseBody(draft, view.record, pen)
     case "leave":
-      return leaveBody(draft, view, leavingToken(draft, view), pen)
+      return leaveBody(draft, view, leavingOf(draft, view), pen)
     case "delete":
       return { opId: pen.opId, body: "", life: Infinity, how: "release" }
   }
@@ -138,8 +138,12 @@ function holdOf(draft: Draft): Hold {
   throw new TypeError(`no hold while ${draft.phase.name}`)
 }
 
-/** The token that ends: of the hold, of a raise that landed unnoticed, or of what a cancelled attempt came to own. */
-function leavingToken(draft: Draft, view: View): number {
-  const held = draft.phase.name === "leaving" ? draft.phase.hold.token : 0
-  return Math.max(held, view.record?.owner?.token ?? 0)
+/**
+ * What ends, and what it leaves to the next owner. The token is that of the hold, of a raise that landed unnoticed, or of
+ * what a cancelled attempt came to own.
+ */
+function leavingOf({ phase }: Draft, view: View): { readonly token: number; readonly note: string | undefined } {
+  const shown = view.record?.owner?.token ?? 0
+  if (phase.name !== "leaving") return { token: shown, note: undefined }
+  return { token: Math.max(phase.hold.token, shown), note: phase.note }
 }

@@ -3,7 +3,7 @@
  * of the attempt. What an attempt may leave behind in the store is clear.ts's to undo.
  */
 import type { LockError } from "../errors.ts"
-import { corruptError, type LeaseRecord, needsError, ownerOf } from "../record.ts"
+import { corruptError, type LeaseRecord, needsError, noteTo, ownerOf } from "../record.ts"
 import { shownBound, writtenBound } from "./authority.ts"
 import { liveOwner, liveWaiter } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
@@ -119,9 +119,11 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   if (outrun || bound === undefined || past(bound.deadline, draft.now)) {
     return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
   }
-  beginOwning(draft, (draft.phase as Seeking).attempt, view, claimed?.came ?? "granted", bound)
+  const { attempt } = draft.phase as Seeking
+  if (claimed !== undefined) return beginOwning(draft, attempt, view, { how: claimed.came ?? "granted", bound })
+  beginOwning(draft, attempt, view, { how: "granted", bound, note: noteTo(view.record, attempt.nonce) })
   // What another wrote for me says neither how long I mean to stay nor where I am.
-  if (claimed === undefined) forceRenewal(draft, draft.phase as Owning, undefined)
+  forceRenewal(draft, draft.phase as Owning, undefined)
 }
 
 /** Free, over, or left by an attempt of mine: it is anybody's, unless it is reserved for another. */

@@ -150,6 +150,8 @@ export interface Hold {
   /** Waiters that were passed on already. */
   readonly signalled: readonly string[]
   readonly ended: LeaseRecord["ended"]
+  /** What the owner before left for this ownership, by granting it. */
+  readonly note: string | undefined
   readonly stateVersion: number | null
   /** No more renewals: the lease is left to run out. */
   readonly expiring: boolean
@@ -174,6 +176,8 @@ export type Phase =
   | {
       readonly name: "leaving"
       readonly hold: Hold
+      /** For the next owner, if this one grants. */
+      readonly note: string | undefined
       readonly next: Due
       readonly until: Instant
       /** Every leave that was sent. */
@@ -231,7 +235,7 @@ export type Input =
   | ({ readonly type: "acquire"; readonly waitedMs?: number } & Omit<Attempt, "nonce" | "startedAt">)
   | { readonly type: "cancel" }
   | { readonly type: "renew"; readonly tokenAbove?: number | undefined }
-  | { readonly type: "release" }
+  | { readonly type: "release"; readonly note?: string | undefined }
   | { readonly type: "leaveToExpire" }
   | { readonly type: "read"; readonly id: number; readonly answer: ReadResult }
   | { readonly type: "wrote"; readonly id: number; readonly answer: WriteResult }

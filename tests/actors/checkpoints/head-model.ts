@@ -16,8 +16,8 @@ import type {
   State,
   Wish,
 } from "../../../src/actors/checkpoints/protocol-types.ts"
-import { dueAt, initialState, step } from "../../../src/actors/checkpoints/protocol.ts"
-import { ABSENT } from "../../../src/locks/store.ts"
+import { dueAt, initialState, leftBy, step } from "../../../src/actors/checkpoints/protocol.ts"
+import { ABSENT, type Generation } from "../../../src/locks/store.ts"
 
 export const settings: Settings = {
   key: "counter/a",
@@ -47,6 +47,8 @@ interface Owner {
   log: readonly string[] | undefined
   /** The commit under way. */
   commit: string | undefined
+  /** It has granted the key: it wishes for nothing more. */
+  isGone: boolean
 }
 
 export interface Tally {
@@ -55,9 +57,11 @@ export interface Tally {
   rejected: number
   unknown: number
   raised: number
+  /** Claims that wrote nothing, after a grant. */
+  skipped: number
 }
 
-export const emptyTally = (): Tally => ({ claimed: 0, stored: 0, rejected: 0, unknown: 0, raised: 0 })
+export const emptyTally = (): Tally => ({ claimed: 0, stored: 0, rejected: 0, unknown: 0, raised: 0, skipped: 0 })
 
 export const savedLog = (log: readonly string[]): Saved => {
   const json = JSON.stringify(log)
@@ -67,13 +71,25 @@ export const savedLog = (log: readonly string[]): Saved => {
 const logOf = (head: Head | null): readonly string[] =>
   head?.saved.state === "inline" ? (JSON.parse(Buffer.from(head.saved.inline, "base64").toString()) as string[]) : []
 
+/** How owners follow one another, and what is broken on purpose. */
+export interface HeadWorldOptions {
+  /** True: by grants more than by takeovers. */
+  readonly grants?: boolean
+  /** False breaks rule 15: owners run on what they read. */
+  readonly claims?: boolean
+  /** True breaks it in another way: a grant names the head's generation even where a write of the granter is open. */
+  readonly leavesOpen?: boolean
+}
+
 export class HeadWorld {
   readonly history: Head[] = []
   readonly #owners: Owner[] = []
   readonly #acknowledged: string[] = []
   readonly #rejected: string[] = []
   readonly #tally: Tally
-  readonly #claims: boolean
+  readonly #options: HeadWorldOptions
+  /** Whose tenancy began on the latest version of the head: nobody else's writes may land after that. */
+  #latest = { began: -1, owner: -1 }
   #messages: Message[] = []
   #generation = ABSENT
   #head: Head | null = null
@@ -81,10 +97,9 @@ export class HeadWorld {
   #fresh = 0
   #token = 100
 
-  /** `claims: false` breaks rule 15: owners run on what they read. */
-  constructor(tally: Tally, options: { readonly claims?: boolean } = {}) {
+  constructor(tally: Tally, options: HeadWorldOptions = {}) {
     this.#tally = tally
-    this.#claims = options.claims ?? true
+    this.#options = options
   }
 
   /** Takes one of the steps that are possible now. */
@@ -108,7 +123,9 @@ export class HeadWorld {
 
   #possible(): (() => void)[] {
     const steps: (() => void)[] = []
-    if (this.#owners.length < 3)
+    const hasRoom = this.#owners.length < 3
+    const byGrant = this.#options.grants === true && this.#owners.length > 0
+    if (hasRoom && !byGrant)
       steps.push(
         () => this.#takeOver(1),
         () => this.#takeOver(0),
@@ -123,26 +140,33 @@ export class HeadWorld {
     }
     this.#owners.forEach((owner, index) => {
       if (dueAt(owner.state) !== undefined) steps.push(() => this.#tick(index))
-      if (owner.state.job !== null) return
+      if (owner.state.job !== null || owner.isGone) return
       if (owner.log === undefined) return void steps.push(() => this.#wish(index, { kind: "claim" }))
       steps.push(
         () => this.#commit(index),
         () => this.#commit(index),
         () => this.#wish(index, { kind: "settle" }),
       )
+      if (hasRoom) steps.push(() => this.#grant(owner))
+      if (hasRoom && byGrant) steps.push(() => this.#takeOver(1))
     })
     return steps
   }
 
   /** A next owner; `ahead` says how its token compares with the highest so far, as after records deleted by hand. */
-  #takeOver(ahead: number): void {
+  #takeOver(ahead: number, left?: Generation): void {
     this.#token += Math.max(0, ahead)
-    const state = initialState(settings, this.#token + Math.min(0, ahead), this.#id())
-    const owner: Owner = { state, at: 0, log: undefined, commit: undefined }
+    const state = initialState({ ...settings, left }, this.#token + Math.min(0, ahead), this.#id())
+    const owner: Owner = { state, at: 0, log: undefined, commit: undefined, isGone: false }
     const index = this.#owners.push(owner) - 1
-    if (this.#claims) return this.#wish(index, { kind: "claim" })
+    if (this.#options.claims !== false) return this.#wish(index, { kind: "claim" })
     owner.state = { ...state, phase: "owner", base: { generation: this.#generation, head: this.#head } }
     owner.log = logOf(this.#head)
+  }
+
+  #grant(owner: Owner): void {
+    owner.isGone = true
+    this.#takeOver(1, this.#options.leavesOpen ? owner.state.base!.generation : leftBy(owner.state))
   }
 
   #commit(index: number): void {
@@ -167,7 +191,7 @@ export class HeadWorld {
     const next = step(owner.state, input, { at: owner.at, draw: 0.5, fresh: this.#id(), held: true })
     owner.state = JSON.parse(JSON.stringify(next.state)) as State
     for (const command of next.commands) {
-      if (command.type === "ended") this.#ended(owner, command.outcome)
+      if (command.type === "ended") this.#ended(index, command.outcome)
       else if (command.type === "raise") this.#raise(index, command.request, command.above)
       else this.#messages.push({ owner: index, command })
     }
@@ -183,7 +207,7 @@ export class HeadWorld {
     this.#drop(message)
     const { owner, command, answer } = message
     if (answer !== undefined) return this.#input(owner, { type: "answer", request: command.request, answer })
-    this.#messages.push({ owner, command, answer: command.type === "read" ? this.#read() : this.#put(command) })
+    this.#messages.push({ owner, command, answer: command.type === "read" ? this.#read() : this.#put(owner, command) })
   }
 
   #drop(message: Message): void {
@@ -195,8 +219,10 @@ export class HeadWorld {
     return { kind: "found", generation: this.#generation, head: this.#head }
   }
 
-  #put(command: Extract<Command, { type: "put" }>): Answer {
+  #put(index: number, command: Extract<Command, { type: "put" }>): Answer {
     if (command.expected !== this.#generation) return { kind: "refused" }
+    if (this.#options.claims !== false && this.#owners[index]!.log !== undefined && this.#latest.owner !== index)
+      throw new Error("a former owner's write landed after the next one began to run")
     const before = this.#head
     const { token, nonce, seq } = command.head
     if (before?.token === token && before.nonce !== nonce) throw new Error(`two owners wrote under token ${token}`)
@@ -210,14 +236,18 @@ export class HeadWorld {
     return { kind: "applied", generation: this.#generation }
   }
 
-  #ended(owner: Owner, outcome: Outcome): void {
+  #ended(index: number, outcome: Outcome): void {
+    const owner = this.#owners[index]!
     const id = owner.commit
     owner.commit = undefined
     const { phase, nonce, base } = owner.state
     if (phase === "fenced" && base?.head?.nonce === nonce) throw new Error("an owner was fenced by a write of its own")
     if (outcome.kind === "done" && owner.log === undefined) {
       owner.log = logOf(outcome.before)
+      const began = Number(base!.generation)
+      if (began >= this.#latest.began) this.#latest = { began, owner: index }
       this.#tally.claimed++
+      if (!outcome.written) this.#tally.skipped++
     } else if (outcome.kind === "done" && id !== undefined) {
       if (!logOf(this.#head).includes(id)) throw new Error(`${id} was acknowledged, and isn't stored`)
       this.#acknowledged.push(id)

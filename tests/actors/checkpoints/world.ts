@@ -31,11 +31,13 @@ export class TestLease implements Lease {
   isStubborn = false
   /** Listeners on its signal. */
   listeners = 0
+  readonly note: string | undefined
   readonly raises: number[] = []
   readonly #controller = new AbortController()
 
-  constructor(token: number, how: AcquiredHow) {
+  constructor(token: number, how: AcquiredHow, note?: string) {
     this.token = token
+    this.note = note
     this.how = how
     const { signal } = this.#controller
     const add = signal.addEventListener.bind(signal)
@@ -82,6 +84,8 @@ export const failureOf = async (promise: Promise<unknown>): Promise<unknown> => 
 
 export interface OwnerOptions extends Partial<KeeperOptions> {
   readonly how?: AcquiredHow
+  /** What the grant said. */
+  readonly note?: string | undefined
   readonly budget?: number
 }
 
@@ -101,8 +105,8 @@ export class World {
   }
 
   /** An owner that hasn't claimed yet. */
-  owner(token: number, { how = "free", ...options }: OwnerOptions = {}): Owner {
-    const lease = new TestLease(token, how)
+  owner(token: number, { how = "free", note, ...options }: OwnerOptions = {}): Owner {
+    const lease = new TestLease(token, how, note)
     const keeper = new CheckpointKeeper({
       store: this.store,
       clock: this.time,

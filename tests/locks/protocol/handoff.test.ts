@@ -313,3 +313,55 @@ describe("rule 10: a handoff whose answer is lost", () => {
     expect(b.last("Acquired")).toMatchObject({ how: "granted" })
   })
 })
+
+describe("rule 10: the note of a grant", () => {
+  const noteOf = ({ state }: ProcessModel): string | undefined =>
+    state.phase.name === "owning" ? state.phase.hold.note : undefined
+
+  it("is told to the one that the grant was made for, and carried on for nobody", () => {
+    const { world, a, b } = asking()
+    world.send(a, { type: "release", note: "g7" })
+    world.until(() => b.holds(world.at))
+    expect(noteOf(b)).toBe("g7")
+    const c = world.waiter("c", {}, { budgetMs: undefined })
+    world.until(() => asked(b) > 0)
+    world.send(b, { type: "release" })
+    world.until(() => c.holds(world.at))
+    expect(noteOf(c)).toBeUndefined()
+  })
+
+  it("is told to nobody where a stranger that keeps our fields hands the key on", () => {
+    const { world, a, b } = asking()
+    world.send(a, { type: "release", note: "g7" })
+    world.until(() => b.holds(world.at))
+    world.crash(b)
+    const stranger = new Stranger(world, "s", "keep")
+    stranger.own()
+    const c = world.waiter("c", {}, { budgetMs: undefined })
+    world.until(() => world.store.body["waitingOwnerId"] === "c")
+    stranger.grant()
+    world.until(() => c.holds(world.at))
+    expect(world.store.body["ended"]).toMatchObject({ how: "grant", note: { says: "g7" } })
+    expect(c.last("Acquired")).toMatchObject({ how: "granted" })
+    expect(noteOf(c)).toBeUndefined()
+  })
+
+  it("is not told where the grant was dead on arrival", () => {
+    const { world, a, b } = asking()
+    b.freeze("stopped", world.at)
+    world.send(a, { type: "release", note: "g7" })
+    world.until(() => a.phase === "idle")
+    world.advance(20_000)
+    b.thaw(world.at)
+    world.until(() => b.holds(world.at))
+    expect(noteOf(b)).toBeUndefined()
+  })
+
+  it("stays out of a release and of a reserve", () => {
+    const alone = new World()
+    const owner = alone.owner("a")
+    alone.send(owner, { type: "release", note: "g7" })
+    alone.until(() => owner.phase === "idle")
+    expect(alone.store.body["ended"]).toMatchObject({ how: "release", note: null })
+  })
+})
