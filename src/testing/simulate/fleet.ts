@@ -205,7 +205,7 @@ class Fleet<S, C> {
       now: () => this.#time.mono() - this.#epoch,
       sleep: (ms) => this.#sleep(ms),
       fail: (message) => onFailure("workload", message),
-      sometimes: () => {},
+      sometimes: (name) => this.#recorder.note(name),
     }
   }
 
@@ -216,6 +216,7 @@ class Fleet<S, C> {
       name: member.name,
       use: (fn, { key = first, ...options } = {}) => member.use(key, fn, { timeout, ...options }),
       restore: ({ key = first, ...options } = {}) => member.restore(key, { timeout, ...options }),
+      remove: ({ key = first, ...options } = {}) => member.remove(key, { timeout, ...options }),
       ask: (call) => member.ask(call),
     }
   }

@@ -174,7 +174,7 @@ async function remove(world: World, worker: Worker, key: string): Promise<void> 
   book.answered.clear()
   book.removing++
   try {
-    await worker.ask((manager, definition) => manager.remove(definition, key, { contention: "retry" }))
+    await worker.remove({ key, contention: "retry" })
     for (const row of kept) book.gone.add(row)
     book.removing--
   } catch (error) {

@@ -5,6 +5,8 @@
 import { type RestoreOptions, SandboxManager } from "../../actors/manager.ts"
 import type { HookContext, Sandbox, SandboxDefinition, UseOptions } from "../../actors/sandbox.ts"
 import type { TraceRecorder, WorkerRecorder } from "../../inspector/recorder.ts"
+import { sandboxLockKey } from "../../locks/keys.ts"
+import { millis } from "../../locks/options.ts"
 import type { CheckpointStore, LeaseStore } from "../../locks/store.ts"
 import { VirtualHost } from "../../runtime/virtual-host.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
@@ -43,6 +45,15 @@ interface Life<S, C> {
   /** It takes no new calls. */
   leaving: boolean
 }
+
+/** What a process has between being asked to end and being killed. */
+const graceOf = ({ settleWithin, checkpointWithin }: PlannedTimes): number => settleWithin + checkpointWithin + 5000
+
+type Up<S, C> = Life<S, C> & { readonly manager: SandboxManager }
+type Asked = Parameters<WorkerRecorder["call"]>[0]
+
+const budgetOf = (timeout: CallOptions["timeout"]): Pick<Asked, "budget"> =>
+  timeout === undefined || timeout === "infinite" ? {} : { budget: millis("timeout", timeout) }
 
 /** How long a process that can't start waits before it tries again, in milliseconds. */
 const startAgain = 2000
@@ -91,19 +102,20 @@ export class Member<S, C> {
     const store = this.#recorder.store(connect(name, life.host))
     while (this.#isPresent(life) && life.manager === undefined) {
       try {
-        const starting = SandboxManager.start({
-          ...{
-            store,
-            incarnation,
-            onError,
-            clock: life.host,
-            sandboxes: [life.sandbox],
-            inspect: this.#recorder.inspect,
-          },
-          ...times,
-          killGrace: times.settleWithin + times.checkpointWithin + 5000,
-        })
-        life.manager = await Promise.race([starting, life.gone.promise])
+        const start = (): Promise<SandboxManager> =>
+          SandboxManager.start({
+            ...{
+              store,
+              incarnation,
+              onError,
+              clock: life.host,
+              sandboxes: [life.sandbox],
+              inspect: this.#recorder.inspect,
+            },
+            ...times,
+            killGrace: graceOf(times),
+          })
+        life.manager = await this.#orGone(life, this.#recorder.call({ call: "start" }, start))
         this.#recorder.locks(life.manager.events$)
       } catch (error) {
         if (error instanceof ProcessGone) return
@@ -128,8 +140,15 @@ export class Member<S, C> {
     if (life?.manager === undefined || life.leaving) return []
     life.leaving = true
     try {
-      const { stuck } = await this.#orGone(life, life.manager.drain())
-      if (stuck.length === 0) await this.#orGone(life, life.manager[Symbol.asyncDispose]())
+      const { manager } = life
+      const budget = graceOf(this.#parts.times)
+      const draining = this.#recorder.call({ call: "drain", budget }, () => manager.drain())
+      const { stuck } = await this.#orGone(life, draining)
+      if (stuck.length > 0) return stuck
+      await this.#orGone(
+        life,
+        this.#recorder.call({ call: "close" }, async () => manager[Symbol.asyncDispose]()),
+      )
       return stuck
     } catch (error) {
       if (!(error instanceof ProcessGone)) throw error
@@ -162,33 +181,53 @@ export class Member<S, C> {
 
   /** Runs fn in the sandbox of a key. Rejects as `SandboxManager.use` does, and with ProcessGone. */
   use<A>(key: string, fn: (state: S, context: HookContext) => A | Promise<A>, options: CallOptions = {}): Promise<A> {
-    return this.#call(({ manager, sandbox, hooks }) =>
-      manager.use(
-        sandbox,
-        key,
-        async (state, context) => {
-          await hooks.before("use")
-          return fn(state, context)
-        },
-        options,
-      ),
-    )
+    const { timeout, durable = false } = options
+    return this.#call({ call: "use", durable, ...this.#of(key), ...budgetOf(timeout) }, (life) => {
+      const faulty = async (state: S, context: HookContext): Promise<A> => {
+        await life.hooks.before("use")
+        return fn(state, context)
+      }
+      return life.manager.use(life.sandbox, key, this.#recorder.use(faulty), options)
+    })
   }
 
   /** A handle of the sandbox of a key. Rejects as `SandboxManager.restoreSandbox` does, and with ProcessGone. */
   restore(key: string, options: RestoreOptions = {}): Promise<Sandbox<S>> {
-    return this.#call(({ manager, sandbox }) => manager.restoreSandbox(sandbox, key, options))
+    return this.#call({ call: "restore", ...this.#of(key), ...budgetOf(options.timeout) }, ({ manager, sandbox }) =>
+      manager.restoreSandbox(sandbox, key, options),
+    )
   }
 
-  /** Anything else that a manager can do. Rejects as that does, and with ProcessGone. */
-  ask<A>(call: (manager: SandboxManager, sandbox: SandboxDefinition<S, C>) => Promise<A>): Promise<A> {
-    return this.#call(({ manager, sandbox }) => call(manager, sandbox))
+  /** Removes what is saved of a key. Rejects as `SandboxManager.remove` does, and with ProcessGone. */
+  remove(key: string, options: RestoreOptions = {}): Promise<void> {
+    return this.#call({ call: "remove", ...this.#of(key), ...budgetOf(options.timeout) }, ({ manager, sandbox }) =>
+      manager.remove(sandbox, key, options),
+    )
   }
 
-  async #call<A>(call: (life: Life<S, C> & { readonly manager: SandboxManager }) => Promise<A>): Promise<A> {
+  /** Anything else that a manager can do, which the trace doesn't tell. Rejects as that does, and with ProcessGone. */
+  async ask<A>(call: (manager: SandboxManager, sandbox: SandboxDefinition<S, C>) => Promise<A>): Promise<A> {
+    const life = this.#up()
+    return this.#orGone(life, call(life.manager, life.sandbox))
+  }
+
+  /** A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection. */
+  async #call<A>(asked: Asked, make: (life: Up<S, C>) => Promise<A>): Promise<A> {
+    const life = this.#up()
+    return this.#orGone(
+      life,
+      this.#recorder.call(asked, () => make(life)),
+    )
+  }
+
+  #up(): Up<S, C> {
     const life = this.#life
     if (life?.manager === undefined) throw new ProcessGone(`the process ${this.name} isn't up`)
-    return this.#orGone(life, call(life as Life<S, C> & { manager: SandboxManager }))
+    return life as Up<S, C>
+  }
+
+  #of(key: string): Pick<Asked, "key"> {
+    return { key: sandboxLockKey(this.#parts.sandbox.name, key) }
   }
 
   #born(): Life<S, C> {
@@ -198,7 +237,14 @@ export class Member<S, C> {
     const hooks = new HookFaults(host)
     const gone = Promise.withResolvers<never>()
     gone.promise.catch(() => {})
-    const life = { host, hooks, gone, sandbox: hooks.wrap(sandbox), manager: undefined, leaving: false }
+    const life = {
+      host,
+      hooks,
+      gone,
+      sandbox: this.#recorder.sandbox(hooks.wrap(sandbox)),
+      manager: undefined,
+      leaving: false,
+    }
     this.#life = life
     return life
   }

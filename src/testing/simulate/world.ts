@@ -17,6 +17,8 @@ export interface SimulatedWorker<S, C> {
   ): Promise<A>
   /** A handle of the sandbox of a key. Rejects as `SandboxManager.restoreSandbox` does, and as `use` when it is killed. */
   restore(options?: RestoreOptions & { readonly key?: string }): Promise<Sandbox<S>>
+  /** Removes what is saved of a key. Rejects as `SandboxManager.remove` does, and as `use` when it is killed. */
+  remove(options?: RestoreOptions & { readonly key?: string }): Promise<void>
   /** Anything else that the manager of this process can do. Rejects as that does, and as `use` when it is killed. */
   ask<A>(call: (manager: SandboxManager, sandbox: SandboxDefinition<S, C>) => Promise<A>): Promise<A>
 }
