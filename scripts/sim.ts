@@ -16,6 +16,8 @@ import { KeptSeeds } from "../src/testing/simulate/kept-seeds.ts"
 import { ledger, ledgerAfterwards, ledgerWorkload } from "../src/testing/simulate/ledger.ts"
 import { settingsOf, type Settings } from "../src/testing/simulate/options.ts"
 import { runSeed } from "../src/testing/simulate/seed.ts"
+import { sometimesAtLeast } from "../src/testing/simulate/sometimes.ts"
+import { Tally } from "../src/testing/simulate/tally.ts"
 
 /** One line of a worker of this script: what a seed has shown. */
 interface Shown {
@@ -23,6 +25,7 @@ interface Shown {
   readonly hash: string
   readonly ms: number
   readonly requests: number
+  readonly reached: readonly string[]
   readonly problem: string | undefined
 }
 
@@ -38,7 +41,10 @@ const { values: args } = parseArgs({
     worker: { type: "boolean", default: false },
   },
 })
+/** From so many seeds on a run has to have come to everything. */
+const enough = 200
 const reports = ".cache/sim"
+const commit = spawnSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).stdout.trim()
 const here = "Deno" in globalThis ? "deno" : "node"
 
 if (args.worker) await work()
@@ -77,10 +83,18 @@ function tell(all: readonly Shown[], seconds: number, jobs: number): void {
     `${seconds.toFixed(1)} s on ${jobs} ${jobs === 1 ? "core" : "cores"}, each seed run twice; a second of one core:` +
       ` ${each(all.length)} seeds, ${each(2 * hours)} cluster-hours, ${each(2 * requests)} requests to the store`,
   )
+  const missing = all.length >= enough ? neverReached(all) : []
+  if (missing.length > 0) console.log(`never reached: ${missing.join("; ")}`)
   console.log(
     `sim: seeds ${all.length}, cluster-hours ${hours.toFixed(1)}, violations ${violations}, hash ${hash.hex().slice(0, 32)}`,
   )
-  if (violations > 0) process.exitCode = 1
+  if (violations > 0 || missing.length > 0) process.exitCode = 1
+}
+
+function neverReached(all: readonly Shown[]): readonly string[] {
+  const tally = new Tally()
+  for (const { reached } of all) tally.add(reached)
+  return tally.missing(sometimesAtLeast)
 }
 
 async function runHere(seeds: readonly number[], note: (one: Shown) => boolean): Promise<void> {
@@ -94,8 +108,8 @@ async function runHere(seeds: readonly number[], note: (one: Shown) => boolean):
 
 async function show(seed: number, mayShrink: boolean): Promise<Shown> {
   const { run, error } = await runSeed(seed, settings(mayShrink && !args.first))
-  const { hash, ms, requests } = run
-  return { seed, hash, ms, requests, problem: error?.message }
+  const { hash, ms, requests, reached } = run
+  return { seed, hash, ms, requests, reached: [...reached], problem: error?.message }
 }
 
 function settings(mayShrink: boolean): Settings<unknown, unknown> {
@@ -108,7 +122,7 @@ function settings(mayShrink: boolean): Settings<unknown, unknown> {
     shrinkFor: mayShrink ? "30 s" : 0,
     reports,
     rerun: (seed) => `npm run sim -- --seed ${seed}`,
-    commit: spawnSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).stdout.trim(),
+    commit,
   }) as Settings<unknown, unknown>
 }
 

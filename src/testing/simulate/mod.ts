@@ -8,6 +8,7 @@ import { TraceHash } from "../../runtime/hash.ts"
 import { KeptSeeds } from "./kept-seeds.ts"
 import { settingsOf, type SimulateOptions } from "./options.ts"
 import { runSeed } from "./seed.ts"
+import { Tally } from "./tally.ts"
 
 export { SimulationError } from "./failure.ts"
 export type { Hook, HookFault, Moment, ProcessFault } from "./faults.ts"
@@ -15,6 +16,7 @@ export type { CallOptions } from "./member.ts"
 export type { SimulatedClocks, SimulateOptions } from "./options.ts"
 export type { Fault, FaultKind, Plan, PlannedClock, PlannedTimes, TimedFault } from "./plan.ts"
 export type { Problem } from "./run.ts"
+export { NeverReachedError } from "./tally.ts"
 export type { SimulatedWorker, SimulatedWorld, Workload, WorldRandom } from "./world.ts"
 
 /** What a simulation has seen. */
@@ -27,18 +29,21 @@ export interface Simulation {
   readonly clusterHours: number
   /** Requests to the store, each seed counted once. */
   readonly requests: number
+  /** What runs came to, each with the number of seeds: the workload's own `sometimes`, and what the trace tells by itself. */
+  readonly reached: Readonly<Record<string, number>>
 }
 
 /**
  * Runs a fleet under each seed, twice, and settles when none has failed. Rejects with SimulationError at the first seed
  * that went against an invariant, failed a check of its workload, or differed between its two runs; with
- * InvalidConfigError or UnknownDefinitionError for bad options. Leaves nothing behind but what `reports` asks for.
+ * NeverReachedError where none came to what `sometimes` asks for; with InvalidConfigError or UnknownDefinitionError for bad options. Leaves nothing behind but what `reports` asks for.
  */
 export async function simulate<S, C>(options: SimulateOptions<S, C>): Promise<Simulation> {
   const settings = settingsOf(options)
   const kept = new KeptSeeds(settings.reports)
   const hash = new TraceHash()
   const seeds = kept.before(settings.seeds)
+  const reached = new Tally()
   let ms = 0
   let requests = 0
   for (const seed of seeds) {
@@ -48,7 +53,9 @@ export async function simulate<S, C>(options: SimulateOptions<S, C>): Promise<Si
     hash.add(run.hash)
     ms += run.ms
     requests += run.requests
+    reached.add(run.reached)
     settings.onSeed(seed, run.hash)
   }
-  return { seeds: seeds.length, hash: hash.hex(), clusterHours: ms / 3_600_000, requests }
+  reached.require(settings.sometimes)
+  return { reached: reached.counts, seeds: seeds.length, hash: hash.hex(), clusterHours: ms / 3_600_000, requests }
 }

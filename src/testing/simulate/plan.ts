@@ -102,7 +102,7 @@ function drawTimes(draw: Draw): PlannedTimes {
 /** One in four is right, one in four as wrong as it may be. */
 function drawClock(draw: Draw, { maxOffset, maxDrift }: PlanBounds): PlannedClock {
   const wrong = (most: number): number => draw.pick([0, 1, draw.next(), draw.next()]) * most * draw.pick([1, -1])
-  return { wallOffset: Math.round(wrong(maxOffset)), rate: 1 + wrong(maxDrift), bootClock: !draw.chance(1 / 8) }
+  return { wallOffset: Math.round(wrong(maxOffset)) + 0, rate: 1 + wrong(maxDrift), bootClock: !draw.chance(1 / 8) }
 }
 
 /** The times at which the protocol does something else than before. */

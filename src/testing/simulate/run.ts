@@ -3,6 +3,7 @@ import type { TraceLine } from "../../inspector/trace.ts"
 import { TraceHash } from "../../runtime/hash.ts"
 import { type FleetParts, runFleet } from "./fleet.ts"
 import type { Plan } from "./plan.ts"
+import { Reached } from "./sometimes.ts"
 import { setTraps } from "./traps.ts"
 
 /** What went against an invariant. */
@@ -19,6 +20,8 @@ export interface Run {
   /** Simulated time, in milliseconds. */
   readonly ms: number
   readonly problems: readonly Problem[]
+  /** What it came to. */
+  readonly reached: ReadonlySet<string>
 }
 
 /** Runs a plan once, under traps. */
@@ -29,6 +32,7 @@ export async function runOnce<S, C>(
 ): Promise<Run> {
   const hash = new TraceHash()
   const problems: Problem[] = []
+  const reached = new Reached()
   let lines = 0
   let requests = 0
   using traps = setTraps()
@@ -39,6 +43,7 @@ export async function runOnce<S, C>(
       lines++
       if (line.kind === "request") requests++
       hash.add(line)
+      reached.line(line)
       onLine(line)
     },
     onFailure: (invariant, message) => void problems.push({ invariant, message }),
@@ -47,7 +52,7 @@ export async function runOnce<S, C>(
     invariant: "no time and chance of the machine's own",
     message: `${what} was called by ${caller}`,
   }))
-  return { hash: hash.hex(), lines, requests, ms, problems: unique([...trapped, ...problems]) }
+  return { hash: hash.hex(), lines, requests, ms, problems: unique([...trapped, ...problems]), reached: reached.names }
 }
 
 /** Each once: what is wrong all the time would otherwise be all that a report says. */
