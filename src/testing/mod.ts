@@ -15,6 +15,16 @@ export {
 } from "./conformance/mod.ts"
 export { FakeLock, type FakeLockOptions } from "./fake-lock.ts"
 export { type FakeProcess, type FakeWorld, fakeWorld, type FakeWorldOptions } from "./fake-world.ts"
+export {
+  allInvariants,
+  checkTrace,
+  type Found,
+  type Invariant,
+  invariants,
+  TraceWatch,
+  type Violation,
+  type Watch,
+} from "./invariants/mod.ts"
 export * from "./simulate/mod.ts"
 
 // Traces, until leasehold/inspector is an entry of its own.

@@ -1,0 +1,113 @@
+/** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
+import type { CallLine, LockLine } from "../../inspector/trace.ts"
+import type { Found, Invariant } from "./invariant.ts"
+
+/** What a worker's clock may go wrong by, and what settling may take beyond a budget: turns of the event loop. */
+const slowest = 1.06
+const slackMs = 1000
+
+/** Every call settles by its budget, as far as its process was running. */
+export const withinBudget: Invariant = {
+  name: "within budget",
+  sentence:
+    "Every call settles within its budget, however it settles, unless its process is stopped or killed meanwhile.",
+  watch(found) {
+    const open = new Map<number, CallLine>()
+    const late = (line: CallLine, at: number): void => {
+      const { worker, call, key, budget } = line
+      const took = Math.round(at - line.at)
+      if (budget === undefined || took <= budget * slowest + slackMs) return
+      const what = `a ${call}${key === undefined ? "" : ` of ${key}`} by ${worker}`
+      const message = `${what} has taken ${took} ms, with a budget of ${budget} ms`
+      found({ ...(key !== undefined && { key }), workers: [worker], message })
+    }
+    return {
+      line(line) {
+        if (line.kind === "call" && line.edge === "began") open.set(line.id, line)
+        else if (line.kind === "call") {
+          const begun = open.get(line.id)
+          if (begun !== undefined) late(begun, line.at)
+          open.delete(line.id)
+        } else if (line.kind === "fault" && stops.has(line.fault)) {
+          for (const [id, { worker }] of open) if (worker === line.worker || line.worker === null) open.delete(id)
+        }
+      },
+      end(at) {
+        for (const line of open.values()) late(line, at)
+      },
+    }
+  },
+}
+
+/** Faults after which a process can't be expected to answer in time. */
+const stops: ReadonlySet<string> = new Set(["crash", "pause", "suspend", "sleep", "stall", "resume"])
+
+interface Wait {
+  readonly line: LockLine
+  /** Nothing went wrong in it so far. */
+  calm: boolean
+}
+
+/** How long a waiter may wait for an owner that nothing ails, in milliseconds. */
+const patienceMs = 180_000
+
+/** Who waits calmly is served. */
+export const waitersAreServed: Invariant = {
+  name: "waiters are served",
+  sentence: "A live waiter of an owner that obeys gets the key, or gives up, within three minutes without a fault.",
+  watch(found) {
+    const waits = new Map<string, Wait>()
+    const judge = ({ line, calm }: Wait, at: number): void => {
+      const waited = Math.round(at - line.at)
+      if (!calm || waited <= patienceMs) return
+      const { key, worker } = line
+      found({
+        key,
+        workers: [worker],
+        message: `${worker} has waited for ${key} for ${waited} ms, and nothing went wrong`,
+      })
+    }
+    return {
+      line(line) {
+        if (line.kind === "fault" || (line.kind === "state" && isStuck(line.value)))
+          for (const wait of waits.values()) wait.calm = false
+        if (line.kind !== "lock") return
+        const name = `${line.ownerId} ${line.key}`
+        const wait = waits.get(name)
+        if (line.type === "Waiting") waits.set(name, wait ?? { line, calm: true })
+        else if (line.type === "Acquired" || line.type === "GaveUp") {
+          if (wait !== undefined) judge(wait, line.at)
+          waits.delete(name)
+        }
+      },
+      end(at) {
+        for (const wait of waits.values()) judge(wait, at)
+      },
+    }
+  },
+}
+
+const isStuck = (value: object): boolean => JSON.stringify(value).includes('"stuck"')
+
+/** Nobody is asked twice for one waiter. */
+export const oneRequest: Invariant = {
+  name: "one request per waiter",
+  sentence: "An owner is asked to leave once for each time that somebody waits.",
+  watch(found: (violation: Found) => void) {
+    const asked = new Set<string>()
+    return {
+      line(line) {
+        if (line.kind !== "lock") return
+        const { key, ownerId, waiterId, worker } = line
+        if (line.type === "Waiting" || line.type === "GaveUp" || line.type === "Acquired") {
+          // It may wait anew, under another nonce.
+          for (const name of asked) if (name.endsWith(` ${key} ${ownerId}`)) asked.delete(name)
+        } else if (line.type === "ReleaseRequested") {
+          const name = `${ownerId} ${line.token} ${key} ${waiterId}`
+          if (asked.has(name)) found({ key, workers: [worker], message: `${worker} is asked twice for ${waiterId}` })
+          asked.add(name)
+        }
+      },
+    }
+  },
+}

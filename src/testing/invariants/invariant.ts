@@ -1,0 +1,87 @@
+import { isTraceLine } from "../../inspector/trace-text.ts"
+/**
+ * What an invariant of traces is: a sentence, and a watch that sees every line once, in order, and says where the sentence
+ * doesn't hold. Watches keep little, so that long runs can be watched while they happen.
+ *
+ * Not promised: that a trace without the lines a watch looks at is fine. What isn't told can't be judged; of a live trace
+ * without `applied` lines the store's truth is not known.
+ */
+import type { Trace, TraceLine, UnknownLine } from "../../inspector/trace.ts"
+
+/** One place where an invariant doesn't hold. */
+export interface Violation {
+  /** The invariant's name. */
+  readonly invariant: string
+  /** When, in Unix milliseconds of the trace. */
+  readonly at: number
+  /** What is wrong there. */
+  readonly message: string
+  /** The lock key, where it is about one. */
+  readonly key?: string
+  /** The workers that it is about. */
+  readonly workers: readonly string[]
+  /** The number of the line at which it showed, the first after the header being 0. */
+  readonly line: number
+}
+
+/** What a watch tells of a violation; the rest is known to who asks it. */
+export type Found = Pick<Violation, "message" | "workers"> & Partial<Pick<Violation, "key" | "at">>
+
+/** Sees one trace. */
+export interface Watch {
+  /** The next line. */
+  line(line: TraceLine): void
+  /** The trace is over, at this time: what was to come has not come. */
+  end?(at: number): void
+}
+
+/** Something that must be true of every trace. */
+export interface Invariant {
+  /** Short, for lists: `one owner`. */
+  readonly name: string
+  /** What must be true. */
+  readonly sentence: string
+  /** Begins to watch a trace. `found` is called for each violation, during the line that shows it. */
+  watch(found: (violation: Found) => void): Watch
+}
+
+/** Watches one trace for several invariants at once, line by line. */
+export class TraceWatch {
+  /** What was found so far, in the order of the lines. */
+  readonly violations: Violation[] = []
+  readonly #watches: readonly Watch[]
+  #line = -1
+  #at = 0
+
+  /** Begins to watch. `onViolation` is called for each, at once. */
+  constructor(invariants: readonly Invariant[], onViolation: (violation: Violation) => void = () => {}) {
+    this.#watches = invariants.map((invariant) =>
+      invariant.watch(({ at = this.#at, ...found }) => {
+        const violation = { invariant: invariant.name, at, line: this.#line, ...found }
+        this.violations.push(violation)
+        onViolation(violation)
+      }),
+    )
+  }
+
+  /** The next line. Lines of kinds that this release doesn't know are passed over. */
+  line(line: TraceLine | UnknownLine): void {
+    this.#line++
+    if (!isTraceLine(line)) return
+    this.#at = line.at
+    for (const watch of this.#watches) watch.line(line)
+  }
+
+  /** The trace is over. */
+  end(): void {
+    for (const watch of this.#watches) watch.end?.(this.#at)
+  }
+}
+
+/** All violations of a trace, in the order in which they show. Violations at its end come last. */
+export function checkTrace(trace: Pick<Trace, "lines">, invariants: readonly Invariant[]): readonly Violation[] {
+  const watch = new TraceWatch(invariants)
+  for (const line of trace.lines) watch.line(line)
+  watch.end()
+  return watch.violations
+}

@@ -1,0 +1,47 @@
+/** The invariants of leasehold, each to be had alone, and all of them. */
+import { oneRequest, waitersAreServed, withinBudget } from "./budgets.ts"
+import { claimsKeepState, fencedBeforeRestore, noOldTokens, noStepBack } from "./heads.ts"
+import type { Invariant } from "./invariant.ts"
+import { noNeedlessLoss, noOrphans, nothingLeft } from "./losses.ts"
+import { growingTokens, oneOwner, workUnderLease } from "./owners.ts"
+import { oneClose, settledBeforeRelease } from "./work.ts"
+
+export { checkTrace, type Found, type Invariant, TraceWatch, type Violation, type Watch } from "./invariant.ts"
+
+/** Every invariant by what it is about. */
+export const invariants: {
+  readonly oneOwner: Invariant
+  readonly growingTokens: Invariant
+  readonly workUnderLease: Invariant
+  readonly noOldTokens: Invariant
+  readonly noStepBack: Invariant
+  readonly claimsKeepState: Invariant
+  readonly fencedBeforeRestore: Invariant
+  readonly settledBeforeRelease: Invariant
+  readonly oneClose: Invariant
+  readonly withinBudget: Invariant
+  readonly waitersAreServed: Invariant
+  readonly oneRequest: Invariant
+  readonly noNeedlessLoss: Invariant
+  readonly noOrphans: Invariant
+  readonly nothingLeft: Invariant
+} = {
+  oneOwner,
+  growingTokens,
+  workUnderLease,
+  noOldTokens,
+  noStepBack,
+  claimsKeepState,
+  fencedBeforeRestore,
+  settledBeforeRelease,
+  oneClose,
+  withinBudget,
+  waitersAreServed,
+  oneRequest,
+  noNeedlessLoss,
+  noOrphans,
+  nothingLeft,
+}
+
+/** All of them. */
+export const allInvariants: readonly Invariant[] = Object.values(invariants)

@@ -1,0 +1,65 @@
+// Pins what is said of calls, waiters and requests, by traces that are right and traces that are not.
+import { describe, expect, it } from "vitest"
+import { invariants } from "../../../src/testing/invariants/mod.ts"
+import { acquired, asked, call, fault, gaveUp, key, told, waiting } from "./told.ts"
+
+const { withinBudget, waitersAreServed, oneRequest } = invariants
+
+describe("within budget", () => {
+  it("is content with a call that settles in time, also by failing, and with one whose process was stopped", () => {
+    expect(told(withinBudget, call(0, "a", "began"), call(30_500, "a", "failed"))).toEqual([])
+    expect(told(withinBudget, call(0, "a", "began"), fault(9, "a", "pause"), call(90_000, "a", "ended"))).toEqual([])
+    expect(told(withinBudget, call(0, "a", "began"), fault(9, "a", "crash"), fault(90_000, "b", "crash"))).toEqual([])
+  })
+
+  it("tells of one that settles late, and of one that never does", () => {
+    const message = "a use of ledger/k by a has taken 33000 ms, with a budget of 30000 ms"
+    expect(told(withinBudget, call(0, "a", "began"), call(33_000, "a", "ended"))).toEqual([message])
+    expect(told(withinBudget, call(0, "a", "began"), fault(33_000, "b", "pause"))).toEqual([message])
+  })
+})
+
+describe("waiters are served", () => {
+  const hours = 400_000
+
+  it("is content where one gets the key or gives up in time, or where something went wrong meanwhile", () => {
+    expect(told(waitersAreServed, waiting(0, "b"), acquired(100_000, "b", 2))).toEqual([])
+    expect(told(waitersAreServed, waiting(0, "b"), gaveUp(100_000, "b"))).toEqual([])
+    expect(told(waitersAreServed, waiting(0, "b"), fault(5, "c", "crash"), acquired(hours, "b", 2))).toEqual([])
+    const stuck = {
+      kind: "state",
+      at: 5,
+      worker: "a",
+      key,
+      token: 1,
+      value: { handingOff: { work: "stuck" } },
+    } as never
+    expect(told(waitersAreServed, waiting(0, "b"), stuck, acquired(hours, "b", 2))).toEqual([])
+  })
+
+  it("tells of one that waits on and on", () => {
+    expect(told(waitersAreServed, waiting(0, "b"), acquired(hours, "b", 2))).toHaveLength(1)
+    expect(told(waitersAreServed, waiting(0, "b"), acquired(hours, "c", 2))).toEqual([
+      "b has waited for ledger/k for 400000 ms, and nothing went wrong",
+    ])
+  })
+})
+
+describe("one request per waiter", () => {
+  it("is content with one for each wait, whoever waits how often", () => {
+    const lines = [
+      asked(1, "a", 1, "b.1"),
+      gaveUp(2, "b"),
+      waiting(3, "b"),
+      asked(4, "a", 1, "b.1"),
+      asked(5, "a", 1, "c.1"),
+    ]
+    expect(told(oneRequest, waiting(0, "b"), ...lines)).toEqual([])
+  })
+
+  it("tells of a second one for the same wait", () => {
+    expect(told(oneRequest, waiting(0, "b"), asked(1, "a", 1, "b.1"), asked(2, "a", 1, "b.1"))).toEqual([
+      "a is asked twice for b.1",
+    ])
+  })
+})

@@ -1,0 +1,52 @@
+// Pins what is said of losses and of what is left lying about, by traces that are right and traces that are not.
+import { describe, expect, it } from "vitest"
+import type { CallLine } from "../../../src/inspector/trace.ts"
+import { invariants } from "../../../src/testing/invariants/mod.ts"
+import { acquired, call, fault, lease, lost, told } from "./told.ts"
+
+const { noNeedlessLoss, noOrphans, nothingLeft } = invariants
+
+describe("no needless loss", () => {
+  it("is content with a loss after a fault of its holder's, or of all, or a stranger's write", () => {
+    for (const worker of ["a", null])
+      expect(told(noNeedlessLoss, fault(0, worker, "slow"), acquired(1, "a", 1), lost(60_000, "a"))).toEqual([])
+    expect(told(noNeedlessLoss, lease(0, null, "s"), lost(400_000, "a"))).toEqual([])
+  })
+
+  it("tells of one that nothing explains: no fault, another's, or one that is long over", () => {
+    for (const lines of [[], [fault(0, "b", "crash")], [fault(-100_000, "a", "slow")]])
+      expect(told(noNeedlessLoss, ...lines, lost(60_000, "a"))).toHaveLength(1)
+  })
+})
+
+describe("no orphaned lease", () => {
+  it("is content with leases that are renewed, given up, or whose owner was killed", () => {
+    const owned = [acquired(0, "a", 1), lease(0, "a", "a.1", 30_000)]
+    expect(told(noOrphans, ...owned, lease(20_000, "a", "a.1", 50_000), lease(40_000, "a", null))).toEqual([])
+    expect(told(noOrphans, ...owned, fault(9, "a", "crash"), lease(40_000, "b", "b.1", 70_000))).toEqual([])
+  })
+
+  it("tells of one that ran out while its owner lived, as it shows: when another takes it, or at the end", () => {
+    const owned = [acquired(0, "a", 1), lease(0, "a", "a.1", 30_000)]
+    const message = "the lease of a on ledger=2fk ran out 10000 ms ago, and nothing befell it"
+    expect(told(noOrphans, ...owned, lease(40_000, "b", "b.1", 70_000))).toEqual([message])
+    expect(told(noOrphans, ...owned, lost(40_000, "c"))).toEqual([message])
+  })
+})
+
+describe("nothing left behind", () => {
+  const drained = (at: number): CallLine => ({ ...call(at, "a", "ended"), call: "drain" })
+  const left = "a has left, and is still in the record ledger=2fk"
+
+  it("is content where a record names nobody, or somebody who hasn't left, or was killed before it could", () => {
+    const owned = [acquired(0, "a", 1), lease(0, "a", "a.1", 30_000)]
+    expect(told(nothingLeft, ...owned, lease(5, "a", null), drained(6))).toEqual([])
+    expect(told(nothingLeft, ...owned, drained(5), fault(6, "a", "crash"))).toEqual([])
+    expect(told(nothingLeft, ...owned, lost(5, "a"), drained(6))).toEqual([])
+  })
+
+  it("tells of an owner, and of a waiter, that has left without a word", () => {
+    expect(told(nothingLeft, acquired(0, "a", 1), lease(0, "a", "a.1", 30_000), drained(6))).toEqual([left])
+    expect(told(nothingLeft, acquired(0, "a", 1), lease(0, "b", "b.1", 30_000, "a.1"), drained(6))).toEqual([left])
+  })
+})

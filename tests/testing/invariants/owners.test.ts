@@ -1,0 +1,78 @@
+// Pins what is said of owners and their tokens, by traces that are right and traces that are not.
+import { describe, expect, it } from "vitest"
+import { invariants } from "../../../src/testing/invariants/mod.ts"
+import { acquired, fault, granted, key, lost, released, removed, renewed, told, violations, work } from "./told.ts"
+
+const { oneOwner, growingTokens, workUnderLease } = invariants
+
+describe("one owner", () => {
+  it("is content where each acquires after the other has given up, lost it, crashed, or run out", () => {
+    const next = acquired(10_000, "b", 2)
+    for (const end of [lost, released, granted])
+      expect(told(oneOwner, acquired(0, "a", 1), end(9000, "a"), next)).toEqual([])
+    expect(told(oneOwner, acquired(0, "a", 1), fault(9000, "a", "crash"), next)).toEqual([])
+    expect(told(oneOwner, acquired(0, "a", 1, 9900), next)).toEqual([])
+  })
+
+  it("tells of a key that is acquired while another holds it, and for how long that one did", () => {
+    expect(violations(oneOwner, acquired(0, "a", 1), acquired(10_000, "b", 2))).toEqual([
+      {
+        ...{ invariant: "one owner", at: 10_000, line: 1, key, workers: ["a", "b"] },
+        message: "b acquires ledger/k while a holds it for 17000 ms more",
+      },
+    ])
+  })
+
+  it("counts renewals, of the owner that holds", () => {
+    const late = acquired(30_000, "b", 2)
+    expect(told(oneOwner, acquired(0, "a", 1), late)).toEqual([])
+    expect(told(oneOwner, acquired(0, "a", 1), renewed(9000, "a", 1), late)).toHaveLength(1)
+    expect(told(oneOwner, acquired(0, "a", 1), lost(8000, "a"), renewed(9000, "a", 1), late)).toEqual([])
+  })
+
+  it("takes a deadline for a time of its holder's clock", () => {
+    const slow = [acquired(0, "a", 1, 20_000), acquired(20_500, "b", 2)] as const
+    expect(told(oneOwner, ...slow)).toEqual([])
+    expect(told(oneOwner, fault(0, "a", "clock", { rate: 0.95 }), ...slow)).toHaveLength(1)
+    expect(told(oneOwner, fault(0, "a", "clock", { rate: 1.05 }), ...slow)).toEqual([])
+  })
+
+  it("tells keys apart", () => {
+    expect(told(oneOwner, acquired(0, "a", 1), { ...acquired(10, "b", 2), key: "ledger/other" })).toEqual([])
+  })
+})
+
+describe("growing tokens", () => {
+  it("is content where each is greater, and tells where one isn't", () => {
+    expect(told(growingTokens, acquired(0, "a", 1), acquired(1, "b", 2), acquired(2, "a", 5))).toEqual([])
+    expect(told(growingTokens, acquired(0, "a", 7), acquired(1, "b", 7))).toHaveLength(1)
+    expect(told(growingTokens, acquired(0, "a", 7), acquired(1, "b", 8), acquired(2, "a", 3))).toHaveLength(1)
+  })
+
+  it("asks nothing of a record that an operator deleted, and all of one that its owner did", () => {
+    const owners = [acquired(0, "a", 7), acquired(9, "b", 6)] as const
+    expect(told(growingTokens, removed(5, null), ...owners)).toEqual([])
+    expect(told(growingTokens, removed(5, "a"), ...owners)).toHaveLength(1)
+  })
+})
+
+describe("work under a lease", () => {
+  it("is content with what begins before the deadline, and with a close after it", () => {
+    const lines = [
+      work(26_000, "a", "use began", 1),
+      work(28_000, "a", "use ended", 1),
+      work(29_000, "a", "close began", 1),
+    ]
+    expect(told(workUnderLease, acquired(0, "a", 1), ...lines)).toEqual([])
+  })
+
+  it("tells of work that begins after the deadline, or after the end of the lease", () => {
+    const begun = (at: number) => work(at, "a", "checkpoint began", 1)
+    expect(told(workUnderLease, acquired(0, "a", 1), begun(28_000))).toEqual([
+      "a begins a checkpoint on ledger/k 1000 ms after its deadline",
+    ])
+    expect(told(workUnderLease, acquired(0, "a", 1), released(5, "a"), begun(6))).toEqual([
+      "a begins a checkpoint on ledger/k when its lease has ended",
+    ])
+  })
+})
