@@ -223,7 +223,7 @@ export interface CallLine extends OfWorker {
   readonly edge: "began" | "ended" | "failed"
   /** The key that it is about, where it is about one. */
   readonly key?: string
-  /** By when it has to settle, in milliseconds from its beginning, where it has to. */
+  /** By when it has to settle, or the function of a use to begin, in milliseconds from its beginning; absent: never. */
   readonly budget?: number
   /** Its effect is to be stored before it settles. */
   readonly durable?: boolean

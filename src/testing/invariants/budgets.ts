@@ -1,6 +1,6 @@
 /** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
 import type { CallLine, LockLine } from "../../inspector/trace.ts"
-import type { Found, Invariant } from "./invariant.ts"
+import type { Invariant } from "./invariant.ts"
 
 /** What a worker's clock may go wrong by, and what settling may take beyond a budget: turns of the event loop. */
 const slowest = 1.06
@@ -30,6 +30,10 @@ export const withinBudget: Invariant = {
           open.delete(line.id)
         } else if (line.kind === "fault" && stops.has(line.fault)) {
           for (const [id, { worker }] of open) if (worker === line.worker || line.worker === null) open.delete(id)
+        } else if (line.kind === "work" && line.work === "use" && line.edge === "began") {
+          // The budget of a use ends when its function begins; whose that is of several on one key, nobody can tell.
+          for (const [id, { call, key, worker }] of open)
+            if (call === "use" && key === line.key && worker === line.worker) open.delete(id)
         }
       },
       end(at) {
@@ -40,7 +44,16 @@ export const withinBudget: Invariant = {
 }
 
 /** Faults after which a process can't be expected to answer in time. */
-const stops: ReadonlySet<string> = new Set(["crash", "pause", "suspend", "sleep", "stall", "resume"])
+const stops: ReadonlySet<string> = new Set([
+  "crash",
+  "restart",
+  "drain",
+  "pause",
+  "suspend",
+  "sleep",
+  "stall",
+  "resume",
+])
 
 interface Wait {
   readonly line: LockLine
@@ -92,21 +105,29 @@ const isStuck = (value: object): boolean => JSON.stringify(value).includes('"stu
 /** Nobody is asked twice for one waiter. */
 export const oneRequest: Invariant = {
   name: "one request per waiter",
-  sentence: "An owner is asked to leave once for each time that somebody waits.",
-  watch(found: (violation: Found) => void) {
-    const asked = new Set<string>()
+  sentence: "An owner is asked to leave no more often for a waiter than that one has begun to wait.",
+  watch(found) {
+    const waits = new Map<string, number>()
+    const asked = new Map<string, number>()
+    const count = (counts: Map<string, number>, name: string): number => {
+      const times = (counts.get(name) ?? 0) + 1
+      counts.set(name, times)
+      return times
+    }
     return {
       line(line) {
         if (line.kind !== "lock") return
-        const { key, ownerId, waiterId, worker } = line
-        if (line.type === "Waiting" || line.type === "GaveUp" || line.type === "Acquired") {
-          // It may wait anew, under another nonce.
-          for (const name of asked) if (name.endsWith(` ${key} ${ownerId}`)) asked.delete(name)
-        } else if (line.type === "ReleaseRequested") {
-          const name = `${ownerId} ${line.token} ${key} ${waiterId}`
-          if (asked.has(name)) found({ key, workers: [worker], message: `${worker} is asked twice for ${waiterId}` })
-          asked.add(name)
-        }
+        const { key, ownerId, waiterId, worker, token } = line
+        if (line.type === "Waiting") count(waits, `${key} ${ownerId}`)
+        if (line.type !== "ReleaseRequested") return
+        const times = count(asked, `${key} ${ownerId} ${token} ${waiterId}`)
+        const waited = waits.get(`${key} ${waiterId}`) // undefined: a stranger, who doesn't tell
+        if (waited === undefined || times <= waited) return
+        found({
+          key,
+          workers: [worker],
+          message: `${worker} is asked ${times} times for ${waiterId}, who waited ${waited} times`,
+        })
       },
     }
   },

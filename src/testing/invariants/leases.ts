@@ -27,12 +27,11 @@ export class Holdings {
 
   /** Takes in a line. */
   take(line: TraceLine): void {
+    const ended = endedLife(line)
+    if (ended !== undefined) this.#end(ended, line.at)
     if (line.kind === "lock") this.#lock(line)
-    else if (line.kind === "fault") {
-      const { worker, fault, detail, at } = line
-      if (fault === "clock" && worker !== null) this.#rates.set(worker, Number(detail["rate"] ?? 1))
-      if (fault === "crash" && worker !== null) this.#crashed(worker, at)
-    }
+    else if (line.kind === "fault" && line.fault === "clock" && line.worker !== null)
+      this.#rates.set(line.worker, Number(line.detail["rate"] ?? 1))
   }
 
   /** Whoever holds a key at a moment. */
@@ -53,8 +52,9 @@ export class Holdings {
       this.#last.delete(name) // so that the last one is the youngest
       this.#last.set(name, { worker, ownerId, key, token: token ?? 0, until: this.#until(line), ended: undefined })
     } else if (known !== undefined && known.ended === undefined) {
-      if (type === "Renewed") Object.assign(known, { until: this.#until(line), token: token ?? known.token })
-      else if (type === "Lost" || type === "Granted" || type === "Released" || type === "GaveUp") known.ended = at
+      if (type === "Lost" || type === "Granted" || type === "Released" || type === "GaveUp") known.ended = at
+      else if (line.deadline !== undefined)
+        Object.assign(known, { until: this.#until(line), token: token ?? known.token })
     }
   }
 
@@ -62,9 +62,19 @@ export class Holdings {
     return at + (deadline - wall) / (this.#rates.get(worker) ?? 1)
   }
 
-  #crashed(worker: string, at: number): void {
+  #end(worker: string, at: number): void {
     for (const holding of this.#last.values()) if (holding.worker === worker) holding.ended ??= at
   }
+}
+
+/**
+ * Whose life is over by this line: a process that was killed, or that is started again after it has left. What it had under
+ * way has no end.
+ */
+export function endedLife(line: TraceLine): string | undefined {
+  if (line.kind === "fault" && line.worker !== null && (line.fault === "crash" || line.fault === "restart"))
+    return line.worker
+  return line.kind === "call" && line.call === "start" && line.edge === "began" ? line.worker : undefined
 }
 
 /** Deadlines in a trace are whole milliseconds, and times are rounded. */

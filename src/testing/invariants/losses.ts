@@ -2,6 +2,7 @@
 import type { AppliedLine, TraceLease } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
+import { endedLife } from "./leases.ts"
 
 /** How long a fault may have effects: a lease that wasn't renewed for it, a clock that is in doubt, a request in flight. */
 const aftermathMs = 120_000
@@ -93,12 +94,12 @@ export const nothingLeft: Invariant = {
     const unclean = new Set<string>()
     return {
       line(line) {
+        left.delete(endedLife(line) ?? "")
         if (line.kind === "lock") {
           workers.set(line.ownerId, line.worker)
           if (line.type === "Lost" || line.result === "unknown" || line.result === "alreadyLost")
             unclean.add(line.ownerId)
         } else if (line.kind === "fault") {
-          if (line.fault === "crash" || line.fault === "restart") left.delete(line.worker ?? "")
           for (const [ownerId, worker] of workers) if (worker === line.worker) unclean.add(ownerId)
           if (line.worker === null) for (const ownerId of workers.keys()) unclean.add(ownerId)
         } else if (line.kind === "call" && (line.call === "drain" || line.call === "close")) {

@@ -1,7 +1,7 @@
 // Pins what is said of calls, waiters and requests, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
-import { acquired, asked, call, fault, gaveUp, key, told, waiting } from "./told.ts"
+import { acquired, asked, call, fault, gaveUp, key, told, waiting, work } from "./told.ts"
 
 const { withinBudget, waitersAreServed, oneRequest } = invariants
 
@@ -10,6 +10,14 @@ describe("within budget", () => {
     expect(told(withinBudget, call(0, "a", "began"), call(30_500, "a", "failed"))).toEqual([])
     expect(told(withinBudget, call(0, "a", "began"), fault(9, "a", "pause"), call(90_000, "a", "ended"))).toEqual([])
     expect(told(withinBudget, call(0, "a", "began"), fault(9, "a", "crash"), fault(90_000, "b", "crash"))).toEqual([])
+  })
+
+  it("asks no more of a use whose function has begun in time", () => {
+    const begun = work(20_000, "a", "use began", 1)
+    expect(told(withinBudget, call(0, "a", "began"), begun, call(90_000, "a", "ended"))).toEqual([])
+    expect(
+      told(withinBudget, call(0, "a", "began"), { ...begun, worker: "b" }, call(90_000, "a", "ended")),
+    ).toHaveLength(1)
   })
 
   it("tells of one that settles late, and of one that never does", () => {
@@ -46,20 +54,16 @@ describe("waiters are served", () => {
 })
 
 describe("one request per waiter", () => {
-  it("is content with one for each wait, whoever waits how often", () => {
-    const lines = [
-      asked(1, "a", 1, "b.1"),
-      gaveUp(2, "b"),
-      waiting(3, "b"),
-      asked(4, "a", 1, "b.1"),
-      asked(5, "a", 1, "c.1"),
-    ]
-    expect(told(oneRequest, waiting(0, "b"), ...lines)).toEqual([])
+  it("is content with one for each wait, also when they are told late, and with a stranger's", () => {
+    const waits = [waiting(0, "b"), gaveUp(2, "b"), waiting(3, "b")]
+    const requests = [asked(4, "a", 1, "b.1"), asked(4, "a", 1, "b.1"), asked(5, "c", 2, "b.1")]
+    expect(told(oneRequest, ...waits, ...requests)).toEqual([])
+    expect(told(oneRequest, asked(1, "a", 1, "stranger"), asked(2, "a", 1, "stranger"))).toEqual([])
   })
 
   it("tells of a second one for the same wait", () => {
     expect(told(oneRequest, waiting(0, "b"), asked(1, "a", 1, "b.1"), asked(2, "a", 1, "b.1"))).toEqual([
-      "a is asked twice for b.1",
+      "a is asked 2 times for b.1, who waited 1 times",
     ])
   })
 })

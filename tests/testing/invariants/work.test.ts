@@ -14,6 +14,7 @@ describe("settled before release", () => {
     expect(told(settledBeforeRelease, use, lost(2, "a"), released(3, "a", { result: "alreadyLost" }))).toEqual([])
     expect(told(settledBeforeRelease, use, fault(1, "a", "crash"), released(3, "a"))).toEqual([])
     expect(told(settledBeforeRelease, use, released(3, "b"))).toEqual([])
+    expect(told(settledBeforeRelease, work(0, "a", "checkpoint began", 1), released(3, "a"))).toEqual([])
   })
 
   it("tells of a release, and of a grant, under work that goes on", () => {
