@@ -33,8 +33,8 @@ export interface FleetParts<S, C> {
   readonly onFailure: (what: string, message: string) => void
 }
 
-/** How long a fleet is left in peace before it is looked at, in milliseconds: every budget and every lease ends in it. */
-const calm = 90_000
+/** How long everything is left in peace after the last process has left, in milliseconds: every wait ends in it. */
+const calm = 60_000
 
 /** Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells. */
 export function runFleet<S, C>(plan: Plan, parts: FleetParts<S, C>): Promise<number> {
@@ -77,7 +77,6 @@ class Fleet<S, C> {
     const clients = Array.from(this.#members.keys(), (name) => this.#client(name))
     await time.advance(this.#plan.duration)
     this.#heal()
-    await time.advance(calm)
     await time.runUntil(Promise.all(clients))
     await this.#look()
     await this.#end()

@@ -3,6 +3,7 @@
  * lost answers. Each is told by a line of the trace.
  */
 import type { LockLine, StateLine, TraceLine } from "../../inspector/trace.ts"
+import { faultKinds } from "./plan.ts"
 
 /** Notes what a run has come to: the names below, and those of the workload's own `sometimes`. */
 export class Reached {
@@ -28,10 +29,11 @@ function namesOf(line: TraceLine): readonly (string | undefined)[] {
       return [line.note]
     case "applied":
       return [line.op === "remove" && line.area === "leases" ? "a record was deleted" : undefined]
+    case "fault":
+      return [`the fault ${line.fault}`]
     case "request":
     case "handoff":
     case "work":
-    case "fault":
       return []
   }
 }
@@ -93,5 +95,6 @@ export const sometimesAtLeast: readonly string[] = [
     "a write was throttled",
     "a record was deleted",
     "work was stuck",
+    ...faultKinds.map((kind) => `the fault ${kind}`),
   ]),
 ]
