@@ -1,5 +1,5 @@
 /** That nothing is lost, or left lying about, without a reason. */
-import type { AppliedLine, TraceLease } from "../../inspector/trace.ts"
+import type { AppliedLine, FaultLine, TraceLease } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"
@@ -11,8 +11,9 @@ const aftermathMs = 120_000
 class Faults {
   readonly #last = new Map<string | null, number>()
 
-  note(worker: string | null, at: number): void {
-    this.#last.set(worker, at)
+  /** How a clock goes is told as a fault, and is none. */
+  note({ worker, fault, at }: FaultLine): void {
+    if (fault !== "clock") this.#last.set(worker, at)
   }
 
   /** Whether something has befallen this worker, or everybody, lately. */
@@ -30,7 +31,7 @@ export const noNeedlessLoss: Invariant = {
     const tampered = new Set<string>()
     return {
       line(line) {
-        if (line.kind === "fault") faults.note(line.worker, line.at)
+        if (line.kind === "fault") faults.note(line)
         else if (line.kind === "applied" && line.worker === null) tampered.add(line.name)
         else if (line.kind === "lock" && line.type === "Lost") {
           const { worker, key, at, error } = line
@@ -67,7 +68,7 @@ export const noOrphans: Invariant = {
     }
     return {
       line(line) {
-        if (line.kind === "fault") faults.note(line.worker, line.at)
+        if (line.kind === "fault") faults.note(line)
         else if (line.kind === "lock") workers.set(line.ownerId, line.worker)
         else if (line.kind === "applied" && line.area === "leases") {
           const before = leases.get(line.name)

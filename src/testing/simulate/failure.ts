@@ -3,15 +3,15 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { formatTrace } from "../../inspector/trace-text.ts"
 import type { TraceHeader, TraceLine } from "../../inspector/trace.ts"
+import type { Violation } from "../invariants/mod.ts"
 import type { Plan, TimedFault } from "./plan.ts"
-import type { Problem } from "./run.ts"
 
 /** What a failure is made of. */
 export interface FailureParts {
   readonly plan: Plan
   /** The drawn faults were so many; the plan's are what was left of them. */
   readonly drawn: number
-  readonly problems: readonly Problem[]
+  readonly violations: readonly Violation[]
   readonly header: TraceHeader
   readonly lines: readonly TraceLine[]
   readonly rerun: string
@@ -24,7 +24,7 @@ export class SimulationError extends Error {
   /** The seed that failed. */
   readonly seed: number
   /** What went against which invariant, the first first. */
-  readonly problems: readonly Problem[]
+  readonly violations: readonly Violation[]
   /** The run, with the faults that were left when looking for fewer ended: its `faults` make a `script`. */
   readonly plan: Plan
 
@@ -33,7 +33,7 @@ export class SimulationError extends Error {
     super(messageOf(parts))
     this.name = "SimulationError"
     this.seed = parts.plan.seed
-    this.problems = parts.problems
+    this.violations = parts.violations
     this.plan = parts.plan
   }
 }
@@ -50,11 +50,11 @@ export function failureOf(parts: FailureParts): SimulationError {
 
 const traceFile = (reports: string, { seed }: Plan): string => join(reports, `seed-${seed}.ndjson`)
 
-/** How many problems are told beside the first. */
+/** How many violations are told beside the first. */
 const shown = 4
 
-function messageOf({ plan, drawn, problems, rerun, commit, reports }: FailureParts): string {
-  const [first, ...more] = problems
+function messageOf({ plan, drawn, violations, rerun, commit, reports }: FailureParts): string {
+  const [first, ...more] = violations
   return [
     `seed ${plan.seed}: ${first?.invariant ?? "failed"}: ${first?.message ?? ""}`,
     ...more.slice(0, shown).map(({ invariant, message }) => `and     ${invariant}: ${message}`),

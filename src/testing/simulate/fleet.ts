@@ -86,7 +86,8 @@ class Fleet<S, C> {
   #tell(line: TraceLine): void {
     this.#parts.onLine(line)
     const due = this.#moments.reached(line)
-    if (due !== undefined) this.#strike(due)
+    // What is under way is done first: a process is struck between two turns of its event loop, as real ones are.
+    if (due !== undefined) this.#time.soon(() => this.#strike(due))
   }
 
   #due(fault: TimedFault): void {
@@ -111,11 +112,7 @@ class Fleet<S, C> {
         member.kill()
         return this.#restart(member, fault.ms)
       case "drain":
-        return void member.leave().then(() => {
-          if (this.#isOver) return
-          member.kill()
-          this.#restart(member, fault.ms)
-        })
+        return void this.#drain(member, fault.ms)
       case "pause":
       case "stall":
         return member.freeze(fault.ms, false)
@@ -127,6 +124,14 @@ class Fleet<S, C> {
       case "failingHook":
         return member.hooks?.add(fault)
     }
+  }
+
+  async #drain(member: Member<S, C>, ms: number): Promise<void> {
+    const stuck = await member.leave()
+    if (this.#isOver || !member.isAlive) return
+    if (stuck.length > 0) this.#recorder.fault("crash", { worker: member.name, detail: { stuck: stuck.length } })
+    member.kill()
+    this.#restart(member, ms)
   }
 
   #restart(member: Member<S, C>, ms: number): void {

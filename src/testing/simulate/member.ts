@@ -140,6 +140,7 @@ export class Member<S, C> {
     if (life?.manager === undefined || life.leaving) return []
     life.leaving = true
     try {
+      await this.#up()
       const { manager } = life
       const budget = graceOf(this.#parts.times)
       const draining = this.#recorder.call({ call: "drain", budget }, () => manager.drain())
@@ -164,7 +165,9 @@ export class Member<S, C> {
     if (asleep) life.host.sleep()
     else life.host.pause()
     this.#parts.time.after(ms, () => {
-      if (this.#isPresent(life) && this.#freezes === freeze) life.host.resume()
+      if (!this.#isPresent(life) || this.#freezes !== freeze) return
+      this.#parts.recorder.fault("resume", { worker: this.name })
+      life.host.resume()
     })
   }
 
@@ -179,15 +182,25 @@ export class Member<S, C> {
     this.#life?.host.stepWall(ms)
   }
 
-  /** Runs fn in the sandbox of a key. Rejects as `SandboxManager.use` does, and with ProcessGone. */
+  /**
+   * Runs fn in the sandbox of a key. Rejects as `SandboxManager.use` does, and with ProcessGone. The trace tells of two
+   * calls: the use, and the wait until fn begins, which alone has a budget.
+   */
   use<A>(key: string, fn: (state: S, context: HookContext) => A | Promise<A>, options: CallOptions = {}): Promise<A> {
     const { timeout, durable = false } = options
-    return this.#call({ call: "use", durable, ...this.#of(key), ...budgetOf(timeout) }, (life) => {
+    return this.#call({ call: "use", durable, ...this.#of(key) }, ({ hooks, manager, sandbox }) => {
+      const begun = Promise.withResolvers<void>()
       const faulty = async (state: S, context: HookContext): Promise<A> => {
-        await life.hooks.before("use")
+        begun.resolve()
+        await hooks.before("use")
         return fn(state, context)
       }
-      return life.manager.use(life.sandbox, key, this.#recorder.use(faulty), options)
+      const used = manager.use(sandbox, key, this.#recorder.use(faulty), options)
+      used.catch(begun.reject)
+      this.#recorder
+        .call({ call: "acquire", ...this.#of(key), ...budgetOf(timeout) }, () => begun.promise)
+        .catch(() => {})
+      return used
     })
   }
 
@@ -207,22 +220,24 @@ export class Member<S, C> {
 
   /** Anything else that a manager can do, which the trace doesn't tell. Rejects as that does, and with ProcessGone. */
   async ask<A>(call: (manager: SandboxManager, sandbox: SandboxDefinition<S, C>) => Promise<A>): Promise<A> {
-    const life = this.#up()
+    const life = await this.#up()
     return this.#orGone(life, call(life.manager, life.sandbox))
   }
 
   /** A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection. */
   async #call<A>(asked: Asked, make: (life: Up<S, C>) => Promise<A>): Promise<A> {
-    const life = this.#up()
+    const life = await this.#up()
     return this.#orGone(
       life,
       this.#recorder.call(asked, () => make(life)),
     )
   }
 
-  #up(): Up<S, C> {
+  /** The present life, once a call has reached it: one that is stopped hears of nothing before it goes on. */
+  async #up(): Promise<Up<S, C>> {
     const life = this.#life
     if (life?.manager === undefined) throw new ProcessGone(`the process ${this.name} isn't up`)
+    await this.#orGone(life, new Promise<void>((resolve) => life.host.soon(resolve)))
     return life as Up<S, C>
   }
 
@@ -231,12 +246,13 @@ export class Member<S, C> {
   }
 
   #born(): Life<S, C> {
-    const { name, time, clock, sandbox } = this.#parts
+    const { name, time, clock, sandbox, recorder } = this.#parts
     this.#lives++
     const host = new VirtualHost(time, { name, ...clock })
     const hooks = new HookFaults(host)
     const gone = Promise.withResolvers<never>()
     gone.promise.catch(() => {})
+    recorder.fault("clock", { worker: name, detail: { ...clock } })
     const life = {
       host,
       hooks,

@@ -15,7 +15,6 @@ export type { Hook, HookFault, Moment, ProcessFault } from "./faults.ts"
 export type { CallOptions } from "./member.ts"
 export type { SimulatedClocks, SimulateOptions } from "./options.ts"
 export type { Fault, FaultKind, Plan, PlannedClock, PlannedTimes, TimedFault } from "./plan.ts"
-export type { Problem } from "./run.ts"
 export { NeverReachedError } from "./tally.ts"
 export type { SimulatedWorker, SimulatedWorld, Workload, WorldRandom } from "./world.ts"
 

@@ -4,6 +4,7 @@ import type { SandboxDefinition } from "../../actors/sandbox.ts"
 import { InvalidConfigError } from "../../locks/errors.ts"
 import { millis, refuseUnknown } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
+import { allInvariants, type Invariant } from "../invariants/mod.ts"
 import { type FaultKind, faultKinds, type PlanBounds, type PlannedTimes, type TimedFault } from "./plan.ts"
 import type { Workload } from "./world.ts"
 
@@ -33,6 +34,8 @@ export interface SimulateOptions<S, C> {
   readonly clocks?: SimulatedClocks
   /** Of the managers. Default: drawn, each seed others. */
   readonly manager?: { readonly [K in keyof PlannedTimes]?: Duration }
+  /** What has to be true of every trace. Default: `allInvariants`. */
+  readonly invariants?: readonly Invariant[]
   /** Names that `world.sometimes(name)` has to have noted in some run: the simulation fails without. Default: none. */
   readonly sometimes?: readonly string[]
   /** What looking for fewer faults that still fail may take, in real time. Default 20 s. */
@@ -63,6 +66,7 @@ export interface Settings<S, C> extends PlanBounds {
   readonly afterwards: Workload<S, C> | undefined
   readonly budget: number
   readonly script: readonly TimedFault[] | undefined
+  readonly invariants: readonly Invariant[]
   readonly sometimes: readonly string[]
   readonly shrinkFor: number
   readonly reports: string | undefined
@@ -84,6 +88,7 @@ const OPTIONS: Readonly<Record<keyof SimulateOptions<unknown, unknown>, true>> =
   script: true,
   clocks: true,
   manager: true,
+  invariants: true,
   sometimes: true,
   shrinkFor: true,
   reports: true,
@@ -120,6 +125,7 @@ export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C>
     maxOffset: millis("clocks.offset", clocks.offset ?? "1 h"),
     maxDrift: driftOf(clocks.drift ?? 0.05),
     times: timesOf(options.manager ?? {}),
+    invariants: options.invariants ?? allInvariants,
     sometimes: options.sometimes ?? [],
     shrinkFor: millis("shrinkFor", shrinkFor),
     reports: options.reports,

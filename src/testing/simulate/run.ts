@@ -1,16 +1,11 @@
 /** One seed: its plan run twice, the traces compared, what happened judged. */
 import type { TraceLine } from "../../inspector/trace.ts"
 import { TraceHash } from "../../runtime/hash.ts"
+import { type Invariant, TraceWatch, type Violation } from "../invariants/mod.ts"
 import { type FleetParts, runFleet } from "./fleet.ts"
 import type { Plan } from "./plan.ts"
 import { Reached } from "./sometimes.ts"
 import { setTraps } from "./traps.ts"
-
-/** What went against an invariant. */
-export interface Problem {
-  readonly invariant: string
-  readonly message: string
-}
 
 /** What came of one run. */
 export interface Run {
@@ -19,45 +14,60 @@ export interface Run {
   readonly requests: number
   /** Simulated time, in milliseconds. */
   readonly ms: number
-  readonly problems: readonly Problem[]
+  readonly violations: readonly Violation[]
   /** What it came to. */
   readonly reached: ReadonlySet<string>
 }
 
-/** Runs a plan once, under traps. */
+/** What a run is made of beside its plan, and what is asked of it. */
+export type RunParts<S, C> = Pick<FleetParts<S, C>, "sandbox" | "workload" | "afterwards" | "budget"> & {
+  readonly invariants: readonly Invariant[]
+}
+
+/** Runs a plan once, under traps, and watches. */
 export async function runOnce<S, C>(
   plan: Plan,
-  parts: Pick<FleetParts<S, C>, "sandbox" | "workload" | "afterwards" | "budget">,
+  parts: RunParts<S, C>,
   onLine: (line: TraceLine) => void = () => {},
 ): Promise<Run> {
   const hash = new TraceHash()
-  const problems: Problem[] = []
   const reached = new Reached()
+  const watch = new TraceWatch(parts.invariants)
   let lines = 0
   let requests = 0
+  let at = 0
   using traps = setTraps()
   using _shallow = shallowStacks()
   const ms = await runFleet(plan, {
     ...parts,
     onLine: (line) => {
       lines++
+      at = line.at
       if (line.kind === "request") requests++
       hash.add(line)
       reached.line(line)
+      watch.line(line)
       onLine(line)
     },
-    onFailure: (invariant, message) => void problems.push({ invariant, message }),
+    onFailure: (invariant, message) => void watch.violations.push(ofRun(invariant, message, at, lines - 1)),
   })
-  const trapped = traps.calls.map(({ what, caller }) => ({
-    invariant: "no time and chance of the machine's own",
-    message: `${what} was called by ${caller}`,
-  }))
-  return { hash: hash.hex(), lines, requests, ms, problems: unique([...trapped, ...problems]), reached: reached.names }
+  watch.end()
+  const trapped = traps.calls.map(({ what, caller }) =>
+    ofRun("no time and chance of the machine's own", `${what} was called by ${caller}`, at, lines - 1),
+  )
+  const violations = unique([...trapped, ...watch.violations])
+  return { hash: hash.hex(), lines, requests, ms, violations, reached: reached.names }
 }
 
+/** What no line of the trace tells. */
+const ofRun = (invariant: string, message: string, at: number, line: number): Violation => ({
+  ...{ invariant, message, at, line },
+  workers: [],
+})
+
 /** Each once: what is wrong all the time would otherwise be all that a report says. */
-const unique = (problems: readonly Problem[]): readonly Problem[] => [
-  ...new Map(problems.map((problem) => [`${problem.invariant}: ${problem.message}`, problem])).values(),
+const unique = (violations: readonly Violation[]): readonly Violation[] => [
+  ...new Map(violations.map((each) => [`${each.invariant}: ${each.message}`, each])).values(),
 ]
 
 /** Errors are made by the thousand, and looked at hardly ever: their stacks cost more than all else about them. */

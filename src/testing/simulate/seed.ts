@@ -1,9 +1,10 @@
 /** One seed: its plan run twice and judged; where it fails, fewer faults that fail too, and the report. */
 import { TRACE_VERSION, type TraceLine } from "../../inspector/trace.ts"
+import type { Violation } from "../invariants/mod.ts"
 import { failureOf, type SimulationError } from "./failure.ts"
 import type { Settings } from "./options.ts"
 import { drawPlan, type Plan } from "./plan.ts"
-import { type Problem, type Run, runOnce } from "./run.ts"
+import { type Run, runOnce } from "./run.ts"
 import { shrink } from "./shrink.ts"
 
 /** What a seed has shown. */
@@ -18,8 +19,8 @@ export async function runSeed<S, C>(seed: number, settings: Settings<S, C>): Pro
   const plan = planOf(seed, settings)
   const first = await runOnce(plan, settings)
   const second = await runOnce(plan, settings)
-  const problems = first.hash === second.hash ? first.problems : [...first.problems, unlike(first, second)]
-  const error = problems.length === 0 ? undefined : await failed(plan, problems, settings)
+  const violations = first.hash === second.hash ? first.violations : [...first.violations, unlike(first, second)]
+  const error = violations.length === 0 ? undefined : await failed(plan, violations, settings)
   return { seed, run: first, error }
 }
 
@@ -29,20 +30,21 @@ export function planOf<S, C>(seed: number, settings: Settings<S, C>): Plan {
   return settings.script === undefined ? plan : { ...plan, faults: settings.script }
 }
 
-const unlike = (first: Run, second: Run): Problem => ({
+const unlike = (first: Run, second: Run): Violation => ({
   invariant: "the same seed gives the same run",
   message: `of two runs one is ${first.lines} lines with the hash ${first.hash}, the other ${second.lines} with ${second.hash}`,
+  ...{ at: 0, line: 0, workers: [] },
 })
 
 async function failed<S, C>(
   plan: Plan,
-  problems: readonly Problem[],
+  violations: readonly Violation[],
   settings: Settings<S, C>,
 ): Promise<SimulationError> {
   const { shrinkFor, reports, commit, rerun } = settings
-  const broken = problems[0]!.invariant
+  const broken = violations[0]!.invariant
   const fails = async (faults: Plan["faults"]): Promise<boolean> =>
-    (await runOnce({ ...plan, faults }, settings)).problems.some(({ invariant }) => invariant === broken)
+    (await runOnce({ ...plan, faults }, settings)).violations.some(({ invariant }) => invariant === broken)
   const least = { ...plan, faults: shrinkFor > 0 ? await shrink(plan.faults, fails, shrinkFor) : plan.faults }
   const lines: TraceLine[] = []
   const again = await runOnce(least, settings, (line) => lines.push(line))
@@ -50,7 +52,7 @@ async function failed<S, C>(
     header: { kind: "trace", version: TRACE_VERSION, source: "simulated", seed: plan.seed, commit: commit ?? null },
     ...{ plan: least, lines, reports, commit },
     drawn: plan.faults.length,
-    problems: again.problems.length > 0 ? again.problems : problems,
+    violations: again.violations.length > 0 ? again.violations : violations,
     rerun: rerun(plan.seed),
   })
 }

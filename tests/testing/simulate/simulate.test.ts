@@ -59,7 +59,7 @@ describe("a simulation", () => {
 
   it("finds a checkpoint that forgets, and says with which seed and faults", async () => {
     const error = await failure(simulate({ sandbox: forgetful, seeds: 20, workload: counting(), ...brief }))
-    expect(error.problems[0]).toMatchObject({ message: expect.stringMatching(/were acknowledged and \d+ are there/) })
+    expect(error.violations[0]).toMatchObject({ message: expect.stringMatching(/were acknowledged and \d+ are there/) })
     expect(error.message).toContain(`seed ${error.seed}`)
     expect(error.message).toContain(`simulate({ …, seeds: [${error.seed}] })`)
   })
