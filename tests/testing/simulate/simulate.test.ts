@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { defineSandbox, unchecked } from "leasehold"
-import { parseTrace, simulate, SimulationError, traceHash } from "leasehold/testing"
+import { type FaultLine, isTraceLine, parseTrace, simulate, SimulationError } from "leasehold/testing"
 import { describe, expect, it } from "vitest"
 
 interface Count {
@@ -68,14 +68,19 @@ describe("a simulation", () => {
     const folder = mkdtempSync(join(tmpdir(), "leasehold-simulate-"))
     try {
       const script = [{ at: 10_000, kind: "crash", worker: "b", ms: 5000 }] as const
-      const error = await failure(
-        simulate({ sandbox: forgetful, seeds: [7], workload: counting(), script, reports: folder, ...brief }),
-      )
+      const options = { sandbox: forgetful, seeds: [7], workload: counting(), script, reports: folder, ...brief }
+      const error = await failure(simulate({ ...options, shrinkFor: 0 }))
       const trace = parseTrace(readFileSync(join(folder, "seed-7.ndjson"), "utf8"))
-      const faults = trace.lines.filter(({ kind }) => kind === "fault")
-      expect(faults.length).toBeLessThanOrEqual(3)
-      expect(error.plan.faults.length).toBeLessThanOrEqual(1)
-      expect(traceHash(trace.lines)).toMatch(/^[0-9a-f]{64}$/)
+      const begun = trace.lines.find((line) => isTraceLine(line))?.at ?? 0
+      const struck = trace.lines.filter(isTraceLine).filter(({ kind }) => kind === "fault") as FaultLine[]
+      expect(
+        struck.filter(({ fault }) => fault !== "clock").map(({ at, fault, worker }) => [at - begun, fault, worker]),
+      ).toEqual([
+        [10_000, "crash", "b"],
+        [15_000, "restart", "b"],
+        [60_000, "heal", null],
+      ])
+      expect(error.plan.faults).toEqual(script)
       expect(readFileSync(join(folder, "failing-seeds.json"), "utf8")).toBe("[7]\n")
     } finally {
       rmSync(folder, { recursive: true })
