@@ -1,0 +1,90 @@
+/** Mutants of the head: claiming, committing, and what is deleted when (rules 15 to 17). */
+import type { Mutant } from "./mutant.ts"
+
+export const checkpointMutants: readonly Mutant[] = [
+  {
+    name: "restore without claim",
+    edits: [
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: 'job.wish.kind === "claim" && isLeft(state))',
+        replace: 'job.wish.kind === "claim" && (isLeft(state) || state.base!.head !== null))',
+      },
+    ],
+    hunts: [{ by: "heads", from: 1, to: 200 }],
+  },
+  {
+    name: "claim skipped while the granter's last head write is unresolved",
+    edits: [
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: 'return phase === "owner" && unresolved === null && job === null ? base!.generation : undefined',
+        replace: 'return phase === "owner" && (unresolved === null || job === null) ? base!.generation : undefined',
+      },
+    ],
+    hunts: [{ by: "heads", from: 1, to: 200 }],
+  },
+  {
+    name: "checkpoint without token",
+    edits: [
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: 'if (job.wish.kind === "claim" || seen.head === null) {',
+        replace: 'if (job.wish.kind === "claim" || seen.head?.nonce !== "") {',
+      },
+    ],
+    hunts: [{ by: "heads", from: 1, to: 200 }],
+  },
+  {
+    name: "a claim under a token that isn't greater",
+    edits: [
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: "return head !== null && head.token >= state.token ? raise",
+        replace: "return head !== null && head.token > Infinity ? raise",
+      },
+    ],
+    hunts: [{ by: "heads", from: 1, to: 200 }],
+  },
+  {
+    name: "retry with a new opId",
+    edits: [
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: "const head = job.write ?? build(state, job.wish, now)",
+        replace: "const head = build(state, job.wish, now)",
+      },
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: "const opIds = sent.includes(head.opId) ? sent : [...sent, head.opId]",
+        replace: "const opIds = sent.includes(head.opId) ? sent : [head.opId]",
+      },
+    ],
+    hunts: [{ by: "heads", from: 1, to: 200 }],
+  },
+  {
+    name: "a commit whose answer is lost counts as stored",
+    edits: [
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: "      return readBack({ ...state, lastWriteAt: now.at }, job, now)",
+        replace: "      return end({ ...state, lastWriteAt: now.at }, done(state))",
+      },
+    ],
+    hunts: [{ by: "heads", from: 1, to: 200 }],
+  },
+  {
+    name: "content collected before its successor is acknowledged",
+    edits: [
+      {
+        file: "src/actors/checkpoints/keeper.ts",
+        find: "    const outcome = await shell.wish(wish, write.until)\n",
+        replace:
+          '    if (wish.kind === "commit" && shell.state.base?.head)\n' +
+          "      this.#garbage.superseded({ ...shell.state.base.head, saved: wish.saved, kept: [] })\n" +
+          "    const outcome = await shell.wish(wish, write.until)\n",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+]

@@ -1,0 +1,78 @@
+/** The searches themselves, each until its first violation. They run what is beside them: in a mutant's tree, the mutant. */
+import fc from "fast-check"
+import type { RunDetails } from "fast-check"
+import { ledger, ledgerAfterwards, ledgerWorkload } from "../../src/testing/simulate/ledger.ts"
+import { settingsOf } from "../../src/testing/simulate/options.ts"
+import { runOnce } from "../../src/testing/simulate/run.ts"
+import { planOf } from "../../src/testing/simulate/seed.ts"
+import { emptyTally, HeadWorld } from "../../tests/actors/checkpoints/head-model.ts"
+import { calm } from "../../tests/locks/protocol/calm.ts"
+import { interleave } from "../../tests/locks/protocol/interleaver.ts"
+import { directoryRun } from "./directory.ts"
+import type { Catch, Hunt } from "./mutant.ts"
+
+/** Hunts. Settles with what it found, or with an empty violation. */
+export async function hunt(by: Hunt): Promise<Catch> {
+  const from = performance.now()
+  const found = await search(by)
+  return { by: by.by, ...found, ms: Math.round(performance.now() - from) }
+}
+
+type Found = Omit<Catch, "by" | "ms">
+
+async function search(by: Hunt): Promise<Found> {
+  switch (by.by) {
+    case "sim":
+      return throughSeeds(by, simulated)
+    case "checker":
+      throw new Error("no checker yet")
+    case "walk":
+      return throughSeeds(by, (seed) => violationOf(interleave(20, seed, {})))
+    case "calm":
+      return throughSeeds(by, (seed) => violationOf(calm(20, seed)))
+    case "heads":
+      return throughSeeds(by, (seed) => violationOf(heads(seed)))
+    case "directory":
+      return throughSeeds(by, directoryRun)
+  }
+}
+
+async function throughSeeds(
+  { from, to }: { readonly from: number; readonly to: number },
+  look: (seed: number) => string | undefined | Promise<string | undefined>,
+): Promise<Found> {
+  for (let seed = from; seed <= to; seed++) {
+    const violation = await look(seed)
+    if (violation !== undefined)
+      return { count: seed - from + 1, unit: "seeds", violation: `seed ${seed}: ${violation}` }
+  }
+  return { count: to - from + 1, unit: "seeds", violation: "" }
+}
+
+/** Once each: that a seed gives the same run twice is for `npm run sim` to see. */
+async function simulated(seed: number): Promise<string | undefined> {
+  const settings = settingsOf({
+    sandbox: ledger,
+    workload: ledgerWorkload,
+    afterwards: ledgerAfterwards,
+    seeds: 1,
+    duration: "2 min",
+    shrinkFor: 0,
+  })
+  const { problems } = await runOnce(planOf(seed, settings), settings)
+  const [first] = problems
+  return first && `${first.invariant}: ${first.message}`
+}
+
+const violationOf = <A>({ failed, errorInstance }: RunDetails<A>): string | undefined =>
+  failed ? String((errorInstance as Error | undefined)?.message) : undefined
+
+function heads(seed: number): RunDetails<[number[], boolean]> {
+  const choices = fc.array(fc.nat({ max: 2 ** 20 }), { minLength: 20, maxLength: 120 })
+  const holds = fc.property(choices, fc.boolean(), (steps, grants) => {
+    const world = new HeadWorld(emptyTally(), { grants })
+    for (const choice of steps) world.choose(choice)
+    world.finish()
+  })
+  return fc.check(holds, { numRuns: 100, seed, endOnFailure: true })
+}

@@ -1,0 +1,185 @@
+/** Mutants of the lease: what answers mean, who is who, waiting, and leaving (rules 1, 2 and 7 to 13). */
+import type { Mutant } from "./mutant.ts"
+
+export const leaseMutants: readonly Mutant[] = [
+  {
+    name: "412 is lost",
+    edits: [
+      {
+        file: "src/locks/protocol/reducer.ts",
+        find: "  const untimed = draft.config.clock",
+        replace:
+          '  if (answer.kind === "refused" && draft.phase.name === "owning" && draft.view !== undefined)\n' +
+          "    return ownerSaw(draft, draft.phase, { ...draft.view, record: undefined }, undefined)\n" +
+          "  const untimed = draft.config.clock",
+      },
+    ],
+    hunts: [{ by: "calm", from: 1, to: 20 }],
+  },
+  {
+    name: "one opId for both sides",
+    edits: [
+      {
+        file: "src/locks/protocol/request.ts",
+        find: "{ opId: now.fresh, at }",
+        replace: "{ opId: config.id, at }",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "answers to requests that were given up on are believed",
+    edits: [
+      {
+        file: "src/locks/protocol/reducer.ts",
+        find: "if (flight?.id !== id) return\n",
+        replace: "if (flight === undefined || id > flight.id) return\n",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "grant by owner id instead of nonce",
+    edits: [
+      {
+        file: "src/locks/protocol/standing.ts",
+        find: 'return record.owner.nonce === nonce ? "mine" : "dead"',
+        replace: 'return nonce === "" ? "dead" : "mine"',
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "a stranger's half believed",
+    edits: [
+      {
+        file: "src/locks/record.ts",
+        find: 'return isObject(half) && half["for"] === id && half["expiresAt"] === expiresAt',
+        replace: 'return isObject(half) && id !== "" && expiresAt !== ""',
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "a waiter's write extends the owner's expiry",
+    edits: [
+      {
+        file: "src/locks/protocol/bodies.ts",
+        find: "const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
+        replace:
+          "const later = Math.max(expiresAt, record.expiresAt / 1000)\n" +
+          "  const owner = record.owner && { ...(record.body.owner as object), expiresAt: later }\n" +
+          "  const longer = { ...record.body, expiresAt: later, owner: owner ?? null }\n" +
+          "  const body = { ...longer, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "a waiter's write hides the owner's expiry",
+    edits: [
+      {
+        file: "src/locks/protocol/bodies.ts",
+        find: "const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
+        replace:
+          "const body = { ...record.body, expiresAt: 0, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "a cancel that ends before its mark is resolved",
+    edits: [
+      {
+        file: "src/locks/protocol/clear.ts",
+        find: "if (mayLand(draft)) return next",
+        replace: "if (mayLand(draft) && draft.now.draw > 1) return next",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "acting again after a grant was sent",
+    edits: [
+      {
+        file: "src/locks/protocol/leave.ts",
+        find: '    case "mine":\n    case "stripped":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n',
+        replace:
+          '    case "mine":\n      draft.phase = { name: "owning", hold: phase.hold }\n      return\n' +
+          '    case "stripped":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n',
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "release whoever owns the key by now",
+    edits: [
+      {
+        file: "src/locks/protocol/leave.ts",
+        find: '    case "free":\n    case "dead":\n    case "other":\n      return finish(draft, phase, fate(phase))',
+        replace:
+          '    case "other":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n' +
+          '    case "free":\n    case "dead":\n      return finish(draft, phase, fate(phase))',
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "renewal that stops in handingOff",
+    edits: [
+      {
+        file: "src/locks/protocol/own.ts",
+        find: "if (hold.expiring) return undefined\n",
+        replace: "if (hold.expiring || hold.signalled.length > 0) return undefined\n",
+      },
+    ],
+    hunts: [
+      { by: "calm", from: 1, to: 20 },
+      { by: "sim", from: 1, to: 100 },
+    ],
+  },
+  {
+    name: "a waiter is asked for again at every look",
+    edits: [
+      {
+        file: "src/locks/protocol/own.ts",
+        find: "const signalled = [...hold.signalled, waiter.name].slice(-REMEMBERED_WAITERS)",
+        replace: "const signalled = [waiter.name].slice(REMEMBERED_WAITERS)",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "a token from the record alone, which a deletion sets back",
+    edits: [
+      {
+        file: "src/locks/protocol/bodies.ts",
+        find: "isToken(stale) ? stale + 1 : 0, Math.floor(pen.at))",
+        replace: "isToken(stale) ? stale + 1 : 0, Math.floor(pen.at / 1e15))",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+  {
+    name: "a token that doesn't grow at a change of owner",
+    edits: [
+      {
+        file: "src/locks/protocol/bodies.ts",
+        find: "return Math.max(draft.topToken + 1, isToken(stale) ? stale + 1 : 0",
+        replace: "return Math.max(draft.topToken, isToken(stale) ? stale : 0",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "waiters that write as early as owners",
+    edits: [
+      {
+        file: "src/locks/protocol/request.ts",
+        find: "return afterLastWrite(draft, instant(now), (from + now.draw * (to - from)) * config.spacing)",
+        replace: "return afterLastWrite(draft, instant(now), (from + to > 0 ? 1 : 0) * config.spacing)",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+]

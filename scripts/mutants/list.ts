@@ -1,0 +1,15 @@
+/** All mutants, in the order of the protocol's rules. */
+import { checkpointMutants } from "./checkpoints.ts"
+import { leaseMutants } from "./leases.ts"
+import type { Mutant } from "./mutant.ts"
+import { sandboxMutants } from "./sandboxes.ts"
+import { storeMutants } from "./stores.ts"
+import { timeMutants } from "./times.ts"
+
+export const mutants: readonly Mutant[] = [
+  ...timeMutants,
+  ...leaseMutants,
+  ...checkpointMutants,
+  ...sandboxMutants,
+  ...storeMutants,
+]

@@ -1,0 +1,66 @@
+/** Mutants of the sandbox: work, its end, and the lease around it (rule 18, the chart). */
+import type { Mutant } from "./mutant.ts"
+
+export const sandboxMutants: readonly Mutant[] = [
+  {
+    name: "release before the work settled",
+    edits: [
+      {
+        file: "src/actors/shell.ts",
+        find: 'settle: () => this.#perform(() => this.#owned.settled().then(() => ({ type: "work.settled" }))),',
+        replace: 'settle: () => this.#perform(async () => ({ type: "work.settled" })),',
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+  {
+    name: "stuck work left to expire",
+    edits: [
+      {
+        file: "src/actors/shell.ts",
+        find: "    this.isStuck = true\n",
+        replace:
+          "    this.isStuck = true\n    if (this.snapshot.context.closed === false) void this.#owned.lease.release()\n",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+  {
+    name: "work goes on after the loss",
+    edits: [
+      {
+        file: "src/actors/chart.ts",
+        find: 'actions: [noteError, { type: "abortWork", params: { reason: "lost" } }, "abandon"],',
+        replace: 'actions: [noteError, "abandon"],',
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+  {
+    name: "a key restored in the same process before its former work has ended",
+    edits: [
+      {
+        file: "src/actors/shell.ts",
+        find: "    await this.#owned.settled()\n    await this.#owned.close",
+        replace: "    await this.#owned.close",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+  {
+    name: "a response delivered to a dead incarnation",
+    edits: [
+      {
+        file: "src/runtime/virtual-host.ts",
+        find: "    if (this.#dead) return\n",
+        replace: "    if (this.#dead && this.#frozenSince !== undefined) return\n",
+      },
+      {
+        file: "src/runtime/virtual-host.ts",
+        find: "    for (const timer of this.#pending) this.#forget(timer)\n",
+        replace: "",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+]

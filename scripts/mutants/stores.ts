@@ -1,0 +1,16 @@
+/** Mutants of the stores: what a write is conditioned on. */
+import type { Mutant } from "./mutant.ts"
+
+export const storeMutants: readonly Mutant[] = [
+  {
+    name: "the file store without its second scan",
+    edits: [
+      {
+        file: "src/locks/stores/file/swap.ts",
+        find: "  if (after.highest !== number) return false\n",
+        replace: "",
+      },
+    ],
+    hunts: [{ by: "directory", from: 1, to: 3000 }],
+  },
+]

@@ -1,0 +1,151 @@
+/** Mutants of what a process believes of time: until when it may act, and from when on another may (rules 3 to 7). */
+import type { Mutant } from "./mutant.ts"
+
+export const timeMutants: readonly Mutant[] = [
+  {
+    name: "expiry by wall clocks",
+    edits: [
+      {
+        file: "src/locks/protocol/authority.ts",
+        find: 'state: Pick<LockState, "phase" | "sense">, now: Now): boolean {',
+        replace: 'state: Pick<LockState, "phase" | "sense" | "view">, now: Now): boolean {',
+      },
+      {
+        file: "src/locks/protocol/authority.ts",
+        find: "return !diverged(state.sense, now) && !past(deadlineOf(state.phase.hold), now)",
+        replace: "return !diverged(state.sense, now) && now.wall < (state.view?.record?.expiresAt ?? 0)",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "only the owner monotonic: others judge its expiry by their wall clocks",
+    edits: [
+      {
+        file: "src/locks/protocol/over.ts",
+        find: "  return date > half.expiresAt + SLACK\n",
+        replace: "  return now.wall > half.expiresAt + SLACK\n",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "lease counted from the answer",
+    edits: [
+      {
+        file: "src/locks/protocol/authority.ts",
+        find: "return lease(plus(sentAt, record.expiresAt",
+        replace: "return lease(plus(sentAt.mono < 0 ? sentAt : draft.now, record.expiresAt",
+      },
+      {
+        file: "src/locks/protocol/authority.ts",
+        find: "lease(plus(sent.firstSend, sent.life",
+        replace: "lease(plus(draft.now, sent.life",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "granted owner counted from the receipt",
+    edits: [
+      {
+        file: "src/locks/protocol/seek.ts",
+        find: "anchored === undefined ? shownBound(draft, view)",
+        replace: "anchored === undefined ? shownBound(draft, { ...view, sentAt: instant(draft.now) })",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "observation counted from the send",
+    edits: [
+      {
+        file: "src/locks/protocol/view.ts",
+        find: "return { pair, id, since: seen, seen, longestGap }",
+        replace: "return { pair, id, since: draft.view?.sentAt ?? seen, seen, longestGap }",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "store time from before a suspend",
+    edits: [
+      {
+        file: "src/locks/protocol/time.ts",
+        find: "epoch: sense.epoch + 1, sample: undefined }",
+        replace: "epoch: sense.epoch + 1, sample: sense.sample }",
+      },
+      {
+        file: "src/locks/protocol/time.ts",
+        find: "const age = elapsed(sense.sample.at, now)",
+        replace: "const age = now.mono - sense.sample.at.mono",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "time by the monotonic clock alone, which a suspend stops",
+    edits: [
+      {
+        file: "src/locks/protocol/time.ts",
+        find: "now.mono >= at.mono || now.boot >= at.boot",
+        replace: "now.mono >= at.mono",
+      },
+      {
+        file: "src/locks/protocol/time.ts",
+        find: "(now.mono - sense.last.mono)) > DIVERGENCE",
+        replace: "(now.mono - sense.last.mono)) > DIVERGENCE * 1e9",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "guard below the clock error",
+    edits: [
+      {
+        file: "src/locks/options.ts",
+        find: "can.sameClock ? Math.max(50, ttl / 10) : Math.max(LEAST_GUARD, ttl / 10)",
+        replace: "can.sameClock ? Math.max(50, ttl / 10) : LEAST_GUARD / 100",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+  {
+    name: "an owner's lease is over as soon as its time is, without the second for rounded dates",
+    edits: [{ file: "src/locks/protocol/over.ts", find: "const SLACK = 1000", replace: "const SLACK = -1500" }],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "a vanished record taken as free",
+    edits: [
+      {
+        file: "src/locks/protocol/seek.ts",
+        find: "return stillRemembered(sightOf(draft, view), draft.remembered) ? poll(draft) : claim(draft, view)",
+        replace: "return stillRemembered(sightOf(draft, view), undefined) ? poll(draft) : claim(draft, view)",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+  {
+    name: "observation of the generation instead of the owner",
+    edits: [
+      {
+        file: "src/locks/protocol/view.ts",
+        find: "const ownerPair = [record.ownerId, record.expiresAt, owner?.nonce, owner?.opId]",
+        replace: "const ownerPair = [record.ownerId, draft.view?.generation]",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "isHeld by flag instead of time",
+    edits: [
+      {
+        file: "src/locks/protocol/authority.ts",
+        find: "return !diverged(state.sense, now) && !past(deadlineOf(state.phase.hold), now)",
+        replace: "return now.mono >= 0 || past(deadlineOf(state.phase.hold), now) || diverged(state.sense, now)",
+      },
+    ],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+]
