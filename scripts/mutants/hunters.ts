@@ -59,8 +59,8 @@ async function simulated(seed: number): Promise<string | undefined> {
     duration: "2 min",
     shrinkFor: 0,
   })
-  const { problems } = await runOnce(planOf(seed, settings), settings)
-  const [first] = problems
+  const { violations } = await runOnce(planOf(seed, settings), settings)
+  const [first] = violations
   return first && `${first.invariant}: ${first.message}`
 }
 
