@@ -107,7 +107,12 @@ export class KeyCore {
 
   /** Whether this process may act on the key now. */
   isHeld(): boolean {
-    return this.#state !== undefined && isHeld(this.#state, this.#look())
+    return this.#state !== undefined && isHeld(this.#state, this.#glance())
+  }
+
+  /** Sees to it that what the clocks say by now is known: a step where it would change something, and none where not. */
+  look(): void {
+    this.#compare(this.clock.read())
   }
 
   /**
@@ -117,12 +122,12 @@ export class KeyCore {
   join(start: () => void): () => void {
     this.#turns.push(start)
     this.#nextTurn()
-    this.#rearm(this.#look())
+    this.#rearm(this.#glance())
     return () => {
       const index = this.#turns.indexOf(start)
       if (index < 0) return
       this.#turns.splice(index, 1)
-      this.#rearm(this.#look())
+      this.#rearm(this.#glance())
     }
   }
 
@@ -141,12 +146,12 @@ export class KeyCore {
   /** Waits with a caller, for whom the process stays alive. */
   async attend<A>(promise: Promise<A>): Promise<A> {
     this.#callers++
-    this.#rearm(this.#look())
+    this.#rearm(this.#glance())
     try {
       return await promise
     } finally {
       this.#callers--
-      this.#rearm(this.#look())
+      this.#rearm(this.#glance())
     }
   }
 
@@ -205,7 +210,7 @@ export class KeyCore {
   }
 
   /** For what only asks: chance has no part in it. */
-  #look(): Now {
+  #glance(): Now {
     return { ...this.clock.read(), fresh: "", draw: 0 }
   }
 

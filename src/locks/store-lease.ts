@@ -129,9 +129,12 @@ export class StoreLease implements Lease {
     return hold?.nonce === this.#nonce ? hold : undefined
   }
 
-  /** Past the deadline the next step of the protocol finds the loss; before it there is nothing to find. */
+  /**
+   * Past the deadline the next step of the protocol finds the loss. A lease that is only suspect has nothing to find:
+   * runtimes read a signal by themselves, and unlike often, so that a reading must change nothing by being one.
+   */
   #look(): void {
-    if (this.#current !== undefined && !this.#core.isHeld()) this.#core.dispatch({ type: "tick" })
+    if (this.#current !== undefined) this.#core.look()
   }
 
   #hear(event: LockEvent): void {

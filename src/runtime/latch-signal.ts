@@ -26,7 +26,7 @@ export const latchedAbort = (check: () => void, sources: readonly AbortSignal[] 
   let checking = false
 
   const latch = (): void => {
-    if (checking || isAborted()) return // an abort listener, and the runtime's own abort, read the signal again
+    if (checking || isAborted()) return
     checking = true
     try {
       check()
@@ -45,7 +45,13 @@ export const latchedAbort = (check: () => void, sources: readonly AbortSignal[] 
   const abort = (reason: unknown): void => {
     if (isAborted()) return
     leave()
-    controller.abort(reason)
+    const wasChecking = checking
+    checking = true // Deno reads the signal when it aborts it, Node doesn't: nothing may come of that
+    try {
+      controller.abort(reason)
+    } finally {
+      checking = wasChecking
+    }
   }
 
   Object.defineProperty(signal, "aborted", {

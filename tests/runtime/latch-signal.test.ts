@@ -53,6 +53,12 @@ describe("a latched signal", () => {
     expect(seen).toEqual([false, true])
   })
 
+  it("asks nothing when it is aborted from outside, although a runtime reads the signal then", () => {
+    const { latch, clock, events } = withDeadline()
+    latch.abort(new Error("left"))
+    expect([clock.checks, events.length]).toEqual([0, 1])
+  })
+
   it("gives the first reason where the check aborts during an abort from outside", () => {
     const { latch, clock, events } = withDeadline()
     clock.now = 10
