@@ -5,17 +5,18 @@
  * Not promised: to judge what the trace tells. That is done by whoever gets its lines.
  */
 import type { SandboxDefinition } from "../../actors/sandbox.ts"
+import { appliedWrite } from "../../inspector/applied.ts"
 import { TraceRecorder } from "../../inspector/recorder.ts"
 import type { TraceLine } from "../../inspector/trace.ts"
 import { LockError } from "../../locks/errors.ts"
-import type { CheckpointStore, LeaseStore } from "../../locks/store.ts"
-import { memoryStore } from "../../locks/stores/memory.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
+import type { StoreFault } from "../simulated-store/faults.ts"
+import { SimulatedStore } from "../simulated-store/store.ts"
 import { Draw } from "./draw.ts"
 import { isHookFailure } from "./hook-faults.ts"
 import { Member, ProcessGone } from "./member.ts"
 import { Moments } from "./moments.ts"
-import type { Fault, Plan, TimedFault } from "./plan.ts"
+import { type Fault, isOfStore, type Plan, type TimedFault } from "./plan.ts"
 import { TrappedCallError } from "./traps.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
 
@@ -46,7 +47,7 @@ class Fleet<S, C> {
   readonly #parts: FleetParts<S, C>
   readonly #time: VirtualTime
   readonly #recorder: TraceRecorder
-  readonly #store: LeaseStore & CheckpointStore
+  readonly #store: SimulatedStore
   readonly #members: ReadonlyMap<string, Member<S, C>>
   readonly #world: SimulatedWorld<S, C>
   readonly #moments = new Moments()
@@ -65,7 +66,12 @@ class Fleet<S, C> {
       clock: this.#time,
       onLine: (line) => this.#tell(line),
     })
-    this.#store = memoryStore({ clock: this.#time })
+    this.#store = new SimulatedStore({
+      ...plan.store,
+      time: this.#time,
+      chance: new Draw(seed, "store"),
+      onApplied: (write) => this.#recorder.applied(appliedWrite(write)),
+    })
     this.#members = new Map(Object.keys(plan.workers).map((name) => [name, this.#member(name)]))
     this.#world = this.#makeWorld()
   }
@@ -100,13 +106,14 @@ class Fleet<S, C> {
   #strike({ at: _at, on: _on, ...fault }: TimedFault): void {
     if (this.#isOver) return
     const { kind, worker, ...detail } = fault
-    const member = this.#members.get(worker)
-    if (member === undefined || !member.isAlive) return
-    this.#recorder.fault(kind, { worker, detail })
-    this.#befall(member, fault)
+    const member = worker === null ? undefined : this.#members.get(worker)
+    if (isStoreFault(fault) ? worker !== null && member === undefined : !member?.isAlive) return
+    this.#recorder.fault(kind, { ...(worker !== null && { worker }), detail })
+    if (isStoreFault(fault)) this.#store.inject(fault)
+    else this.#befall(member!, fault)
   }
 
-  #befall(member: Member<S, C>, fault: Fault): void {
+  #befall(member: Member<S, C>, fault: Exclude<Fault, StoreFault>): void {
     switch (fault.kind) {
       case "crash":
         member.kill()
@@ -147,6 +154,7 @@ class Fleet<S, C> {
     this.#isOver = true
     this.#moments.clear()
     this.#recorder.fault("heal")
+    this.#store.heal()
     for (const member of this.#members.values()) {
       member.hooks?.clear()
       member.thaw()
@@ -233,7 +241,7 @@ class Fleet<S, C> {
       times: this.#plan.times,
       recorder: this.#recorder,
       sandbox: this.#parts.sandbox,
-      connect: () => this.#store,
+      connect: (worker, clock) => this.#store.connect(worker, clock),
       onError: (error) => {
         if (!isExpected(error)) this.#parts.onFailure("background work", `${name} reported ${describe(error)}`)
       },
@@ -246,6 +254,8 @@ class Fleet<S, C> {
     return promise
   }
 }
+
+const isStoreFault = (fault: Fault): fault is StoreFault => isOfStore(fault.kind)
 
 /** The library's own errors, and those that the run itself makes. */
 const isExpected = (error: unknown): boolean =>

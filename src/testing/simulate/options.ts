@@ -5,6 +5,7 @@ import { InvalidConfigError } from "../../locks/errors.ts"
 import { millis, refuseUnknown } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
 import { allInvariants, type Invariant } from "../invariants/mod.ts"
+import { type StoreProfileName, storeProfiles } from "../simulated-store/profile.ts"
 import { type FaultKind, faultKinds, type PlanBounds, type PlannedTimes, type TimedFault } from "./plan.ts"
 import type { Workload } from "./world.ts"
 
@@ -26,6 +27,8 @@ export interface SimulateOptions<S, C> {
   readonly keys?: number
   /** What a use or a restore may wait where it doesn't say. Default 30 s. */
   readonly budget?: Duration
+  /** The kinds of stores that may be drawn. Default: all. */
+  readonly store?: StoreProfileName | readonly StoreProfileName[]
   /** The kinds of faults that may be drawn; each seed turns some of them on. Default: all. */
   readonly faults?: readonly FaultKind[]
   /** Exactly these faults at exactly these times, and none that is drawn. */
@@ -84,6 +87,7 @@ const OPTIONS: Readonly<Record<keyof SimulateOptions<unknown, unknown>, true>> =
   workers: true,
   keys: true,
   budget: true,
+  store: true,
   faults: true,
   script: true,
   clocks: true,
@@ -120,6 +124,7 @@ export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C>
     workers: countOf("workers", workers, 26),
     keys: countOf("keys", keys, 1000),
     budget: millis("budget", budget),
+    stores: storesOf(options.store ?? storeNames),
     kinds: kindsOf(options.faults ?? faultKinds),
     script: options.script,
     maxOffset: millis("clocks.offset", clocks.offset ?? "1 h"),
@@ -166,6 +171,17 @@ function kindsOf(kinds: readonly FaultKind[]): readonly FaultKind[] {
   throw new InvalidConfigError({
     message: `${JSON.stringify(unknown)} is no kind of fault`,
     next: `Use some of ${faultKinds.join(", ")}`,
+  })
+}
+
+const storeNames = Object.keys(storeProfiles) as StoreProfileName[]
+
+function storesOf(store: StoreProfileName | readonly StoreProfileName[]): readonly StoreProfileName[] {
+  const stores = typeof store === "string" ? [store] : store
+  if (stores.length > 0 && stores.every((name) => storeNames.includes(name))) return stores
+  throw new InvalidConfigError({
+    message: `store is ${JSON.stringify(store)}`,
+    next: `Use one or several of ${storeNames.join(", ")}`,
   })
 }
 

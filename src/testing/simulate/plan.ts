@@ -1,3 +1,5 @@
+import { drawStoreFault, type StoreFault, type StoreFaultKind, storeFaultKinds } from "../simulated-store/faults.ts"
+import { type GenerationStyle, generationStyles, type StoreProfileName } from "../simulated-store/profile.ts"
 /**
  * The plan of one simulated run: plain JSON that says how the fleet is made, what befalls it, and when. It is drawn from
  * the seed alone, so that the seed stands for it.
@@ -9,7 +11,7 @@ import { Draw } from "./draw.ts"
 import { drawProcessFault, type HookFault, type Moment, moments, type ProcessFault, processKinds } from "./faults.ts"
 
 /** Anything that can befall a fleet. */
-export type Fault = ProcessFault | HookFault
+export type Fault = ProcessFault | HookFault | StoreFault
 
 /** The name of a kind of fault. */
 export type FaultKind = Fault["kind"]
@@ -48,6 +50,8 @@ export interface Plan {
   readonly duration: number
   readonly workers: Readonly<Record<string, PlannedClock>>
   readonly keys: readonly string[]
+  /** What kind of store it is, and how that names versions. */
+  readonly store: { readonly profile: StoreProfileName; readonly generations: GenerationStyle }
   readonly times: PlannedTimes
   /** What a client waits between two calls, on average, in milliseconds. */
   readonly pace: number
@@ -59,6 +63,8 @@ export interface PlanBounds {
   readonly workers: number
   readonly keys: number
   readonly duration: number
+  /** The kinds of stores that may be drawn. */
+  readonly stores: readonly StoreProfileName[]
   /** The kinds of faults that may be drawn. */
   readonly kinds: readonly FaultKind[]
   /** How far wall clocks may be off, in milliseconds, either way. */
@@ -70,7 +76,7 @@ export interface PlanBounds {
 }
 
 /** All kinds. */
-export const faultKinds: readonly FaultKind[] = processKinds
+export const faultKinds: readonly FaultKind[] = [...processKinds, ...storeFaultKinds]
 
 /** The seed's plan within bounds. */
 export function drawPlan(seed: number, bounds: PlanBounds): Plan {
@@ -78,14 +84,22 @@ export function drawPlan(seed: number, bounds: PlanBounds): Plan {
   const times = { ...drawTimes(draw.fork("times")), ...bounds.times }
   const names = Array.from({ length: bounds.workers }, (_, index) => String.fromCharCode(97 + index))
   const clocks = draw.fork("clocks")
+  const chosen = draw.fork("store")
+  const store = { profile: chosen.pick(bounds.stores), generations: chosen.pick(generationStyles) }
   return {
     seed,
     duration: bounds.duration,
     workers: Object.fromEntries(names.map((name) => [name, drawClock(clocks, bounds)])),
     keys: Array.from({ length: bounds.keys }, (_, index) => `k${index + 1}`),
+    store,
     times,
     pace: draw.fork("pace").pick([300, 2000, 2000, 8000]),
-    faults: drawFaults(draw.fork("faults"), names, bounds, cornersOf(times)),
+    faults: drawFaults(
+      draw.fork("faults"),
+      names,
+      { ...bounds, kinds: kindsFor(store.profile, bounds) },
+      cornersOf(times),
+    ),
   }
 }
 
@@ -122,11 +136,22 @@ function drawFaults(
   const faults: TimedFault[] = []
   if (on.length === 0) return faults
   for (let at = draw.millis(1, gap); at < duration; at += nextGap(draw, gap)) {
-    const fault = drawProcessFault(draw.pick(on), draw.pick(workers), draw, corners)
+    const fault = drawFault(draw.pick(on), draw.pick(workers), draw, corners)
     faults.push({ at, ...fault, ...(draw.chance(1 / 3) && { on: draw.pick(moments) }) })
   }
   return faults
 }
+
+const drawFault = (kind: FaultKind, worker: string, draw: Draw, corners: readonly number[]): Fault =>
+  isOfStore(kind) ? drawStoreFault(kind, worker, draw, corners) : drawProcessFault(kind, worker, draw, corners)
+
+/** Whether it befalls the requests to the store. */
+export const isOfStore = (kind: FaultKind): kind is StoreFaultKind =>
+  (storeFaultKinds as readonly string[]).includes(kind)
+
+/** Where the store stamps with the very clock that decides, its answers can't disagree. */
+const kindsFor = (profile: StoreProfileName, { kinds }: PlanBounds): readonly FaultKind[] =>
+  profile === "memory" ? kinds.filter((kind) => kind !== "skewDate") : kinds
 
 /** Often close behind another, else up to twice the usual gap. */
 const nextGap = (draw: Draw, usual: number): number =>

@@ -7,6 +7,7 @@ const bounds: PlanBounds = {
   workers: 3,
   keys: 2,
   duration: 120_000,
+  stores: ["gcs", "memory"],
   kinds: faultKinds,
   maxOffset: 3_600_000,
   maxDrift: 0.05,

@@ -1,0 +1,193 @@
+/**
+ * A store on virtual time, with a connection for each process: requests travel, arrive and take effect, answers travel
+ * back, and any of it may go wrong as it is told to. Each answer comes by its process's own clock, so that one which is
+ * stopped hears of nothing and one which was killed never does.
+ *
+ * Not promised: anything about real stores but what the port `src/locks/store.ts` asks for; that it keeps when calm.
+ */
+import {
+  ABSENT,
+  type CheckpointStore,
+  type Generation,
+  type LeaseStore,
+  type ObjectRef,
+  type StoreCapabilities,
+} from "../../locks/store.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import type { VirtualTime } from "../../runtime/virtual-time.ts"
+import type { Chance } from "./chance.ts"
+import { Connection } from "./connection.ts"
+import type { StoreFault } from "./faults.ts"
+import {
+  generationOf,
+  type GenerationStyle,
+  latencyOf,
+  type StoreProfile,
+  type StoreProfileName,
+  storeProfiles,
+} from "./profile.ts"
+
+/** How a simulated store is made. */
+export interface SimulatedStoreOptions {
+  /** The time in which everything travels, whose wall clock is the store's clock. */
+  readonly time: VirtualTime
+  /** Of latencies and generations. */
+  readonly chance: Chance
+  /** What kind of store; default `gcs`. */
+  readonly profile?: StoreProfileName
+  /** How it names versions; default `long`. */
+  readonly generations?: GenerationStyle
+  /** Told of every write that takes effect, at that moment. */
+  readonly onApplied?: (write: Applied) => void
+}
+
+/** A write that took effect. */
+export interface Applied extends ObjectRef {
+  /** Whose; null for a stranger's, or an operator's. */
+  readonly worker: string | null
+  /** The generation it replaced. */
+  readonly before: Generation
+  /** The generation it made; ABSENT for a removal. */
+  readonly generation: Generation
+  /** What was written; undefined for a removal. */
+  readonly body: Uint8Array | undefined
+}
+
+/** One version of an object. */
+export interface Version {
+  readonly generation: Generation
+  readonly body: Uint8Array
+  /** When it was written, in true time. */
+  readonly at: number
+}
+
+/** What became of a write when it arrived. */
+export type Written = "refused" | "throttled" | { readonly generation: Generation }
+
+interface Active {
+  readonly fault: StoreFault
+  readonly until: number
+  left: number
+}
+
+/** A store that exists in one virtual world. */
+export class SimulatedStore {
+  /** What it is like. */
+  readonly profile: StoreProfile
+  /** In people's eyes, and in heads. */
+  readonly name: string
+  readonly #time: VirtualTime
+  readonly #chance: Chance
+  readonly #style: GenerationStyle
+  readonly #onApplied: (write: Applied) => void
+  readonly #objects = new Map<string, Version>()
+  /** When an object was last written, also one that is gone. */
+  readonly #writtenAt = new Map<string, number>()
+  #faults: Active[] = []
+  #versions = 0
+
+  /** Without objects and without faults. */
+  constructor(options: SimulatedStoreOptions) {
+    const { profile = "gcs", generations = "long", onApplied = () => {} } = options
+    this.profile = storeProfiles[profile]
+    this.name = `simulated:${profile}`
+    this.#time = options.time
+    this.#chance = options.chance
+    this.#style = generations
+    this.#onApplied = onApplied
+  }
+
+  /** A way of one process to the store. Answers come by the clock. */
+  connect(worker: string, clock: Clock): LeaseStore & CheckpointStore {
+    return new Connection(this, worker, clock)
+  }
+
+  /** From now on this goes wrong, as often or as long as it says. */
+  inject(fault: StoreFault): void {
+    const { times, forMs } = fault
+    const until = forMs === undefined ? Infinity : this.#time.mono() + forMs
+    this.#faults.push({ fault, until, left: times ?? (forMs === undefined ? 1 : Infinity) })
+  }
+
+  /** Nothing goes wrong any more. What is on its way stays as it is. */
+  heal(): void {
+    this.#faults = []
+  }
+
+  /** What is there, by `area/name`. */
+  get objects(): ReadonlyMap<string, Version> {
+    return this.#objects
+  }
+
+  /** Writes an object, or removes it, as an operator or a stranger does, who goes by no protocol of ours. */
+  tamper(ref: ObjectRef, body: Uint8Array | undefined): void {
+    this.#apply(null, ref, body)
+  }
+
+  /** @internal What the store can do. */
+  get capabilities(): StoreCapabilities {
+    return this.profile.capabilities
+  }
+
+  /** @internal What goes wrong with a request that is sent now. */
+  strike(worker: string, op: "start" | "read" | "put" | "remove" | "list", ref?: ObjectRef): StoreFault | undefined {
+    if (this.#faults.length === 0) return undefined
+    const now = this.#time.mono()
+    this.#faults = this.#faults.filter(({ until, left }) => until > now && left > 0)
+    const active = this.#faults.find(({ fault }) => fits(fault, worker, op, ref))
+    if (active !== undefined) active.left--
+    return active?.fault
+  }
+
+  /** @internal How long one way takes. */
+  latency(): number {
+    return latencyOf(this.profile, this.#chance)
+  }
+
+  /** @internal Calls back in true time, whoever lives then. */
+  later(ms: number, callback: () => void): void {
+    this.#time.after(ms, callback)
+  }
+
+  /** @internal The store's time, as an answer tells it; undefined where none does. */
+  stamp(skew: number): number | undefined {
+    const now = this.#time.read().wall + skew
+    const { clock } = this.capabilities
+    return clock === "none" ? undefined : clock === "coarse" ? Math.floor(now / 1000) * 1000 : now
+  }
+
+  /** @internal The object as it stands. */
+  look(ref: ObjectRef): Version | undefined {
+    return this.#objects.get(address(ref))
+  }
+
+  /** @internal A write that arrives. */
+  write(worker: string, ref: ObjectRef, expected: Generation, body: Uint8Array | undefined): Written {
+    const there = this.look(ref)?.generation ?? ABSENT
+    if (there !== expected || (body === undefined && expected === ABSENT)) return "refused"
+    const { writeSpacing } = this.capabilities
+    const last = this.#writtenAt.get(address(ref)) ?? -Infinity
+    if (writeSpacing > 0 && this.#time.mono() - last < writeSpacing) return "throttled"
+    return { generation: this.#apply(worker, ref, body) }
+  }
+
+  #apply(worker: string | null, ref: ObjectRef, body: Uint8Array | undefined): Generation {
+    const key = address(ref)
+    const before = this.#objects.get(key)?.generation ?? ABSENT
+    const generation = body === undefined ? ABSENT : generationOf(this.#style, ++this.#versions, this.#chance)
+    if (body === undefined) this.#objects.delete(key)
+    else this.#objects.set(key, { generation, body, at: this.#time.mono() })
+    this.#writtenAt.set(key, this.#time.mono())
+    this.#onApplied({ worker, area: ref.area, name: ref.name, before, generation, body })
+    return generation
+  }
+}
+
+const address = ({ area, name }: ObjectRef): string => `${area}/${name}`
+
+function fits(fault: StoreFault, worker: string, op: string, ref: ObjectRef | undefined): boolean {
+  if (fault.worker !== null && fault.worker !== worker) return false
+  if (fault.op !== undefined && fault.op !== op) return false
+  if (fault.area !== undefined && fault.area !== ref?.area) return false
+  return (fault.kind !== "cachedAnswer" || op === "read") && (fault.kind !== "throttle" || op === "put")
+}
