@@ -65,12 +65,13 @@ export const noStepBack: Invariant = {
 /** A change of owner changes nothing of what is saved. */
 export const claimsKeepState: Invariant = {
   name: "claims keep state",
-  sentence: "The first head that an owner writes without having restored holds what the head before held.",
+  sentence:
+    "The first head that an owner writes without having restored holds what the head before held, or is a removal.",
   watch(found) {
     const restored = new Set<string>()
     const heads = headWatch(found, ({ head, name, worker }, before) => {
       if (before === undefined || worker === null || before.head.nonce === head.nonce) return undefined
-      if (restored.has(`${worker} ${name} ${head.token}`)) return undefined
+      if (head.state === "removed" || restored.has(`${worker} ${name} ${head.token}`)) return undefined
       const isKept = before.head.state === "removed" ? head.state === "none" : before.head.sha256 === head.sha256
       return isKept ? undefined : `${worker} replaces what ${name} held before it has restored it`
     })

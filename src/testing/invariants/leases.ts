@@ -5,7 +5,8 @@
  * A holder's deadline is a time of its own clock: how fast that goes is told by a `clock` fault with a `rate`; else it is
  * taken to be true.
  */
-import type { LockLine, TraceLine } from "../../inspector/trace.ts"
+import type { AppliedLine, LockLine, TraceLine } from "../../inspector/trace.ts"
+import { encodeName } from "../../locks/keys.ts"
 
 /** One tenancy. */
 export interface Holding {
@@ -30,6 +31,7 @@ export class Holdings {
     const ended = endedLife(line)
     if (ended !== undefined) this.#end(ended, line.at)
     if (line.kind === "lock") this.#lock(line)
+    else if (line.kind === "applied") this.#applied(line)
     else if (line.kind === "fault" && line.fault === "clock" && line.worker !== null)
       this.#rates.set(line.worker, Number(line.detail["rate"] ?? 1))
   }
@@ -55,6 +57,15 @@ export class Holdings {
       if (type === "Lost" || type === "Granted" || type === "Released" || type === "GaveUp") known.ended = at
       else if (line.deadline !== undefined)
         Object.assign(known, { until: this.#until(line), token: token ?? known.token })
+    }
+  }
+
+  /** Whoever writes another, or nobody, into its own record has ended its tenancy before, whether it hears of it or not. */
+  #applied({ worker, area, name, lease, at }: AppliedLine): void {
+    if (area !== "leases" || worker === null) return
+    for (const holding of this.#last.values()) {
+      if (holding.worker !== worker || encodeName(holding.key) !== name) continue
+      if (lease?.ownerId !== holding.ownerId) holding.ended ??= at
     }
   }
 

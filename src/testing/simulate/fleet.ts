@@ -37,6 +37,9 @@ export interface FleetParts<S, C> {
 /** How long everything is left in peace after the last process has left, in milliseconds: every wait ends in it. */
 const calm = 60_000
 
+/** After so long without faults whatever hasn't settled never will, in milliseconds. */
+const patience = 900_000
+
 /** Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells. */
 export function runFleet<S, C>(plan: Plan, parts: FleetParts<S, C>): Promise<number> {
   return new Fleet(plan, parts).run()
@@ -83,7 +86,7 @@ class Fleet<S, C> {
     const clients = Array.from(this.#members.keys(), (name) => this.#client(name))
     await time.advance(this.#plan.duration)
     this.#heal()
-    await time.runUntil(Promise.all(clients))
+    await this.#within(Promise.all(clients), "a call of the workload")
     await this.#look()
     await this.#end()
     return time.mono() - this.#epoch
@@ -184,9 +187,10 @@ class Fleet<S, C> {
   async #look(): Promise<void> {
     const { afterwards } = this.#parts
     if (afterwards === undefined) return
-    await this.#time.runUntil(
-      afterwards(this.#world).catch((error: unknown) => this.#parts.onFailure("afterwards", describe(error))),
+    const looked = afterwards(this.#world).catch((error: unknown) =>
+      this.#parts.onFailure("afterwards", describe(error)),
     )
+    await this.#within(looked, "what is done afterwards")
   }
 
   async #end(): Promise<void> {
@@ -194,13 +198,22 @@ class Fleet<S, C> {
       const stuck = await member.leave()
       if (stuck.length > 0) this.#parts.onFailure("drain", `${member.name} couldn't leave ${stuck.join(", ")}`)
     })
-    await this.#time.runUntil(Promise.all(leaving))
+    await this.#within(Promise.all(leaving), "a drain")
     await this.#time.advance(calm)
     for (const member of this.#members.values()) {
       if (member.pendingTimers > 0)
         this.#parts.onFailure("nothing is left", `${member.pendingTimers} timers of ${member.name} are left behind`)
       member.kill()
     }
+  }
+
+  /** Lets time pass until it settles, or it is plain that it never will. */
+  async #within(promise: Promise<unknown>, what: string): Promise<void> {
+    let settled = false
+    const late = this.#sleep(patience)
+    await this.#time.runUntil(Promise.race([promise.then(() => (settled = true)), late]))
+    if (!settled)
+      this.#parts.onFailure("every call settles", `${what} hasn't settled after ${patience} ms without faults`)
   }
 
   #makeWorld(): SimulatedWorld<S, C> {

@@ -19,7 +19,9 @@ export class Moments {
   /** The fault whose moment this line is, once: the one that has waited longest. */
   reached(line: TraceLine): TimedFault | undefined {
     if (this.#waiting.length === 0) return undefined
-    const index = this.#waiting.findIndex(({ on, worker }) => (worker === null || worker === line.worker) && isMoment(line, on!))
+    const index = this.#waiting.findIndex(
+      ({ on, worker }) => (worker === null || worker === line.worker) && isMoment(line, on!),
+    )
     return index < 0 ? undefined : this.#waiting.splice(index, 1)[0]
   }
 }
