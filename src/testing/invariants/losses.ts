@@ -57,7 +57,10 @@ export const noOrphans: Invariant = {
     const faults = new Faults()
     const leases = new Map<string, LeaseWrite>()
     const workers = new Map<string, string>()
+    /** A store that tells no time has none in its records either: there each process writes its own. */
+    let isTimed: boolean | undefined
     const judge = ({ lease, name }: LeaseWrite, at: number): void => {
+      if (isTimed === false) return
       const worker = lease.ownerId === null ? undefined : workers.get(lease.ownerId)
       if (worker === undefined || lease.expiresAt >= at || faults.explain(worker, at)) return
       const late = Math.round(at - lease.expiresAt)
@@ -68,6 +71,7 @@ export const noOrphans: Invariant = {
     }
     return {
       line(line) {
+        if (line.kind === "answer" && line.outcome === "applied") isTimed ||= line.storeTime !== undefined
         if (line.kind === "fault") faults.note(line)
         else if (line.kind === "lock") workers.set(line.ownerId, line.worker)
         else if (line.kind === "applied" && line.area === "leases") {

@@ -51,6 +51,7 @@ const graceOf = ({ settleWithin, checkpointWithin }: PlannedTimes): number => se
 
 type Up<S, C> = Life<S, C> & { readonly manager: SandboxManager }
 type Asked = Parameters<WorkerRecorder["call"]>[0]
+type Recorded = <A>(asked: Asked, call: () => Promise<A>) => Promise<A>
 
 const budgetOf = (timeout: CallOptions["timeout"]): Pick<Asked, "budget"> =>
   timeout === undefined || timeout === "infinite" ? {} : { budget: millis("timeout", timeout) }
@@ -206,9 +207,27 @@ export class Member<S, C> {
 
   /** A handle of the sandbox of a key. Rejects as `SandboxManager.restoreSandbox` does, and with ProcessGone. */
   restore(key: string, options: RestoreOptions = {}): Promise<Sandbox<S>> {
-    return this.#call({ call: "restore", ...this.#of(key), ...budgetOf(options.timeout) }, ({ manager, sandbox }) =>
-      manager.restoreSandbox(sandbox, key, options),
+    return this.#call(
+      { call: "restore", ...this.#of(key), ...budgetOf(options.timeout) },
+      async ({ manager, sandbox }, recorded) =>
+        this.#handle(await manager.restoreSandbox(sandbox, key, options), this.#of(key), recorded),
     )
+  }
+
+  /** The handle, whose calls are recorded too, and end with the process. */
+  #handle(sandbox: Sandbox<S>, of: Pick<Asked, "key">, recorded: Recorded): Sandbox<S> {
+    return {
+      ...{ name: sandbox.name, key: sandbox.key, actor: sandbox.actor, state$: sandbox.state$, ended: sandbox.ended },
+      get lease() {
+        return sandbox.lease
+      },
+      use: (fn, options = {}) =>
+        recorded({ call: "use", durable: options.durable ?? false, ...of }, () =>
+          sandbox.use((state, context) => this.#recorder.use(fn)(state, context), options),
+        ),
+      checkpoint: () => recorded({ call: "checkpoint", ...of }, () => sandbox.checkpoint()),
+      release: () => recorded({ call: "release", ...of }, () => sandbox.release()),
+    }
   }
 
   /** Removes what is saved of a key. Rejects as `SandboxManager.remove` does, and with ProcessGone. */
@@ -225,12 +244,10 @@ export class Member<S, C> {
   }
 
   /** A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection. */
-  async #call<A>(asked: Asked, make: (life: Up<S, C>) => Promise<A>): Promise<A> {
+  async #call<A>(asked: Asked, make: (life: Up<S, C>, recorded: Recorded) => Promise<A>): Promise<A> {
     const life = await this.#up()
-    return this.#orGone(
-      life,
-      this.#recorder.call(asked, () => make(life)),
-    )
+    const recorded: Recorded = (what, call) => this.#orGone(life, this.#recorder.call(what, call))
+    return recorded(asked, () => make(life, recorded))
   }
 
   /** The present life, once a call has reached it: one that is stopped hears of nothing before it goes on. */

@@ -26,6 +26,13 @@ describe("no orphaned lease", () => {
     expect(told(noOrphans, ...owned, fault(9, "a", "crash"), lease(40_000, "b", "b.1", 70_000))).toEqual([])
   })
 
+  it("says nothing of a store without a clock, in whose records each process writes a time of its own", () => {
+    const answer = { kind: "answer", at: 0, worker: "a", id: 1, outcome: "applied", ms: 1 } as const
+    const owned = [answer, acquired(0, "a", 1), lease(0, "a", "a.1", 30_000)]
+    expect(told(noOrphans, ...owned, lease(40_000, "b", "b.1", 70_000))).toEqual([])
+    expect(told(noOrphans, { ...answer, storeTime: 0 }, ...owned, lease(40_000, "b", "b.1", 70_000))).toHaveLength(1)
+  })
+
   it("tells of one that ran out while its owner lived, as it shows: when another takes it, or at the end", () => {
     const owned = [acquired(0, "a", 1), lease(0, "a", "a.1", 30_000)]
     const message = "the lease of a on ledger=2fk ran out 10000 ms ago, and nothing befell it"

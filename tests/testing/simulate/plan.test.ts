@@ -28,7 +28,7 @@ describe("a plan", () => {
       const having = plans.filter((plan) => kindsOf(plan).has(kind))
       expect(having.length).toBeGreaterThan(20)
       expect(having.length).toBeLessThan(180)
-      expect(Math.min(...having.map((plan) => kindsOf(plan).size))).toBeLessThan(4)
+      expect(Math.min(...having.map((plan) => kindsOf(plan).size))).toBeLessThan(faultKinds.length / 2)
     }
   })
 
