@@ -53,8 +53,9 @@ type Up<S, C> = Life<S, C> & { readonly manager: SandboxManager }
 type Asked = Parameters<WorkerRecorder["call"]>[0]
 type Recorded = <A>(asked: Asked, call: () => Promise<A>) => Promise<A>
 
+/** A budget of 0 is one try, which takes what its requests take. */
 const budgetOf = (timeout: CallOptions["timeout"]): Pick<Asked, "budget"> =>
-  timeout === undefined || timeout === "infinite" ? {} : { budget: millis("timeout", timeout) }
+  timeout === undefined || timeout === "infinite" || timeout === 0 ? {} : { budget: millis("timeout", timeout) }
 
 /** How long a process that can't start waits before it tries again, in milliseconds. */
 const startAgain = 2000
