@@ -124,7 +124,7 @@ async function hold(world: World, worker: Worker, key: string): Promise<void> {
 
 function append(world: World, key: string, row: number) {
   return (state: Ledger, { token }: { readonly token: number }): number => {
-    inspect(world, key, state.rows, "the owner's state")
+    inspect(world, key, state.rows)
     state.rows.push(row)
     if (world.random.chance(0.03)) state.padding = state.padding === "" ? "x".repeat(40_000) : ""
     return token
@@ -153,11 +153,10 @@ function watch(world: World, key: string, { lease, ended }: Sandbox<Ledger>): vo
   })
 }
 
+/** What is read without a lease may be stale, but never torn. */
 async function read(world: World, worker: Worker, key: string): Promise<void> {
-  const { kept } = bookOf(world, key)
-  const asked = new Set(kept)
   const saved = await worker.ask((manager, definition) => manager.readCheckpoint(definition, key))
-  if (bookOf(world, key).kept === kept) inspect(world, key, saved?.rows ?? [], "what is saved", asked)
+  refuseTwice(world, key, saved?.rows ?? [], "what is saved")
 }
 
 async function list(worker: Worker): Promise<void> {
@@ -184,14 +183,18 @@ async function remove(world: World, worker: Worker, key: string): Promise<void> 
 }
 
 /** Fails the run where acknowledged rows are missing, removed ones are back, or one stands twice. */
-function inspect(world: World, key: string, rows: readonly number[], where: string, kept?: Set<number>): void {
-  const book = bookOf(world, key)
+function inspect(world: World, key: string, rows: readonly number[]): void {
+  const { kept, gone } = bookOf(world, key)
   const found = new Set(rows)
-  const lost = [...(kept ?? book.kept)].filter((row) => !found.has(row))
-  const back = [...book.gone].filter((row) => found.has(row))
-  if (lost.length > 0) world.fail(`${where} of ${key} lacks acknowledged rows: ${lost.join(", ")}`)
-  if (back.length > 0) world.fail(`${where} of ${key} has rows that were removed: ${back.join(", ")}`)
-  if (found.size < rows.length) world.fail(`${where} of ${key} has a row twice: ${rows.join(", ")}`)
+  const lost = [...kept].filter((row) => !found.has(row))
+  const back = [...gone].filter((row) => found.has(row))
+  if (lost.length > 0) world.fail(`the owner of ${key} lacks acknowledged rows: ${lost.join(", ")}`)
+  if (back.length > 0) world.fail(`the owner of ${key} has rows that were removed: ${back.join(", ")}`)
+  refuseTwice(world, key, rows, "the owner's state")
+}
+
+function refuseTwice(world: World, key: string, rows: readonly number[], where: string): void {
+  if (new Set(rows).size < rows.length) world.fail(`${where} of ${key} has a row twice: ${rows.join(", ")}`)
 }
 
 /** When all is calm every worker gets every key, and finds what it has to. */
