@@ -8,7 +8,7 @@
  */
 import { unchecked } from "../../actors/checkpoints/codec.ts"
 import { defineSandbox } from "../../actors/definition.ts"
-import type { Sandbox, SandboxDefinition } from "../../actors/sandbox.ts"
+import type { HookContext, Sandbox, SandboxDefinition } from "../../actors/sandbox.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
 
 /** What is saved of a ledger, and its live state. */
@@ -123,8 +123,8 @@ async function hold(world: World, worker: Worker, key: string): Promise<void> {
 }
 
 function append(world: World, key: string, row: number) {
-  return (state: Ledger, { token }: { readonly token: number }): number => {
-    inspect(world, key, state.rows)
+  return (state: Ledger, { token, lease }: HookContext): number => {
+    if (lease.isHeld()) inspect(world, key, state.rows) // a slow use goes on after its lease, on what was true then
     state.rows.push(row)
     if (world.random.chance(0.03)) state.padding = state.padding === "" ? "x".repeat(40_000) : ""
     return token

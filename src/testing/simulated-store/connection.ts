@@ -33,7 +33,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   readonly #store: SimulatedStore
   readonly #worker: string
   readonly #clock: Clock
-  /** What this process was shown last of each object, for answers from a cache. */
+  /** What this process was shown last of each object, or wrote: no answer from a cache is older. */
   readonly #shown = new Map<string, Version>()
 
   constructor(store: SimulatedStore, worker: string, clock: Clock) {
@@ -72,8 +72,8 @@ export class Connection implements LeaseStore, CheckpointStore {
       return { kind: "found", ...told, body: body.slice() }
     }
     const heard = (answer: ReadAnswer): void => {
-      const version = answer.kind === "found" ? { generation: answer.generation, body: answer.body, at: 0 } : undefined
-      if (version !== undefined) this.#shown.set(key, version)
+      if (answer.kind === "found") this.#shown.set(key, { generation: answer.generation, body: answer.body, at: 0 })
+      else if (answer.kind === "absent") this.#shown.delete(key)
     }
     return this.#send(fault, options, arrive, (error) => ({ kind: "failed", error }), heard)
   }
@@ -124,7 +124,13 @@ export class Connection implements LeaseStore, CheckpointStore {
       if (written === "throttled") return this.#throttled(storeTime)
       return { kind: "applied", generation: op === "remove" ? expected : written.generation, ...stamped(storeTime) }
     }
-    return this.#send(fault, options, arrive, (error) => ({ kind: "unknown", error }))
+    const key = `${ref.area}/${ref.name}`
+    const heard = (answer: WriteAnswer): void => {
+      if (answer.kind !== "applied") return
+      if (body === undefined) this.#shown.delete(key)
+      else this.#shown.set(key, { generation: answer.generation, body, at: 0 })
+    }
+    return this.#send(fault, options, arrive, (error) => ({ kind: "unknown", error }), heard)
   }
 
   #throttled(storeTime: number | undefined): WriteAnswer {
