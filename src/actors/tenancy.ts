@@ -157,6 +157,7 @@ export class Tenancy {
   }
 
   async #run(): Promise<void> {
+    this.ending.throwIfAborted()
     const { definition, clock, report, onIdle } = this.#parts
     const { idleAfter, checkpointEvery, hooks } = definition
     const isBusy = (): boolean => this.turns.busy || this.turns.waiting > 0
@@ -186,10 +187,11 @@ export class Tenancy {
   /** Encoded inside of the turn: what `checkpoint` returned may be part of the live state. */
   #take(begun: () => CheckpointReason): Promise<Uint8Array> {
     const { definition, saved } = this.#parts
-    return this.turns.run(
-      async () => saved.encode(await definition.hooks.checkpoint(this.#state?.value, { reason: begun() })),
-      { from: "own" },
-    )
+    const take = async (): Promise<Uint8Array> => {
+      this.lease.signal.throwIfAborted() // by time: the process may have been stopped until now
+      return saved.encode(await definition.hooks.checkpoint(this.#state?.value, { reason: begun() }))
+    }
+    return this.turns.run(take, { from: "own" })
   }
 
   async #write(bytes: Uint8Array): Promise<void> {

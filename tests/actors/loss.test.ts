@@ -37,6 +37,38 @@ describe("a sandbox whose lease is lost", () => {
     await world.end()
   })
 
+  it("begins neither a last checkpoint nor its run when its process went on past the deadline, whatever comes first then", async () => {
+    const world = new World()
+    const begun: string[] = []
+    const restoring = gate()
+    const sandbox = counter({
+      restore: async ({ key }) => {
+        if (key === "slow") await restoring.promise
+        return { n: 0 }
+      },
+      run: async (_state, { key }) => void begun.push(`run ${key}`),
+      checkpoint: ({ n }) => {
+        begun.push("checkpoint")
+        return { n }
+      },
+    })
+    const host = world.host("a")
+    const a = await world.manager("a", sandbox, { clock: host, restoreWithin: "5 min" })
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const slow = failure(a.restoreSandbox(sandbox, "slow", { timeout: "10 min" }))
+    await world.time.advance(1000)
+    host.pause()
+    await world.time.advance(60_000)
+    host.resume()
+    restoring.resolve()
+    const drained = a.drain() // before any timer has run
+    expect(await world.run(handle.ended)).toMatchObject({ reason: "lost" })
+    await world.run(drained)
+    await world.run(slow)
+    expect(begun).toEqual(["run k"])
+    await world.end()
+  })
+
   it("rejects the use in progress at once, also one that ignores its signal, and never answers it", async () => {
     const world = new World()
     const sandbox = counter()
