@@ -108,7 +108,7 @@ export const timeMutants: readonly Mutant[] = [
         replace: "can.sameClock ? Math.max(50, ttl / 10) : LEAST_GUARD / 100",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100 }],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
   },
   {
     name: "an owner's lease is over as soon as its time is, without the second for rounded dates",
@@ -124,7 +124,7 @@ export const timeMutants: readonly Mutant[] = [
         replace: "return stillRemembered(sightOf(draft, view), undefined) ? poll(draft) : claim(draft, view)",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100 }],
+    hunts: [{ by: "walk", from: 1, to: 400 }],
   },
   {
     name: "observation of the generation instead of the owner",

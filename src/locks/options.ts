@@ -184,8 +184,8 @@ function refuse(message: string, ask: string): never {
   throw new InvalidConfigError({ message, next: `Give a ttl of ${ask}` })
 }
 
-/** Half of it is for the store's clocks, half for drift; where one clock stamps and decides, drift alone is left. */
-const guardOf = (ttl: number, can: StoreCapabilities): number =>
+/** Half of it is for the store's clocks, half for drift; where one clock stamps and decides, drift alone is left. In ms. */
+export const guardOf = (ttl: number, can: Pick<StoreCapabilities, "sameClock">): number =>
   can.sameClock ? Math.max(50, ttl / 10) : Math.max(LEAST_GUARD, ttl / 10)
 
 function strangerTtlOf(options: LockOptions): number {

@@ -2,9 +2,14 @@
  * What must be true in every world after every step, whatever a test or chance does to it. A violation is thrown at the
  * step that made it. Assumes what protocol.md assumes; `excuse` is for tests that leave those assumptions on purpose.
  */
-import type { Command } from "../../../src/locks/protocol/state.ts"
+import type { Command, LockState } from "../../../src/locks/protocol/state.ts"
+import { past } from "../../../src/locks/protocol/time.ts"
+import { parseRecord } from "../../../src/locks/record.ts"
 import type { ProcessModel } from "./process-model.ts"
 import type { World } from "./world.ts"
+
+/** Without a record tokens are the time of the store, or of a host, which may be this much less. In milliseconds. */
+const ROUGHLY = 2_000_000
 
 /** The names of what is watched. */
 export type Invariant =
@@ -13,6 +18,7 @@ export type Invariant =
   | "silence after leaving"
   | "one signal"
   | "in budget"
+  | "clean rest"
   | "one flight"
 
 /** Somebody outside the protocol who may act on the key, such as a stranger. */
@@ -38,6 +44,7 @@ export class Watchdog {
   readonly #left = new Set<string>()
   readonly #signalled = new Set<string>()
   readonly #seen = new Map<ProcessModel, number>()
+  readonly #before = new Map<ProcessModel, LockState>()
   #topToken = -1
 
   constructor(world: World) {
@@ -61,6 +68,8 @@ export class Watchdog {
     }
     if (process.token !== undefined) this.#topToken = Math.max(this.#topToken, process.token)
     this.#inBudget(process, at)
+    this.#rested(process, this.#before.get(process))
+    this.#before.set(process, process.state)
   }
 
   /** The store may have changed. */
@@ -99,6 +108,8 @@ export class Watchdog {
   }
 
   #acquired(process: ProcessModel, token: number): void {
+    if (this.#excused.has("growing tokens") && token < this.#topToken - ROUGHLY)
+      throw new Violation("growing tokens", `${process.id} acquired with ${token} long after ${this.#topToken}`)
     if (token <= this.#topToken) {
       this.#fail("growing tokens", `${process.id} acquired with ${token} after ${this.#topToken}`)
     }
@@ -114,6 +125,29 @@ export class Watchdog {
     const signal = `${process.id} ${phase.hold.nonce} ${nonce}`
     if (this.#signalled.has(signal)) this.#fail("one signal", `${process.id} was asked twice for ${nonce}`)
     this.#signalled.add(signal)
+  }
+
+  /** Who is through with the key leaves no half of its own there, and nothing on its way that can still make one. */
+  #rested(process: ProcessModel, before: LockState | undefined): void {
+    if (process.phase !== "idle" || before === undefined) return
+    const { phase } = before
+    if (phase.name === "leaving" && process.last("Released")?.result === "released")
+      return this.#leavesNone(process, phase.hold.nonce)
+    const gaveUp = phase.name === "clearing" && past(phase.until, process.now(this.#world.at))
+    if (phase.name === "seeking" || (phase.name === "clearing" && !gaveUp))
+      this.#leavesNone(process, phase.attempt.nonce)
+  }
+
+  #leavesNone(process: ProcessModel, nonce: string): void {
+    const { store, undelivered } = this.#world
+    const coming = undelivered.flatMap(({ process: sender, command }) =>
+      sender === process && command.type === "put" && command.expected === store.generation ? [command.body] : [],
+    )
+    for (const text of [store.text ?? [], ...coming].flat()) {
+      const { owner, waiter } = parseRecord("k", text)
+      if (owner?.nonce === nonce || waiter?.nonce === nonce)
+        this.#fail("clean rest", `${process.id} is through with the key, and has left ${nonce} behind`)
+    }
   }
 
   #inBudget(process: ProcessModel, at: number): void {
