@@ -3,6 +3,17 @@ import type { Mutant } from "./mutant.ts"
 
 export const storeMutants: readonly Mutant[] = [
   {
+    name: "metageneration only: any version will do, if there is one",
+    edits: [
+      {
+        file: "src/testing/simulated-store/store.ts",
+        find: "if (there !== expected || (body",
+        replace: "if ((there === ABSENT) !== (expected === ABSENT) || (body",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100 }],
+  },
+  {
     name: "the file store without its second scan",
     edits: [
       {

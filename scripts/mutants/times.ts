@@ -34,8 +34,8 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/authority.ts",
-        find: "return lease(plus(sentAt, record.expiresAt",
-        replace: "return lease(plus(sentAt.mono < 0 ? sentAt : draft.now, record.expiresAt",
+        find: "return lease(plus(sentAt, Math.min",
+        replace: "return lease(plus(sentAt.mono < 0 ? sentAt : draft.now, Math.min",
       },
       {
         file: "src/locks/protocol/authority.ts",
@@ -55,6 +55,17 @@ export const timeMutants: readonly Mutant[] = [
       },
     ],
     hunts: [{ by: "walk", from: 1, to: 400 }],
+  },
+  {
+    name: "a grant's expiry believed beyond the grantee's own ttl",
+    edits: [
+      {
+        file: "src/locks/protocol/authority.ts",
+        find: "Math.min(record.expiresAt - storeTime, ttl) - guard",
+        replace: "Math.max(record.expiresAt - storeTime, ttl - ttl) - guard",
+      },
+    ],
+    hunts: [{ by: "walk", from: 873, to: 873 }],
   },
   {
     name: "observation counted from the send",

@@ -18,11 +18,15 @@ export function isHeld(state: Pick<LockState, "phase" | "sense">, now: Now): boo
   return !diverged(state.sense, now) && !past(deadlineOf(state.phase.hold), now)
 }
 
-/** What a view of my half grants: from when its request was sent, for as long as the store's own time leaves. */
+/**
+ * What a view of my half grants: from when its request was sent, for as long as the store's own time leaves. Never longer
+ * than my ttl: a grant may leave more, and my first renewal then shortens the record before I know that it landed.
+ */
 export function shownBound(draft: Draft, view: View): Bound | undefined {
   const { record, sentAt, storeTime } = view
   if (record === undefined || storeTime === undefined || clockless(draft, view)) return undefined
-  return lease(plus(sentAt, record.expiresAt - storeTime - draft.config.guard))
+  const { ttl, guard } = draft.config
+  return lease(plus(sentAt, Math.min(record.expiresAt - storeTime, ttl) - guard))
 }
 
 /** What a write of mine grants that is known to have landed: at most its ttl from when it was first sent. */

@@ -301,6 +301,21 @@ describe("rule 10: a handoff whose answer is lost", () => {
     expect(world.store.body["ended"]).toEqual(ended)
   })
 
+  it("a grant longer than the grantee's own ttl gives it no more than that: its first renewal shortens the record", () => {
+    const world = new World({ clock: "exact", spacing: 0 })
+    const a = world.owner("a", { ttl: 30_000 })
+    const b = world.waiter("b", { ttl: 6000 }, { budgetMs: undefined })
+    world.until(() => asked(a) > 0)
+    world.send(a, { type: "release" })
+    world.until(() => b.count("Acquired") > 0)
+    world.deliver(world.next(b, "put"))
+    b.freeze("stopped", world.at)
+    const c = world.process("c", { ttl: 6000 })
+    world.send(c, acquire({ budgetMs: undefined }))
+    world.until(() => c.count("Acquired") > 0, 12_000)
+    expect(b.holds(world.at)).toBe(false)
+  })
+
   it("a grant found dead on arrival is acquired afresh, not reported lost", () => {
     const { world, a, b } = asking()
     b.freeze("stopped", world.at)

@@ -27,7 +27,7 @@ describe("the invariants would notice", () => {
     ["a suspend that no clock of a process counts", /one holder/, { sleepUnnoticed: true }],
     [
       "nonces and opIds that are not fresh",
-      /one holder|growing tokens|silence after leaving|one signal/,
+      /one holder|growing tokens|silence after leaving|one signal|clean rest/,
       { stale: true },
     ],
     ["observing the generation in place of the owner's pair", /newcomer|still seek/, { generationIsPair: true }],
