@@ -13,6 +13,14 @@ export {
   type MakeStore,
   type Verdict,
 } from "./conformance/mod.ts"
+export {
+  check,
+  type CheckOptions,
+  type CheckResult,
+  type ClockError,
+  type GuardResult,
+  smallestGuard,
+} from "./check/mod.ts"
 export { FakeLock, type FakeLockOptions } from "./fake-lock.ts"
 export { type FakeProcess, type FakeWorld, fakeWorld, type FakeWorldOptions } from "./fake-world.ts"
 export {

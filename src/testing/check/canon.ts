@@ -1,0 +1,82 @@
+import type { LockState } from "../../locks/protocol/state.ts"
+/**
+ * What two worlds differ in that matters: names are made up anew in the order in which they appear, and processes that are
+ * alike may stand in any order. A hash of it stands for the world.
+ *
+ * Worlds share most of their parts, so each part is turned into text once.
+ */
+import { sha256 } from "../../runtime/hash.ts"
+import type { Mail, Process, World } from "./world.ts"
+
+/** Text between names: one more than there are names. */
+interface Pieces {
+  readonly texts: readonly string[]
+  readonly names: readonly string[]
+}
+
+/** Names that are fresh at each step (`p#7`), generations (`l@7`), and the processes themselves. */
+const names = /([a-z]\d*[#@][a-z]?\d+|(?<=["\\ ])[p-r]\d*(?=["\\ ]))/
+/** Numbers that tell requests and answers apart, no more. */
+const numbers = /"(?:id|request|requests|steps|lives|life)":\d+/g
+
+/** The same for worlds from which the same can come. `orders`: how the processes may stand. */
+export function keyOf(world: World, orders: readonly (readonly number[])[]): string {
+  const keys = orders.map((order) => textOf(world, order))
+  const text = keys.length === 1 ? keys[0]! : keys.reduce((a, b) => (a < b ? a : b))
+  return sha256(new TextEncoder().encode(text)).slice(0, 20)
+}
+
+function textOf(world: World, order: readonly number[]): string {
+  const { at, lease, head, left, acknowledged, topToken, gone, stranger, mail, processes } = world
+  const fresh = new Map<string, string>()
+  order.forEach((index, place) => fresh.set(processes[index]!.id, `P${place}`))
+  let text = JSON.stringify([at, left, topToken, stranger.until])
+  for (const index of order) text += joined(partOf(processes[index]!), fresh)
+  text += joined(partOf(lease), fresh) + joined(partOf(head), fresh)
+  text += joined(piecesOf(JSON.stringify([acknowledged, gone])), fresh)
+  if (mail.length === 0) return text
+  return (
+    text +
+    mail
+      .map((letter) => order.indexOf(letter.from) + joined(partOf(letter), fresh))
+      .sort()
+      .join("")
+  )
+}
+
+function joined({ texts, names: found }: Pieces, fresh: Map<string, string>): string {
+  let text = texts[0]!
+  for (let at = 0; at < found.length; at++) {
+    const name = found[at]!
+    let other = fresh.get(name)
+    if (other === undefined) fresh.set(name, (other = `~${fresh.size}`))
+    text += other + texts[at + 1]!
+  }
+  return text
+}
+
+const parts = new WeakMap<object, Pieces>()
+
+function partOf(part: Process | Mail | World["lease"] | World["head"]): Pieces {
+  let pieces = parts.get(part)
+  if (pieces === undefined) parts.set(part, (pieces = piecesOf(JSON.stringify(shapeOf(part)))))
+  return pieces
+}
+
+/** Without what never changes, what only counts, and what is there twice: a record is its body. */
+function shapeOf(part: Process | Mail | World["lease"] | World["head"]): unknown {
+  if ("lock" in part) return { ...part, id: 0, lock: lockShape(part.lock) }
+  if ("from" in part) return { ...part, from: 0 }
+  const { writes: _, ...rest } = part
+  return rest
+}
+
+function lockShape({ config: _, ...lock }: LockState): unknown {
+  const { view } = lock
+  return view?.record === undefined ? lock : { ...lock, view: { ...view, record: view.record.body } }
+}
+
+function piecesOf(text: string): Pieces {
+  const split = text.replace(numbers, "").split(names)
+  return { texts: split.filter((_, at) => at % 2 === 0), names: split.filter((_, at) => at % 2 === 1) }
+}

@@ -1,0 +1,56 @@
+/** The searches that are made of leasehold itself, by name: `npm run checker` runs them. */
+import type { CheckOptions } from "./mod.ts"
+
+/** What is searched, and why. */
+export interface Configuration {
+  readonly why: string
+  readonly options: CheckOptions
+}
+
+const faults: CheckOptions = { crashes: 1, losses: 1, delays: 1, cancels: 1, releases: 1 }
+
+/** Complete in CI, within two minutes each. */
+export const configurations: Readonly<Record<string, Configuration>> = {
+  together: {
+    why: "two processes with a crash, a loss, late delivery, grant, cancel, and claims and commits of the head",
+    options: { ...faults, commits: 1, together: 2, until: 9500 },
+  },
+  three: {
+    why: "three processes, of which one is killed, stopped, or loses a message",
+    options: { processes: 3, crashes: 1, losses: 1, pauses: 1, together: 1, until: 7500 },
+  },
+  stopped: {
+    why: "two processes that are stopped and suspended at any moment, for any time",
+    options: { pauses: 1, suspends: 1, delays: 1, together: 2, until: 8000 },
+  },
+  strangers: {
+    why: "a process that knows four fields and keeps the rest, beside one of ours that is stopped",
+    options: { strangers: 2, pauses: 1, together: 2, until: 14_000 },
+  },
+  stripped: {
+    why: "a process that knows four fields and drops the rest, beside one of ours that is stopped",
+    options: { strangers: 2, pauses: 1, together: 2, until: 14_000, strangersWill: "drop" },
+  },
+  clockless: {
+    why: "a store without a clock, judged by observation alone, with processes that are stopped and suspended",
+    options: { clock: "none", pauses: 1, suspends: 1, delays: 1, together: 1, until: 16_000 },
+  },
+  bucket: {
+    why: "a store with dates in whole seconds and one write a second, as a bucket has",
+    options: {
+      clock: "coarse",
+      writeSpacing: 1000,
+      pauses: 1,
+      delays: 1,
+      losses: 1,
+      together: 1,
+      commits: 1,
+      until: 12_000,
+    },
+  },
+}
+
+/** What the least guard is looked for with: clocks as wrong as is assumed, and a process that is stopped. */
+export const guardOptions: CheckOptions = {
+  ...{ ttl: "12 s", clockError: { dates: "1 s", drift: 0.025 }, pauses: 1, until: 16_000 },
+}

@@ -1,0 +1,107 @@
+/**
+ * An exhaustive search: everything that can come of a few processes, one key and a bounded number of faults, by the very
+ * reducers that production runs. It ends with all worlds seen, or with a shortest way to one in which a law is broken: two
+ * who may act at once, a token that doesn't grow, an owner that acts again after it has left, a commit that was
+ * acknowledged and is lost, a head written under a token that is over.
+ *
+ * Not promised: anything about what it leaves out, which each result lists.
+ */
+import { InvalidConfigError } from "../../locks/errors.ts"
+import { type CheckOptions, type CheckSettings, settingsOf } from "./options.ts"
+import { newProcess } from "./processes.ts"
+import { search } from "./search.ts"
+import type { World } from "./world.ts"
+
+export type { CheckOptions, ClockError } from "./options.ts"
+
+/** What a search has come to. */
+export interface CheckResult {
+  /** Worlds that differ. */
+  readonly states: number
+  /** How many things happened one after the other, at most. */
+  readonly depth: number
+  /** All worlds were seen. False where a law was broken, and where there were more worlds than the limit. */
+  readonly complete: boolean
+  /** The law that was broken; undefined where none was. */
+  readonly broken: string | undefined
+  /** A shortest way there, one line for each thing that happens, with its true time; empty where nothing was broken. */
+  readonly trail: readonly string[]
+  /** What was not looked at. */
+  readonly leftOut: readonly string[]
+}
+
+/** The least guard that is safe, and what shows it. */
+export interface GuardResult {
+  /** In milliseconds: with it the search is complete and nothing is broken. */
+  readonly guard: number
+  /** The complete search with it. */
+  readonly safe: CheckResult
+  /** What is broken with a guard that is less by the step. */
+  readonly unsafe: CheckResult
+}
+
+/** Searches. Returns when it is done, which may take minutes; throws InvalidConfigError for options that can't be. */
+export function check(options: CheckOptions = {}): CheckResult {
+  const settings = settingsOf(options)
+  const { rules, until, limit, leftOut } = settings
+  const { broken, ...found } = search(
+    first(settings),
+    rules,
+    { until, idle: rules.ttl / 2 },
+    { orders: ordersOf(settings), limit },
+  )
+  return { ...found, broken: broken?.law, trail: broken?.trail ?? [], leftOut }
+}
+
+/**
+ * The least guard, in whole steps, with which nothing is broken: shown by a complete search with it, and by a violation
+ * with one step less. Throws InvalidConfigError where even a guard of the whole ttl doesn't help, or a search meets its limit.
+ */
+export function smallestGuard(options: CheckOptions, step = 100): GuardResult {
+  const { rules } = settingsOf(options)
+  let [low, high] = [-Math.ceil(rules.ttl / step), Math.floor(rules.ttl / step) - 1]
+  let [unsafe, safe] = [tried(options, low * step), tried(options, high * step)]
+  if (safe.broken !== undefined || unsafe.broken === undefined)
+    throw new InvalidConfigError({
+      message: "No guard up to the ttl makes the difference here",
+      next: "Let something happen that a guard is for: a pause, and clocks that go wrong",
+    })
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    const result = tried(options, middle * step)
+    if (result.broken === undefined) [high, safe] = [middle, result]
+    else [low, unsafe] = [middle, result]
+  }
+  return { guard: high * step, safe, unsafe }
+}
+
+function tried(options: CheckOptions, guard: number): CheckResult {
+  const result = check({ ...options, guard })
+  if (result.complete || result.broken !== undefined) return result
+  throw new InvalidConfigError({
+    message: `There are more than ${result.states} worlds with a guard of ${guard} ms`,
+    next: "Let less happen, end earlier, or raise the limit",
+  })
+}
+
+function first({ processes, attempts, rules, left }: CheckSettings): World {
+  const none = { writes: 0, generation: "0" }
+  return {
+    ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left },
+    ...{ acknowledged: [], gone: [], topToken: 0, stranger: { until: 0 }, born: 1 },
+    processes: Array.from({ length: processes }, (_, index) => newProcess("pqr"[index]!, index, rules, 0, attempts)),
+  }
+}
+
+/** The orders in which processes may stand that are alike: those with the same clocks. */
+function ordersOf({ processes, rules }: CheckSettings): readonly (readonly number[])[] {
+  const places = Array.from({ length: processes }, (_, index) => index)
+  const alike = (index: number, other: number): boolean =>
+    rules.rates[index] === rules.rates[other] && rules.skews[index] === rules.skews[other]
+  return permutations(places).filter((order) => order.every((index, place) => alike(index, place)))
+}
+
+function permutations(items: readonly number[]): readonly (readonly number[])[] {
+  if (items.length <= 1) return [items]
+  return items.flatMap((item) => permutations(items.filter((other) => other !== item)).map((rest) => [item, ...rest]))
+}

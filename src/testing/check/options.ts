@@ -1,0 +1,147 @@
+/** What a check can be told, checked, and what it leaves out, in words. */
+import { InvalidConfigError } from "../../locks/errors.ts"
+import { millis, oneOf, refuseUnknown } from "../../locks/options.ts"
+import type { Duration } from "../../runtime/duration.ts"
+import type { Left, Rules } from "./world.ts"
+
+/** How wrong clocks are. */
+export interface ClockError {
+  /** How far apart the dates are in the store's answers to the first process and to the others. Default 0. */
+  readonly dates?: Duration
+  /** How much slower than true the first process's clocks go, and how much faster the others': 0.05 is 5 %. Default 0. */
+  readonly drift?: number
+}
+
+/** What is searched. Everything that may happen is off unless it is asked for. */
+export interface CheckOptions {
+  /** How many, 1 to 3. Default 2. */
+  readonly processes?: number
+  /** Of all leases. Default 6 s. */
+  readonly ttl?: Duration
+  /** What an owner subtracts from its lease; may be negative, in milliseconds. Default: the protocol's own. */
+  readonly guard?: number
+  /** Default: none. */
+  readonly clockError?: ClockError
+  /** Whether answers carry the store's time. Default `exact`. */
+  readonly clock?: "exact" | "coarse" | "none"
+  /** The least time between two writes of one object. Default 0. */
+  readonly writeSpacing?: Duration
+  /** How often an owner saves; with 0 there is no head. Default 0. */
+  readonly commits?: number
+  /** How often each process wants the key. Default 1. */
+  readonly attempts?: number
+  /** A process is killed, and another starts in its place: at most so often. */
+  readonly crashes?: number
+  /** A request, or its answer, is lost. */
+  readonly losses?: number
+  /** A request, or its answer, arrives whenever it wants to. */
+  readonly delays?: number
+  /** A request arrives a second time, whenever it wants to. */
+  readonly duplicates?: number
+  /** A process is stopped, for any time. */
+  readonly pauses?: number
+  /** A machine is suspended, for any time. */
+  readonly suspends?: number
+  /** An acquire is cancelled. */
+  readonly cancels?: number
+  /** An owner leaves that nobody asked to. */
+  readonly releases?: number
+  /** A stranger writes. */
+  readonly strangers?: number
+  /** What strangers do with what they don't know. Default `keep`. */
+  readonly strangersWill?: "keep" | "drop"
+  /** The most that may happen of all these together, in one run. Default: no bound but their own. */
+  readonly together?: number
+  /** How far time goes, from the first acquire on. Default twice the ttl. */
+  readonly until?: Duration
+  /** The most worlds that are looked at. Default 2,000,000: about 3 GB. */
+  readonly limit?: number
+}
+
+/** Options that hold. */
+export interface CheckSettings {
+  readonly processes: number
+  readonly attempts: number
+  readonly left: Left
+  readonly rules: Rules
+  readonly until: number
+  readonly limit: number
+  readonly leftOut: readonly string[]
+}
+
+const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
+  ...{ processes: true, ttl: true, guard: true, clockError: true, clock: true, writeSpacing: true, commits: true },
+  ...{ attempts: true, crashes: true, losses: true, delays: true, duplicates: true, pauses: true, suspends: true },
+  ...{ cancels: true, releases: true, strangers: true, strangersWill: true, together: true, until: true, limit: true },
+}
+
+/** The checked options. Throws InvalidConfigError. */
+export function settingsOf(options: CheckOptions): CheckSettings {
+  refuseUnknown("check", options, OPTIONS)
+  const { clock = "exact", strangersWill = "keep", ttl: length = "6 s", clockError = {}, guard } = options
+  oneOf("clock", clock, ["exact", "coarse", "none"])
+  oneOf("strangersWill", strangersWill, ["keep", "drop"])
+  refuseUnknown("clockError", clockError, { dates: true, drift: true })
+  const processes = countOf("processes", options.processes ?? 2, 1, 3)
+  const ttl = millis("ttl", length)
+  if (guard !== undefined && !Number.isFinite(guard)) throw bad(`guard is ${guard}`, "Give milliseconds")
+  const drift = clockError.drift ?? 0
+  if (!(drift >= 0 && drift < 1)) throw bad(`clockError.drift is ${drift}`, "Give a number from 0 to 1, such as 0.05")
+  const dates = millis("clockError.dates", clockError.dates ?? 0)
+  const left = leftOf(options)
+  const rules: Rules = {
+    ...{
+      ttl,
+      clock,
+      guard: guard ?? Math.max(2000, ttl / 10),
+      budget: 30_000,
+      whenOwned: "request",
+      contention: "fail",
+    },
+    rates: Array.from({ length: processes }, (_, index) => (index === 0 ? 1 - drift : 1 + drift)),
+    skews: Array.from({ length: processes }, (_, index) => (index === 0 ? -dates / 2 : dates / 2)),
+    spacing: millis("writeSpacing", options.writeSpacing ?? 0),
+    commits: countOf("commits", options.commits ?? 0, 0, 9),
+    strangersKeep: strangersWill === "keep",
+  }
+  const until = millis("until", options.until ?? 2 * ttl)
+  const attempts = countOf("attempts", options.attempts ?? 1, 1, 9)
+  const limit = countOf("limit", options.limit ?? 2_000_000, 1, 1e9)
+  return { processes, attempts, left, rules, until, limit, leftOut: leftOut(left, rules, until) }
+}
+
+const kinds = [
+  ...(["crashes", "losses", "delays", "duplicates", "pauses", "suspends", "cancels", "releases", "strangers"] as const),
+]
+
+function leftOf(options: CheckOptions): Left {
+  const each = kinds.map((kind) => [kind, countOf(kind, options[kind] ?? 0, 0, 9)] as const)
+  const most = each.reduce((sum, [, count]) => sum + count, 0)
+  const sum = countOf("together", options.together ?? most, 0, 99)
+  return { ...(Object.fromEntries(each) as Record<(typeof kinds)[number], number>), sum }
+}
+
+/** What a search says nothing about. */
+function leftOut(left: Left, { commits, clock, rates, skews }: Rules, until: number): readonly string[] {
+  return [
+    ...kinds.filter((kind) => left[kind] === 0).map((kind) => `${kind} of any number`),
+    ...kinds.filter((kind) => left[kind] > 0).map((kind) => `more than ${left[kind]} ${kind} in one run`),
+    `more than ${left.sum} of all these in one run`,
+    `whatever comes after ${until} ms`,
+    "jitter: every draw is one half",
+    "requests that take time without being late: the others are answered at once",
+    "faults and users' wishes while somebody is about to act: they come before or after",
+    "records that are deleted by hand, and tokens that have to be raised for it",
+    ...(commits === 0 ? ["heads"] : ["content objects, and saving at any other time than as soon as it may be"]),
+    ...(clock === "coarse" ? [] : ["dates that are rounded to whole seconds"]),
+    ...(rates.every((rate) => rate === 1) ? ["clocks that go wrong"] : []),
+    ...(skews.every((skew) => skew === 0) ? ["dates that differ between answers"] : []),
+  ]
+}
+
+function countOf(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw bad(`${name} is ${value}`, `Give a whole number from ${least} to ${most}`)
+}
+
+const bad = (message: string, next: string): InvalidConfigError => new InvalidConfigError({ message, next })

@@ -1,0 +1,50 @@
+/**
+ * A process that knows the four published fields alone. It believes in its clock, which may be slow by as much as the
+ * guard allows, and either keeps what it doesn't know, or drops it.
+ */
+import type { Move } from "./moves.ts"
+import { written } from "./stores.ts"
+import { EPOCH, may, type Rules, without, type World } from "./world.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What a stranger may do now. */
+export function strangerMoves(world: World, rules: Rules): readonly Move[] {
+  if (!may(world, "strangers")) return []
+  const record = JSON.parse(world.lease.text ?? "{}") as Fields
+  const seconds = (EPOCH + world.at) / 1000
+  const move = (what: string, change: Fields, until: number): Move => ({
+    what: `a stranger ${what}`,
+    make: () => {
+      const rest = rules.strangersKeep ? record : {}
+      const published = pick(record)
+      const body = { ...rest, ...published, ...change }
+      return [{ ...written(without(world, "strangers"), JSON.stringify(body)), stranger: { until } }]
+    },
+  })
+  const { ownerId = null, expiresAt = 0, waitingOwnerId = null } = record
+  const lease = { ownerId: "s", expiresAt: seconds + rules.ttl / 1000 }
+  const all: Move[] = []
+  const isFree = ownerId === null || Number(expiresAt) + 1 < seconds
+  const isReserved = waitingOwnerId !== null && waitingOwnerId !== "s"
+  if (isFree && !isReserved) all.push(move("takes the key", { ...lease, ...nobodyWaits }, world.at + rules.ttl))
+  if (ownerId === "s") {
+    all.push(move("renews", lease, world.at + rules.ttl), move("releases", { ownerId: null, expiresAt: 0 }, 0))
+    if (isReserved) {
+      const granted = { ownerId: waitingOwnerId, expiresAt: lease.expiresAt, ...nobodyWaits }
+      all.push(move("hands the key over", granted, 0))
+    }
+  } else if (ownerId !== null && waitingOwnerId === null) {
+    all.push(move("waits", { waitingOwnerId: "s", waiterExpiresAt: seconds + 12 }, world.stranger.until))
+  }
+  return all
+}
+
+const nobodyWaits = { waitingOwnerId: null, waiterExpiresAt: null }
+
+const pick = ({ ownerId = null, expiresAt = 0, waitingOwnerId = null, waiterExpiresAt = null }: Fields): Fields => ({
+  ownerId,
+  expiresAt,
+  waitingOwnerId,
+  waiterExpiresAt,
+})

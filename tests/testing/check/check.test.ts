@@ -1,0 +1,130 @@
+// Pins that the search sees all worlds, that it finds what is broken by a shortest way, and that it says what it left out.
+// The large searches are `npm run checker`.
+import { describe, expect, it } from "vitest"
+import { InvalidConfigError } from "../../../src/locks/errors.ts"
+import { keyOf } from "../../../src/testing/check/canon.ts"
+import { configurations } from "../../../src/testing/check/configurations.ts"
+import { type CheckOptions, check, smallestGuard } from "../../../src/testing/check/mod.ts"
+import { settingsOf } from "../../../src/testing/check/options.ts"
+import { newProcess } from "../../../src/testing/check/processes.ts"
+import type { World } from "../../../src/testing/check/world.ts"
+
+describe("a search", () => {
+  it("of two processes that nothing befalls ends with all worlds seen, each time the same", () => {
+    const result = check({ commits: 1 })
+    expect(result).toMatchObject({ complete: true, broken: undefined, trail: [] })
+    expect(result.states).toBeGreaterThan(100)
+    expect(check({ commits: 1 })).toEqual(result)
+  })
+
+  it.each<[string, CheckOptions]>([
+    ["a crash", { crashes: 1 }],
+    ["a lost message", { losses: 1, until: 5000 }],
+    ["a late message", { delays: 1, until: 5000 }],
+    ["a doubled message", { duplicates: 1, until: 5000 }],
+    ["a stop", { pauses: 1 }],
+    ["a suspend", { suspends: 1, until: 9000 }],
+    ["a cancel", { cancels: 1 }],
+    ["a release", { releases: 1 }],
+    ["a stranger", { strangers: 1, until: 9000 }],
+    ["a commit that is late", { delays: 1, commits: 1, until: 3000 }],
+    ["a store without a clock", { clock: "none", pauses: 1, until: 8000 }],
+  ])("sees more with %s, and nothing is broken", (_, options) => {
+    const result = check(options)
+    expect(result).toMatchObject({ complete: true, broken: undefined })
+    const calm = Object.fromEntries(Object.entries(options).map(([name, value]) => [name, value === 1 ? 0 : value]))
+    expect(result.states).toBeGreaterThan(check({ ...calm, commits: options.commits ?? 0 }).states)
+  })
+
+  it("finds two owners where the guard is gone, by a shortest way", () => {
+    const { broken, trail, complete } = check({ pauses: 1, guard: -1500, until: 20_000 })
+    expect(complete).toBe(false)
+    expect(broken).toBe("p and q hold the key at once")
+    expect(trail.filter((line) => line.endsWith("is stopped"))).toHaveLength(1)
+    expect(trail.at(-1)).toContain("q acts")
+  })
+
+  it("says that it isn't complete where there are more worlds than it may look at", () => {
+    expect(check({ losses: 1, limit: 1000 })).toMatchObject({ complete: false, broken: undefined })
+  })
+
+  it("lists what it leaves out", () => {
+    const { leftOut } = check({ until: 3000, crashes: 1 })
+    expect(leftOut).toContain("losses of any number")
+    expect(leftOut).toContain("more than 1 crashes in one run")
+    expect(leftOut).toContain("whatever comes after 3000 ms")
+    expect(leftOut).toContain("heads")
+  })
+
+  it.each<[string, object]>([
+    ["four processes", { processes: 4 }],
+    ["half a crash", { crashes: 0.5 }],
+    ["a ttl that is none", { ttl: "soon" }],
+    ["a guard that is no number", { guard: Number.NaN }],
+    ["a drift of 2", { clockError: { drift: 2 } }],
+    ["a clock that is none", { clock: "sundial" }],
+    ["an option that nobody reads", { crash: 1 }],
+  ])("refuses %s", (_, options) => {
+    expect(() => check(options as CheckOptions)).toThrow(InvalidConfigError)
+  })
+})
+
+describe("the smallest guard", () => {
+  const options: CheckOptions = { pauses: 1, until: 11_000 }
+
+  it("is one with which all is seen and nothing broken, and with a step less two act at once", () => {
+    const { guard, safe, unsafe } = smallestGuard(options, 500)
+    expect(safe).toMatchObject({ complete: true, broken: undefined })
+    expect(unsafe.broken).toContain("at once")
+    expect(check({ ...options, guard })).toEqual(safe)
+    expect(check({ ...options, guard: guard - 500 }).broken).toBe(unsafe.broken)
+  })
+
+  it("grows with the error of the clocks", () => {
+    const { guard } = smallestGuard(options, 500)
+    expect(smallestGuard({ ...options, clockError: { dates: "1 s" } }, 500).guard).toBeGreaterThan(guard)
+    expect(smallestGuard({ ...options, clockError: { drift: 0.05 } }, 500).guard).toBeGreaterThan(guard)
+  })
+
+  it("isn't to be had where nothing happens that a guard is for, or where a search can't end", () => {
+    expect(() => smallestGuard({ until: 2000 }, 500)).toThrow(/makes the difference/)
+    expect(() => smallestGuard({ ...options, limit: 100 }, 500)).toThrow(/more than/)
+  })
+})
+
+describe("worlds that are alike", () => {
+  const world = (ids: readonly string[]): World => {
+    const { rules, left } = settingsOf({ crashes: 1 })
+    const none = { writes: 0, generation: "0" }
+    return {
+      ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left, born: 1 },
+      ...{ acknowledged: [], gone: [], topToken: 0, stranger: { until: 0 } },
+      processes: ids.map((id, index) => newProcess(id, index, rules, 0, index + 1)),
+    }
+  }
+  const both = [
+    [0, 1],
+    [1, 0],
+  ]
+
+  it("have one key, whatever their processes are called and however they stand", () => {
+    const [one, other] = [world(["p", "q"]), world(["q", "p"])]
+    expect(keyOf(one, [[0, 1]])).toBe(keyOf(other, [[0, 1]]))
+    const turned = { ...one, processes: one.processes.toReversed() }
+    expect(keyOf(turned, [[0, 1]])).not.toBe(keyOf(one, [[0, 1]]))
+    expect(keyOf(turned, both)).toBe(keyOf(one, both))
+  })
+
+  it("differ where anything differs that matters", () => {
+    const one = world(["p", "q"])
+    const keys = [one, { ...one, at: 1 }, { ...one, topToken: 1 }, { ...one, left: { ...one.left, crashes: 0 } }]
+    expect(new Set(keys.map((each) => keyOf(each, both))).size).toBe(keys.length)
+  })
+})
+
+it("the named searches can be made", () => {
+  for (const { options, why } of Object.values(configurations)) {
+    expect(settingsOf(options).processes).toBeGreaterThan(1)
+    expect(why).not.toBe("")
+  }
+})
