@@ -4,6 +4,7 @@
  *
  * @module
  */
+export { layerTestClock } from "../runtime/effect-clock.ts"
 export { VirtualTime, type VirtualTimeOptions } from "../runtime/virtual-time.ts"
 export {
   conformance,
@@ -34,6 +35,7 @@ export {
   type Watch,
 } from "./invariants/mod.ts"
 export * from "./simulate/mod.ts"
+export { type TestWorker, testWorker, type TestWorkerOptions, type WorkerFault } from "./test-worker/mod.ts"
 
 // Traces, until leasehold/inspector is an entry of its own.
 export type { Recorded, RecorderParts } from "../inspector/recorded-store.ts"

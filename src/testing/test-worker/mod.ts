@@ -1,0 +1,207 @@
+/**
+ * One sandbox under test, in a process that exists in the test only: the production manager and protocol, on a clock that
+ * stands still until it is told to move. What a test does to it (hand it over, crash it, stop it, lose its messages) gives
+ * the worker that owns the sandbox next.
+ *
+ * Not promised: that code which doesn't use `context.clock` stands still. For many processes and drawn faults see
+ * `simulate`.
+ */
+import { partsOf } from "../../actors/definition.ts"
+import type { SandboxManager } from "../../actors/manager.ts"
+import type { Sandbox, SandboxDefinition } from "../../actors/sandbox.ts"
+import { InvalidConfigError, ManagerClosedError } from "../../locks/errors.ts"
+import type { LockEvent } from "../../locks/lock.ts"
+import { millis, oneOf, refuseUnknown } from "../../locks/options.ts"
+import type { Duration } from "../../runtime/duration.ts"
+import type { VirtualTime } from "../../runtime/virtual-time.ts"
+import { type Process, WorkerWorld } from "./world.ts"
+
+/** How a worker under test is made. */
+export interface TestWorkerOptions<C> {
+  /** The sandbox's key. Default `test`. */
+  readonly key?: string
+  /** What an earlier owner has saved. It makes the round trip through the codec. Default: nothing. */
+  readonly checkpoint?: C
+  /** Of all chance: the same seed gives the same run. Default 1. */
+  readonly seed?: number
+}
+
+/** What can go wrong with a worker's requests to the store. */
+export type WorkerFault =
+  /** It takes effect, and the worker hears nothing. */
+  | "loseAnswer"
+  /** It never arrives, and the worker hears nothing. */
+  | "loseRequest"
+  /** It changes nothing and is answered with 503. */
+  | "status"
+
+/** A process that owns the sandbox under test, or has owned it. Every call lets time pass until it has settled. */
+export interface TestWorker<S, C> extends AsyncDisposable {
+  /** Its incarnation's id. */
+  readonly name: string
+  /** The manager of this process, for any other call: pass what it gives to `run`. */
+  readonly manager: SandboxManager
+  /** The time of the test: `layerTestClock(worker.time)` makes it Effect's TestClock. */
+  readonly time: VirtualTime
+  /** Runs fn in the sandbox. Settles as `SandboxManager.use` does; ManagerClosedError after a crash. */
+  readonly use: Sandbox<S>["use"]
+  /** What is saved now, or undefined; as any process can read it. Rejects as `SandboxManager.readCheckpoint` does. */
+  saved(): Promise<C | undefined>
+  /** Lets time pass, and settles all that comes of it. Rejects with what a timer's callback throws. */
+  advance(time: Duration): Promise<void>
+  /** Lets time pass until the promise settles, and settles as it does. */
+  run<A>(promise: Promise<A>): Promise<A>
+  /** Another process asks for the sandbox, and gets it. Rejects as `SandboxManager.restoreSandbox` does there. */
+  requestHandoff(): Promise<TestWorker<S, C>>
+  /** Kills this process; another takes over when the lease is over. Rejects as `SandboxManager.restoreSandbox` does there. */
+  crash(): Promise<TestWorker<S, C>>
+  /** Stops this process for that long, as SIGSTOP does; `suspend`: its machine sleeps. Settles when it goes on. */
+  pause(time: Duration, options?: { readonly suspend?: boolean }): Promise<void>
+  /** The next requests of this process go wrong: one, or so many `times`. */
+  fault(kind: WorkerFault, options?: { readonly times?: number }): void
+  /** All lock events of this process so far. */
+  readonly trace: readonly LockEvent[]
+  /** What background work of all processes of this test reported so far. */
+  readonly errors: readonly unknown[]
+  /** Ends the test: closes this and all other workers of it. Idempotent. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const OPTIONS: Readonly<Record<keyof TestWorkerOptions<unknown>, true>> = { key: true, checkpoint: true, seed: true }
+
+/**
+ * Starts a process that owns the sandbox of a key, and settles when that runs. Rejects with InvalidConfigError or
+ * UnknownDefinitionError for bad arguments, with CheckpointInvalidError for a `checkpoint` that can't be saved, and with
+ * what `restore` throws. It leaves nothing behind once it is disposed.
+ *
+ * @example
+ * ```ts
+ * await using worker = await testWorker(counter, { checkpoint: { n: 5 } })
+ * await worker.use((state) => void state.n++)
+ * const next = await worker.requestHandoff()
+ * expect(await next.saved()).toEqual({ n: 6 })
+ * ```
+ */
+export async function testWorker<S, C>(
+  definition: SandboxDefinition<S, C>,
+  options: TestWorkerOptions<NoInfer<C>> = {},
+): Promise<TestWorker<S, C>> {
+  partsOf(definition)
+  refuseUnknown("testWorker", options, OPTIONS)
+  const { key = "test", seed = 1 } = options
+  if (!Number.isSafeInteger(seed)) throw bad(`seed is ${seed}`, "Give a whole number")
+  const world = new WorkerWorld(definition, key, seed)
+  if (options.checkpoint !== undefined) await world.leave(options.checkpoint)
+  return nextWorker(world)
+}
+
+/** Another process, once it runs the sandbox. */
+async function nextWorker<S, C>(world: WorkerWorld<S, C>): Promise<TestWorker<S, C>> {
+  const worker = new Worker(world, await world.start())
+  await worker.restore()
+  return worker
+}
+
+/** A crashed owner's lease has to run out first. */
+const patience = "5 min"
+
+class Worker<S, C> implements TestWorker<S, C> {
+  readonly trace: LockEvent[] = []
+  readonly #world: WorkerWorld<S, C>
+  readonly #process: Process
+
+  constructor(world: WorkerWorld<S, C>, process: Process) {
+    this.#world = world
+    this.#process = process
+    process.manager.events$.subscribe((event) => void this.trace.push(event))
+  }
+
+  get name(): string {
+    return this.#process.name
+  }
+
+  get manager(): SandboxManager {
+    return this.#process.manager
+  }
+
+  get time(): VirtualTime {
+    return this.#world.time
+  }
+
+  get errors(): readonly unknown[] {
+    return this.#world.errors
+  }
+
+  async restore(): Promise<void> {
+    const { sandbox, key } = this.#world
+    await this.run(this.manager.restoreSandbox(sandbox, key, { timeout: patience }))
+  }
+
+  readonly use: Sandbox<S>["use"] = async (fn, options) => {
+    this.#alive()
+    const { sandbox, key } = this.#world
+    return this.run(this.manager.use(sandbox, key, fn, options))
+  }
+
+  async saved(): Promise<C | undefined> {
+    this.#alive()
+    const { sandbox, key } = this.#world
+    return this.run(this.manager.readCheckpoint(sandbox, key))
+  }
+
+  async advance(time: Duration): Promise<void> {
+    return this.#world.advance(millis("the time to advance by", time))
+  }
+
+  run<A>(promise: Promise<A>): Promise<A> {
+    return this.#world.run(promise)
+  }
+
+  async requestHandoff(): Promise<TestWorker<S, C>> {
+    this.#alive()
+    return nextWorker(this.#world)
+  }
+
+  async crash(): Promise<TestWorker<S, C>> {
+    this.#alive()
+    this.#world.kill(this.#process)
+    return nextWorker(this.#world)
+  }
+
+  async pause(time: Duration, options: { readonly suspend?: boolean } = {}): Promise<void> {
+    this.#alive()
+    refuseUnknown("pause", options, { suspend: true })
+    const ms = millis("the time to pause for", time)
+    const { host } = this.#process
+    if (options.suspend === true) host.sleep()
+    else host.pause()
+    await this.#world.advance(ms)
+    host.resume()
+    await this.#world.advance(0)
+  }
+
+  fault(kind: WorkerFault, options: { readonly times?: number } = {}): void {
+    this.#alive()
+    refuseUnknown("fault", options, { times: true })
+    oneOf("the kind of fault", kind, ["loseAnswer", "loseRequest", "status"])
+    const { times = 1 } = options
+    if (!Number.isInteger(times) || times < 1) throw bad(`times is ${times}`, "Give a whole number, 1 or more")
+    const scope = { worker: this.name, times }
+    this.#world.store.inject(kind === "status" ? { kind, status: 503, applied: false, ...scope } : { kind, ...scope })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#world.end()
+  }
+
+  #alive(): void {
+    if (this.#world.isAlive(this.#process)) return
+    throw new ManagerClosedError({
+      message: `${this.name} has crashed, or its test has ended`,
+      next: "Use the worker that crash() gave",
+      state: "closed",
+    })
+  }
+}
+
+const bad = (message: string, next: string): InvalidConfigError => new InvalidConfigError({ message, next })

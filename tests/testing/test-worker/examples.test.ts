@@ -1,0 +1,82 @@
+// The three examples of docs/testing.md, "One sandbox in a test", word for word: the page and this file are compared.
+import { readFileSync } from "node:fs"
+import { defineSandbox } from "leasehold"
+import { testWorker } from "leasehold/testing"
+import { expect, it } from "vitest"
+import * as z from "zod"
+
+// --- example: a meter that bills by the minute
+const meter = defineSandbox({
+  name: "meter",
+  schema: z.object({ minutes: z.number() }),
+  restore: ({ checkpoint }) => ({ minutes: checkpoint?.minutes ?? 0 }),
+  async run(state, { clock, turn }) {
+    for (;;) {
+      await clock.sleep("1 min")
+      await turn(() => void state.minutes++)
+    }
+  },
+  checkpoint: ({ minutes }) => ({ minutes }),
+})
+
+it("goes on counting where the last process stopped", async () => {
+  await using worker = await testWorker(meter, { checkpoint: { minutes: 58 } })
+  await worker.advance("2 min")
+  const next = await worker.requestHandoff()
+  expect(await next.saved()).toEqual({ minutes: 60 })
+  await next.advance("1 min")
+  expect(await next.use(({ minutes }) => minutes)).toBe(61)
+})
+// --- end
+
+// --- example: an order that is paid once
+const order = defineSandbox({
+  name: "order",
+  schema: z.object({ paid: z.array(z.string()) }),
+  restore: ({ checkpoint }) => ({ paid: new Set(checkpoint?.paid) }),
+  checkpoint: ({ paid }) => ({ paid: [...paid] }),
+})
+
+it("remembers a payment that was acknowledged, though the answer to its write was lost and the process died", async () => {
+  await using worker = await testWorker(order)
+  worker.fault("loseAnswer")
+  await worker.use(({ paid }) => void paid.add("payment-1"), { durable: true })
+  await worker.use(({ paid }) => void paid.add("payment-2")) // not durable: it may be lost
+  const next = await worker.crash()
+  expect(await next.saved()).toEqual({ paid: ["payment-1"] })
+})
+// --- end
+
+// --- example: a planted bug
+const basket = (save: (items: Map<string, number>) => [string, number][]) =>
+  defineSandbox({
+    name: "basket",
+    schema: z.object({ items: z.array(z.tuple([z.string(), z.number()])) }),
+    restore: ({ checkpoint }) => ({ items: new Map(checkpoint?.items) }),
+    checkpoint: ({ items }) => ({ items: save(items) }),
+  })
+
+/** What anybody would test of any basket: it is the same before and after it moves. */
+async function movesUnchanged(sandbox: ReturnType<typeof basket>): Promise<void> {
+  await using worker = await testWorker(sandbox)
+  const before = await worker.use(({ items }) => [...items.set("apple", 2).set("pear", 0)])
+  const next = await worker.requestHandoff()
+  expect(await next.use(({ items }) => [...items])).toEqual(before)
+}
+
+it("finds a basket that forgets what it has none of", async () => {
+  await movesUnchanged(basket((items) => [...items]))
+  const forgetful = basket((items) => [...items].filter(([, count]) => count > 0))
+  await expect(movesUnchanged(forgetful)).rejects.toThrow(/pear/)
+})
+// --- end
+
+it("are those of the page", () => {
+  const here = readFileSync(new URL(import.meta.url), "utf8")
+  const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8")
+  const examples = Array.from(here.matchAll(/^\/\/ --- example: .*\n([\s\S]*?)^\/\/ --- end$/gm), ([, code]) =>
+    code!.trim(),
+  )
+  expect(examples).toHaveLength(3)
+  for (const example of examples) expect(page).toContain(example)
+})

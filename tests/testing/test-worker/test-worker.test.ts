@@ -1,0 +1,167 @@
+// Pins what a test can do with a sandbox: use it, hand it over, crash it, stop it, lose its messages, and see what is saved.
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import * as z from "zod"
+import {
+  CheckpointInvalidError,
+  defineSandbox,
+  InvalidConfigError,
+  ManagerClosedError,
+  UnknownDefinitionError,
+} from "../../../src/mod.ts"
+import { layerTestClock, testWorker } from "../../../src/testing/mod.ts"
+
+interface Count {
+  n: number
+  readonly seen: string[]
+}
+
+const counter = defineSandbox({
+  name: "counter",
+  schema: z.object({ n: z.number() }),
+  restore: ({ checkpoint }): Count => ({ n: checkpoint?.n ?? 0, seen: [] }),
+  async run(state, { clock, turn }) {
+    for (;;) {
+      await clock.sleep("1 s")
+      await turn(() => void state.n++)
+    }
+  },
+  checkpoint: ({ n }) => ({ n }),
+  close: (state, { reason }) => void state.seen.push(reason),
+})
+const add = (state: Count): number => ++state.n
+
+describe("a worker under test", () => {
+  it("owns the sandbox, and moves time by as much as it is told", async () => {
+    await using worker = await testWorker(counter, { checkpoint: { n: 5 } })
+    const from = worker.time.mono()
+    expect(await worker.use(({ n }) => n)).toBe(5)
+    await worker.advance("5 s")
+    expect(worker.time.mono() - from).toBeLessThan(5500)
+    expect(await worker.use(({ n }) => n)).toBe(10)
+    expect(worker.trace.map(({ type }) => type)).toContain("Acquired")
+  })
+
+  it("hands the sandbox over with all that it has done", async () => {
+    await using worker = await testWorker(counter)
+    await worker.advance("3 s")
+    const next = await worker.requestHandoff()
+    const saved = await next.saved()
+    expect(saved!.n).toBeGreaterThanOrEqual(3)
+    expect(await next.use(({ n }) => n)).toBe(saved!.n)
+    expect(next.name).not.toBe(worker.name)
+    expect(worker.trace.at(-1)).toMatchObject({ type: "Released", result: "released" })
+  })
+
+  it("loses in a crash what wasn't durable, and no more", async () => {
+    await using worker = await testWorker(counter)
+    await worker.use(add, { durable: true })
+    await worker.use(add)
+    const from = worker.time.mono()
+    const next = await worker.crash()
+    expect(next.time.mono() - from).toBeGreaterThan(25_000)
+    expect(await next.saved()).toEqual({ n: 1 })
+    expect(next.trace.find(({ type }) => type === "Acquired")).toMatchObject({ how: "takeover" })
+    await expect(worker.use(add)).rejects.toThrow(ManagerClosedError)
+    await expect(worker.saved()).rejects.toThrow(ManagerClosedError)
+    await expect(worker.crash()).rejects.toThrow(ManagerClosedError)
+  })
+
+  it.each([
+    ["stopped", {}],
+    ["suspended", { suspend: true }],
+  ])("that is %s past the end of its lease has lost it when it goes on", async (_, options) => {
+    await using worker = await testWorker(counter)
+    await worker.pause("40 s", options)
+    await worker.advance("1 s")
+    expect(worker.trace.map(({ type }) => type)).toContain("Lost")
+    expect(await worker.use(({ n }) => n)).toBe(0)
+  })
+
+  it("survives lost answers and requests, and a store that says no", async () => {
+    for (const kind of ["loseAnswer", "loseRequest", "status"] as const) {
+      await using worker = await testWorker(counter)
+      worker.fault(kind, { times: 2 })
+      await worker.use(add, { durable: true })
+      expect(await worker.saved()).toEqual({ n: expect.any(Number) as number })
+      expect(worker.trace.map(({ type }) => type)).not.toContain("Lost")
+      expect(worker.errors).toEqual([])
+    }
+  })
+
+  it("has several calls at once take their turns", async () => {
+    await using worker = await testWorker(counter)
+    const [one, two, saved] = await Promise.all([worker.use(add), worker.use(add), worker.saved()])
+    expect([one, two, saved]).toEqual([1, 2, undefined])
+  })
+
+  it("runs the same again under one seed", async () => {
+    const run = async (seed: number): Promise<unknown> => {
+      await using worker = await testWorker(counter, { seed })
+      const next = await worker.requestHandoff()
+      return next.trace.map(({ at, type }) => [at, type])
+    }
+    expect(await run(7)).toEqual(await run(7))
+    expect(await run(7)).not.toEqual(await run(8))
+  })
+
+  it("makes every checkpoint go through its codec: one that doesn't come back is told", async () => {
+    const lossy = defineSandbox({
+      name: "lossy",
+      schema: z.object({ at: z.date() }),
+      restore: () => ({ at: new Date(0) }),
+      checkpoint: ({ at }) => ({ at }),
+    })
+    await using worker = await testWorker(lossy)
+    await expect(worker.use(() => {}, { durable: true })).rejects.toMatchObject({
+      cause: expect.any(CheckpointInvalidError),
+    })
+    const saved = { checkpoint: { at: new Date(0) } }
+    await expect(testWorker(lossy, saved)).rejects.toMatchObject({ _tag: "NotDurableError" })
+  })
+
+  it("refuses what it can't do", async () => {
+    await expect(testWorker(counter, { seed: 0.5 })).rejects.toThrow(InvalidConfigError)
+    await expect(testWorker(counter, { sed: 1 } as never)).rejects.toThrow(InvalidConfigError)
+    await expect(testWorker({ ...counter })).rejects.toThrow(UnknownDefinitionError)
+    await using worker = await testWorker(counter)
+    expect(() => worker.fault("explode" as never)).toThrow(InvalidConfigError)
+    expect(() => worker.fault("status", { times: 0 })).toThrow(InvalidConfigError)
+    await expect(worker.pause("soon" as never)).rejects.toThrow(InvalidConfigError)
+    await expect(worker.advance(-1)).rejects.toThrow(InvalidConfigError)
+  })
+
+  it("leaves nothing behind, and closes the state of each that has it", async () => {
+    const states: Count[] = []
+    const noting = defineSandbox({
+      name: "noting",
+      schema: z.object({ n: z.number() }),
+      restore: (): Count => {
+        states.push({ n: 0, seen: [] })
+        return states.at(-1)!
+      },
+      checkpoint: ({ n }) => ({ n }),
+      close: (state, { reason }) => void state.seen.push(reason),
+    })
+    const worker = await testWorker(noting)
+    await worker.requestHandoff()
+    await worker[Symbol.asyncDispose]()
+    await worker[Symbol.asyncDispose]()
+    expect(states.map(({ seen }) => seen)).toEqual([["handoff"], ["drain"]])
+    await worker.time.advance(60_000)
+    expect(worker.time.pendingTimers).toBe(0)
+  })
+
+  it.effect("is driven by Effect's TestClock", () =>
+    Effect.gen(function* () {
+      const worker = yield* Effect.promise(() => testWorker(counter))
+      yield* Effect.gen(function* () {
+        yield* TestClock.adjust("4 seconds")
+        yield* Effect.sleep("0 seconds")
+      }).pipe(Effect.provide(layerTestClock(worker.time)))
+      expect(yield* Effect.promise(() => worker.use(({ n }) => n))).toBe(4)
+      yield* Effect.promise(() => worker[Symbol.asyncDispose]())
+    }),
+  )
+})
