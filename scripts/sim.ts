@@ -12,6 +12,7 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { TraceHash } from "../src/runtime/hash.ts"
+import { chartParts } from "../src/testing/simulate/coverage.ts"
 import { KeptSeeds } from "../src/testing/simulate/kept-seeds.ts"
 import { ledger, ledgerAfterwards, ledgerWorkload } from "../src/testing/simulate/ledger.ts"
 import { settingsOf, type Settings } from "../src/testing/simulate/options.ts"
@@ -94,7 +95,7 @@ function tell(all: readonly Shown[], seconds: number, jobs: number): void {
 function neverReached(all: readonly Shown[]): readonly string[] {
   const tally = new Tally()
   for (const { reached } of all) tally.add(reached)
-  return tally.missing(sometimesAtLeast)
+  return tally.missing([...sometimesAtLeast, ...chartParts])
 }
 
 async function runHere(seeds: readonly number[], note: (one: Shown) => boolean): Promise<void> {

@@ -2,6 +2,7 @@
  * What can befall a simulated fleet beside what its store does: each a line of plain JSON, so that it can be drawn, listed,
  * shrunk, and written down in a script. Owns the words and their drawing; `fleet.ts` makes them come true.
  */
+import { type StrangerMove, strangerMoves } from "../simulated-store/stranger.ts"
 import type { Draw } from "./draw.ts"
 
 /** What befalls one process. */
@@ -25,6 +26,17 @@ export type HookFault =
   | { readonly kind: "slowHook"; readonly worker: string; readonly hook: Hook; readonly ms: number }
   /** It throws. */
   | { readonly kind: "failingHook"; readonly worker: string; readonly hook: Hook }
+
+/** A process that knows only the published fields of a record does what it can of a move. */
+export interface StrangerFault {
+  readonly kind: "stranger"
+  readonly worker: null
+  /** Of which of the run's keys. */
+  readonly key: string
+  readonly move: StrangerMove
+  /** It carries over what it doesn't know. */
+  readonly keeps: boolean
+}
 
 /** The hooks that can go wrong. */
 export type Hook = "restore" | "run" | "use" | "checkpoint" | "close"
@@ -96,3 +108,14 @@ export function drawProcessFault(
 }
 
 const hooks: readonly Hook[] = ["restore", "run", "use", "checkpoint", "close"]
+
+/** Draws a stranger's move. */
+export function drawStranger(keys: readonly string[], draw: Draw): StrangerFault {
+  return {
+    kind: "stranger",
+    worker: null,
+    key: draw.pick(keys),
+    move: draw.pick(strangerMoves),
+    keeps: draw.chance(0.5),
+  }
+}

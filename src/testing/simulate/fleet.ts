@@ -9,10 +9,14 @@ import { appliedWrite } from "../../inspector/applied.ts"
 import { TraceRecorder } from "../../inspector/recorder.ts"
 import type { TraceLine } from "../../inspector/trace.ts"
 import { LockError } from "../../locks/errors.ts"
+import { encodeName, sandboxLockKey } from "../../locks/keys.ts"
+import type { ObjectRef } from "../../locks/store.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
 import type { StoreFault } from "../simulated-store/faults.ts"
 import { SimulatedStore } from "../simulated-store/store.ts"
+import { Stranger } from "../simulated-store/stranger.ts"
 import { Draw } from "./draw.ts"
+import type { StrangerFault } from "./faults.ts"
 import { isHookFailure } from "./hook-faults.ts"
 import { Member, ProcessGone } from "./member.ts"
 import { Moments } from "./moments.ts"
@@ -51,6 +55,7 @@ class Fleet<S, C> {
   readonly #time: VirtualTime
   readonly #recorder: TraceRecorder
   readonly #store: SimulatedStore
+  readonly #strangers: readonly [keeps: Stranger, drops: Stranger]
   readonly #members: ReadonlyMap<string, Member<S, C>>
   readonly #world: SimulatedWorld<S, C>
   readonly #moments = new Moments()
@@ -75,6 +80,11 @@ class Fleet<S, C> {
       chance: new Draw(seed, "store"),
       onApplied: (write) => this.#recorder.applied(appliedWrite(write)),
     })
+    const now = (): number => this.#time.read().wall
+    this.#strangers = [
+      new Stranger("stranger-1", { store: this.#store, now, keeps: true }),
+      new Stranger("stranger-2", { store: this.#store, now, keeps: false }),
+    ]
     this.#members = new Map(Object.keys(plan.workers).map((name) => [name, this.#member(name)]))
     this.#world = this.#makeWorld()
   }
@@ -110,13 +120,23 @@ class Fleet<S, C> {
     if (this.#isOver) return
     const { kind, worker, ...detail } = fault
     const member = worker === null ? undefined : this.#members.get(worker)
-    if (isStoreFault(fault) ? worker !== null && member === undefined : !member?.isAlive) return
+    if (worker !== null && (member === undefined || !(member.isAlive || isStoreFault(fault)))) return
     this.#recorder.fault(kind, { ...(worker !== null && { worker }), detail })
-    if (isStoreFault(fault)) this.#store.inject(fault)
+    if (fault.kind === "stranger") this.#strangerOf(fault.keeps).move(this.#recordOf(fault.key), fault.move)
+    else if (isStoreFault(fault)) this.#store.inject(fault)
     else this.#befall(member!, fault)
   }
 
-  #befall(member: Member<S, C>, fault: Exclude<Fault, StoreFault>): void {
+  /** There are two: one that keeps what it doesn't know, and one that drops it. */
+  #strangerOf(keeps: boolean): Stranger {
+    return keeps ? this.#strangers[0] : this.#strangers[1]
+  }
+
+  #recordOf(key: string): ObjectRef {
+    return { area: "leases", name: encodeName(sandboxLockKey(this.#parts.sandbox.name, key)) }
+  }
+
+  #befall(member: Member<S, C>, fault: Exclude<Fault, StoreFault | StrangerFault>): void {
     switch (fault.kind) {
       case "crash":
         member.kill()
@@ -158,6 +178,7 @@ class Fleet<S, C> {
     this.#moments.clear()
     this.#recorder.fault("heal")
     this.#store.heal()
+    for (const key of this.#plan.keys) for (const stranger of this.#strangers) stranger.goes(this.#recordOf(key))
     for (const member of this.#members.values()) {
       member.hooks?.clear()
       member.thaw()

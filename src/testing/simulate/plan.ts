@@ -8,10 +8,19 @@ import { type GenerationStyle, generationStyles, type StoreProfileName } from ".
  * at once would hide what few faults in peace show.
  */
 import { Draw } from "./draw.ts"
-import { drawProcessFault, type HookFault, type Moment, moments, type ProcessFault, processKinds } from "./faults.ts"
+import {
+  drawProcessFault,
+  drawStranger,
+  type HookFault,
+  type StrangerFault,
+  type Moment,
+  moments,
+  type ProcessFault,
+  processKinds,
+} from "./faults.ts"
 
 /** Anything that can befall a fleet. */
-export type Fault = ProcessFault | HookFault | StoreFault
+export type Fault = ProcessFault | HookFault | StoreFault | StrangerFault
 
 /** The name of a kind of fault. */
 export type FaultKind = Fault["kind"]
@@ -76,7 +85,7 @@ export interface PlanBounds {
 }
 
 /** All kinds. */
-export const faultKinds: readonly FaultKind[] = [...processKinds, ...storeFaultKinds]
+export const faultKinds: readonly FaultKind[] = [...processKinds, ...storeFaultKinds, "stranger"]
 
 /** The seed's plan within bounds. */
 export function drawPlan(seed: number, bounds: PlanBounds): Plan {
@@ -86,20 +95,19 @@ export function drawPlan(seed: number, bounds: PlanBounds): Plan {
   const clocks = draw.fork("clocks")
   const chosen = draw.fork("store")
   const store = { profile: chosen.pick(bounds.stores), generations: chosen.pick(generationStyles) }
+  const keys = Array.from({ length: bounds.keys }, (_, index) => `k${index + 1}`)
   return {
     seed,
     duration: bounds.duration,
     workers: Object.fromEntries(names.map((name) => [name, drawClock(clocks, bounds)])),
-    keys: Array.from({ length: bounds.keys }, (_, index) => `k${index + 1}`),
+    keys,
     store,
     times,
     pace: draw.fork("pace").pick([300, 2000, 2000, 8000]),
-    faults: drawFaults(
-      draw.fork("faults"),
-      names,
-      { ...bounds, kinds: kindsFor(store.profile, bounds) },
-      cornersOf(times),
-    ),
+    faults: drawFaults(draw.fork("faults"), {
+      ...{ workers: names, keys, duration: bounds.duration, corners: cornersOf(times) },
+      kinds: kindsFor(store.profile, bounds),
+    }),
   }
 }
 
@@ -125,33 +133,45 @@ function cornersOf({ ttl, settleWithin }: PlannedTimes): readonly number[] {
   return [ttl / 3, ttl - guard, ttl, ttl + 1000, 2 * ttl, guard, 1000, 12_000, 15_000, settleWithin]
 }
 
-function drawFaults(
-  draw: Draw,
-  workers: readonly string[],
-  { duration, kinds }: PlanBounds,
-  corners: readonly number[],
-): readonly TimedFault[] {
-  const on = draw.some(kinds, 0.5)
+/** What faults are drawn within. */
+interface FaultBounds {
+  readonly workers: readonly string[]
+  readonly keys: readonly string[]
+  readonly duration: number
+  readonly corners: readonly number[]
+  readonly kinds: readonly FaultKind[]
+}
+
+function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
+  const on = draw.some(bounds.kinds, 0.5)
   const gap = draw.pick([5000, 15_000, 15_000, 40_000])
   const faults: TimedFault[] = []
   if (on.length === 0) return faults
-  for (let at = draw.millis(1, gap); at < duration; at += nextGap(draw, gap)) {
-    const fault = drawFault(draw.pick(on), draw.pick(workers), draw, corners)
+  for (let at = draw.millis(1, gap); at < bounds.duration; at += nextGap(draw, gap)) {
+    const fault = drawFault(draw.pick(on), draw, bounds)
     faults.push({ at, ...fault, ...(draw.chance(1 / 3) && { on: draw.pick(moments) }) })
   }
   return faults
 }
 
-const drawFault = (kind: FaultKind, worker: string, draw: Draw, corners: readonly number[]): Fault =>
-  isOfStore(kind) ? drawStoreFault(kind, worker, draw, corners) : drawProcessFault(kind, worker, draw, corners)
+function drawFault(kind: FaultKind, draw: Draw, { workers, keys, corners }: FaultBounds): Fault {
+  if (kind === "stranger") return drawStranger(keys, draw)
+  const worker = draw.pick(workers)
+  return isOfStore(kind) ? drawStoreFault(kind, worker, draw, corners) : drawProcessFault(kind, worker, draw, corners)
+}
 
 /** Whether it befalls the requests to the store. */
 export const isOfStore = (kind: FaultKind): kind is StoreFaultKind =>
   (storeFaultKinds as readonly string[]).includes(kind)
 
-/** Where the store stamps with the very clock that decides, its answers can't disagree. */
-const kindsFor = (profile: StoreProfileName, { kinds }: PlanBounds): readonly FaultKind[] =>
-  profile === "memory" ? kinds.filter((kind) => kind !== "skewDate") : kinds
+/**
+ * Where the store stamps with the very clock that decides, its answers can't disagree. And where it has no clock, times in
+ * records are nobody's but their writer's: a stranger could go by none of them.
+ */
+function kindsFor(profile: StoreProfileName, { kinds }: PlanBounds): readonly FaultKind[] {
+  const without = profile === "memory" ? "skewDate" : profile === "clockless" ? "stranger" : undefined
+  return kinds.filter((kind) => kind !== without)
+}
 
 /** Often close behind another, else up to twice the usual gap. */
 const nextGap = (draw: Draw, usual: number): number =>

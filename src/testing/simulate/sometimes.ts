@@ -3,14 +3,17 @@
  * lost answers. Each is told by a line of the trace.
  */
 import type { LockLine, StateLine, TraceLine } from "../../inspector/trace.ts"
+import { ChartCoverage } from "./coverage.ts"
 import { faultKinds } from "./plan.ts"
 
 /** Notes what a run has come to: the names below, and those of the workload's own `sometimes`. */
 export class Reached {
   readonly names: Set<string> = new Set()
+  readonly #chart = new ChartCoverage()
 
   /** Looks at the next line of the trace. */
   line(line: TraceLine): void {
+    if (line.kind === "state") for (const part of this.#chart.reached(line)) this.names.add(part)
     for (const name of namesOf(line)) if (name !== undefined) this.names.add(name)
   }
 }

@@ -1,0 +1,63 @@
+/**
+ * Which states and transitions of the sandbox chart runs have come to, told by the states in their traces. A transition is
+ * known by where it leads from and to; one that comes back to where it was can't be seen, and isn't asked for.
+ */
+import type { StateNode } from "xstate"
+import { sandboxChart } from "../../actors/chart.ts"
+import type { StateLine } from "../../inspector/trace.ts"
+
+interface Move {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+}
+
+type Node = StateNode<never, never>
+
+const pathOf = (node: Node): string => node.path.join(".")
+
+/** Every node below, in the order of the chart. */
+const nodesOf = (node: Node): readonly Node[] =>
+  Object.values(node.states as Record<string, Node>).flatMap((child) => [child, ...nodesOf(child)])
+
+const nodes = nodesOf(sandboxChart.root as unknown as Node)
+
+const states: readonly string[] = nodes.filter(({ states: inner }) => Object.keys(inner).length === 0).map(pathOf)
+
+const moves: readonly Move[] = nodes.flatMap((node) => {
+  const all = [...node.transitions.values()].flat()
+  return all.flatMap(({ target = [] }) =>
+    (target as readonly Node[]).flatMap((to) => {
+      const move = { from: pathOf(node), to: pathOf(to) }
+      return move.from === move.to ? [] : [{ ...move, name: `${move.from} -> ${move.to}` }]
+    }),
+  )
+})
+
+/** The names of all states and transitions that can be seen. */
+export const chartParts: readonly string[] = [...new Set([...states, ...moves.map(({ name }) => name)])]
+
+/** Watches the states of a trace. */
+export class ChartCoverage {
+  readonly #last = new Map<string, ReadonlySet<string>>()
+
+  /** What this state, and the way to it, add to what was reached. */
+  reached({ worker, key, value }: StateLine): readonly string[] {
+    const name = `${worker} ${key}`
+    const before = this.#last.get(name)
+    const now = new Set(pathsOf(value))
+    this.#last.set(name, now)
+    const here = states.filter((state) => now.has(state))
+    if (before === undefined) return here
+    const ways = moves.filter(({ from, to }) => before.has(from) && now.has(to) && !(before.has(to) && now.has(from)))
+    return [...here, ...ways.map((move) => move.name)]
+  }
+}
+
+function pathsOf(value: string | object, prefix = ""): string[] {
+  if (typeof value === "string") return [`${prefix}${value}`]
+  return Object.entries(value as Record<string, string | object>).flatMap(([name, inner]) => [
+    `${prefix}${name}`,
+    ...pathsOf(inner, `${prefix}${name}.`),
+  ])
+}
