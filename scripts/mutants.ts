@@ -68,9 +68,11 @@ async function run(root: string, hunts: readonly Hunt[]): Promise<readonly Catch
 }
 
 function report({ name }: Mutant, tried: readonly Catch[]): void {
-  const { by, count, unit, ms, violation } = tried.at(-1)!
+  const { by, count, ms, violation } = tried.at(-1)!
   const how = violation === "" ? "LIVES" : violation.split("\n")[0]!.slice(0, 150)
-  console.log(`${violation === "" ? "-" : "x"} ${name}: ${by}, ${count} ${unit}, ${ms} ms: ${how}`)
+  console.log(
+    `${violation === "" ? "-" : "x"} ${name}: ${by}, ${count} ${count === 1 ? "seed" : "seeds"}, ${ms} ms: ${how}`,
+  )
 }
 
 /** The sources as they are, through every hunt that killed a mutant. */

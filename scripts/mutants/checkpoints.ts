@@ -22,7 +22,10 @@ export const checkpointMutants: readonly Mutant[] = [
         replace: 'return phase === "owner" && (unresolved === null || job === null) ? base!.generation : undefined',
       },
     ],
-    hunts: [{ by: "heads", from: 1, to: 200 }],
+    hunts: [
+      { by: "heads", from: 38, to: 38 },
+      { by: "heads", from: 1, to: 400 },
+    ],
   },
   {
     name: "checkpoint without token",
@@ -85,6 +88,9 @@ export const checkpointMutants: readonly Mutant[] = [
           "    const outcome = await shell.wish(wish, write.until)\n",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100 }],
+    hunts: [
+      { by: "sim", from: 15, to: 15 },
+      { by: "sim", from: 1, to: 100 },
+    ],
   },
 ]

@@ -7,6 +7,7 @@ import { runOnce } from "../../src/testing/simulate/run.ts"
 import { planOf } from "../../src/testing/simulate/seed.ts"
 import { emptyTally, HeadWorld } from "../../tests/actors/checkpoints/head-model.ts"
 import { calm } from "../../tests/locks/protocol/calm.ts"
+import { crowd } from "../../tests/locks/protocol/crowd.ts"
 import { interleave } from "../../tests/locks/protocol/interleaver.ts"
 import { directoryRun } from "./directory.ts"
 import type { Catch, Hunt } from "./mutant.ts"
@@ -23,13 +24,13 @@ type Found = Omit<Catch, "by" | "ms">
 async function search(by: Hunt): Promise<Found> {
   switch (by.by) {
     case "sim":
-      return throughSeeds(by, simulated)
-    case "checker":
-      throw new Error("no checker yet")
+      return throughSeeds(by, (seed) => simulated(seed, by))
     case "walk":
       return throughSeeds(by, (seed) => violationOf(interleave(20, seed, {})))
     case "calm":
       return throughSeeds(by, (seed) => violationOf(calm(20, seed)))
+    case "crowd":
+      return throughSeeds(by, crowd)
     case "heads":
       return throughSeeds(by, (seed) => violationOf(heads(seed)))
     case "directory":
@@ -43,14 +44,13 @@ async function throughSeeds(
 ): Promise<Found> {
   for (let seed = from; seed <= to; seed++) {
     const violation = await look(seed)
-    if (violation !== undefined)
-      return { count: seed - from + 1, unit: "seeds", violation: `seed ${seed}: ${violation}` }
+    if (violation !== undefined) return { count: seed - from + 1, violation: `seed ${seed}: ${violation}` }
   }
-  return { count: to - from + 1, unit: "seeds", violation: "" }
+  return { count: to - from + 1, violation: "" }
 }
 
 /** Once each: that a seed gives the same run twice is for `npm run sim` to see. */
-async function simulated(seed: number): Promise<string | undefined> {
+async function simulated(seed: number, { faults, ttl }: Extract<Hunt, { by: "sim" }>): Promise<string | undefined> {
   const settings = settingsOf({
     sandbox: ledger,
     workload: ledgerWorkload,
@@ -58,6 +58,8 @@ async function simulated(seed: number): Promise<string | undefined> {
     seeds: 1,
     duration: "2 min",
     shrinkFor: 0,
+    ...(faults !== undefined && { faults }),
+    ...(ttl !== undefined && { manager: { ttl } }),
   })
   const { violations } = await runOnce(planOf(seed, settings), settings)
   const [first] = violations

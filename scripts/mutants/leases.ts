@@ -47,7 +47,10 @@ export const leaseMutants: readonly Mutant[] = [
         replace: 'return nonce === "" ? "dead" : "mine"',
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 20, to: 20 },
+      { by: "walk", from: 1, to: 400 },
+    ],
   },
   {
     name: "a stranger's half believed",
@@ -58,7 +61,10 @@ export const leaseMutants: readonly Mutant[] = [
         replace: 'return isObject(half) && id !== "" && expiresAt !== ""',
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 27, to: 27 },
+      { by: "walk", from: 1, to: 400 },
+    ],
   },
   {
     name: "a waiter's write extends the owner's expiry",
@@ -85,7 +91,10 @@ export const leaseMutants: readonly Mutant[] = [
           "const body = { ...record.body, expiresAt: 0, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 337, to: 337 },
+      { by: "walk", from: 1, to: 800 },
+    ],
   },
   {
     name: "a cancel that ends before its mark is resolved",
@@ -96,7 +105,10 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "if (mayLand(draft) && draft.now.draw > 1) return next",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 33, to: 33 },
+      { by: "walk", from: 1, to: 400 },
+    ],
   },
   {
     name: "acting again after a grant was sent",
@@ -122,7 +134,10 @@ export const leaseMutants: readonly Mutant[] = [
           '    case "free":\n    case "dead":\n      return finish(draft, phase, fate(phase))',
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 724, to: 724 },
+      { by: "walk", from: 1, to: 1000 },
+    ],
   },
   {
     name: "renewal that stops in handingOff",
@@ -133,10 +148,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "if (hold.expiring || hold.signalled.length > 0) return undefined\n",
       },
     ],
-    hunts: [
-      { by: "calm", from: 1, to: 20 },
-      { by: "sim", from: 1, to: 100 },
-    ],
+    hunts: [{ by: "calm", from: 1, to: 20 }],
   },
   {
     name: "a waiter is asked for again at every look",
@@ -158,7 +170,10 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "isToken(stale) ? stale + 1 : 0, Math.floor(pen.at / 1e15))",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100 }],
+    hunts: [
+      { by: "walk", from: 14, to: 14 },
+      { by: "walk", from: 1, to: 400 },
+    ],
   },
   {
     name: "a token that doesn't grow at a change of owner",
@@ -180,6 +195,9 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "return afterLastWrite(draft, instant(now), (from + to > 0 ? 1 : 0) * config.spacing)",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100 }],
+    hunts: [
+      { by: "crowd", from: 10, to: 10 },
+      { by: "crowd", from: 1, to: 200 },
+    ],
   },
 ]

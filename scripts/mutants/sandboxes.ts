@@ -11,7 +11,10 @@ export const sandboxMutants: readonly Mutant[] = [
         replace: 'settle: () => this.#perform(async () => ({ type: "work.settled" })),',
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100 }],
+    hunts: [
+      { by: "sim", from: 14, to: 14 },
+      { by: "sim", from: 1, to: 60, faults: ["slowHook"] },
+    ],
   },
   {
     name: "stuck work left to expire",
@@ -23,7 +26,10 @@ export const sandboxMutants: readonly Mutant[] = [
           "    this.isStuck = true\n    if (this.snapshot.context.closed === false) void this.#owned.lease.release()\n",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100 }],
+    hunts: [
+      { by: "sim", from: 7, to: 7 },
+      { by: "sim", from: 1, to: 60, faults: ["slowHook"] },
+    ],
   },
   {
     name: "work goes on after the loss",
@@ -45,7 +51,10 @@ export const sandboxMutants: readonly Mutant[] = [
         replace: "    await this.#owned.close",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100 }],
+    hunts: [
+      { by: "sim", from: 11, to: 11, faults: ["slowHook", "pause", "suspend", "outage", "partition"], ttl: "6 s" },
+      { by: "sim", from: 1, to: 60, faults: ["slowHook", "pause", "suspend", "outage", "partition"], ttl: "6 s" },
+    ],
   },
   {
     name: "a response delivered to a dead incarnation",
@@ -61,6 +70,6 @@ export const sandboxMutants: readonly Mutant[] = [
         replace: "",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100 }],
+    hunts: [{ by: "sim", from: 1, to: 40, faults: ["crash"], ttl: "6 s" }],
   },
 ]

@@ -22,6 +22,9 @@ export const storeMutants: readonly Mutant[] = [
         replace: "",
       },
     ],
-    hunts: [{ by: "directory", from: 1, to: 3000 }],
+    hunts: [
+      { by: "directory", from: 1312, to: 1312 },
+      { by: "directory", from: 1, to: 5000 },
+    ],
   },
 ]

@@ -43,7 +43,10 @@ export const timeMutants: readonly Mutant[] = [
         replace: "lease(plus(draft.now, sent.life",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 8, to: 8 },
+      { by: "walk", from: 1, to: 400 },
+    ],
   },
   {
     name: "granted owner counted from the receipt",
@@ -54,7 +57,10 @@ export const timeMutants: readonly Mutant[] = [
         replace: "anchored === undefined ? shownBound(draft, { ...view, sentAt: instant(draft.now) })",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 2785, to: 2785 },
+      { by: "walk", from: 1, to: 1000 },
+    ],
   },
   {
     name: "a grant's expiry believed beyond the grantee's own ttl",
@@ -65,7 +71,10 @@ export const timeMutants: readonly Mutant[] = [
         replace: "Math.max(record.expiresAt - storeTime, ttl - ttl) - guard",
       },
     ],
-    hunts: [{ by: "walk", from: 873, to: 873 }],
+    hunts: [
+      { by: "walk", from: 873, to: 873 },
+      { by: "walk", from: 1, to: 1500 },
+    ],
   },
   {
     name: "observation counted from the send",
@@ -76,7 +85,10 @@ export const timeMutants: readonly Mutant[] = [
         replace: "return { pair, id, since: draft.view?.sentAt ?? seen, seen, longestGap }",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 1268, to: 1268 },
+      { by: "walk", from: 1, to: 1500 },
+    ],
   },
   {
     name: "store time from before a suspend",
@@ -119,12 +131,18 @@ export const timeMutants: readonly Mutant[] = [
         replace: "can.sameClock ? Math.max(50, ttl / 10) : LEAST_GUARD / 100",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 356, to: 356 },
+      { by: "walk", from: 1, to: 800 },
+    ],
   },
   {
     name: "an owner's lease is over as soon as its time is, without the second for rounded dates",
     edits: [{ file: "src/locks/protocol/over.ts", find: "const SLACK = 1000", replace: "const SLACK = -1500" }],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 76, to: 76 },
+      { by: "walk", from: 1, to: 400 },
+    ],
   },
   {
     name: "a vanished record taken as free",
@@ -135,7 +153,10 @@ export const timeMutants: readonly Mutant[] = [
         replace: "return stillRemembered(sightOf(draft, view), undefined) ? poll(draft) : claim(draft, view)",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "walk", from: 156, to: 156 },
+      { by: "walk", from: 1, to: 800 },
+    ],
   },
   {
     name: "observation of the generation instead of the owner",

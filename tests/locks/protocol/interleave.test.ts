@@ -2,6 +2,7 @@
 import type { RunDetails } from "fast-check"
 import { describe, expect, it } from "vitest"
 import { calm } from "./calm.ts"
+import { crowd } from "./crowd.ts"
 import { interleave } from "./interleaver.ts"
 import type { Sabotage } from "./sabotage.ts"
 
@@ -18,6 +19,13 @@ describe("random interleavings of two or three processes", () => {
   it("without faults lose no lease, release none uncleanly, and serve all who wait", () => {
     expect(violation(calm(200, 1))).toBe("")
   }, 60_000)
+})
+
+describe("a crowd of impatient waiters", () => {
+  it("doesn't starve an owner whose work takes long of its renewals", () => {
+    const starved = Array.from({ length: 40 }, (_, seed) => crowd(seed + 1)).filter((problem) => problem !== undefined)
+    expect(starved).toEqual([])
+  })
 })
 
 describe("the invariants would notice", () => {
