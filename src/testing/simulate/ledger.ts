@@ -89,6 +89,7 @@ const acts: readonly (readonly [number, Act])[] = [
   [0.02, (_world, worker, key) => worker.ask((manager, definition) => manager.whereIs(definition, key)).then(() => {})],
   [0.01, (_world, worker) => list(worker)],
   [0.015, (world, worker, key) => remove(world, worker, key)],
+  [0.1, (world, worker, key) => giveUp(world, worker, key)],
 ]
 
 /** Adds a row in one call. */
@@ -98,11 +99,22 @@ async function add(world: World, worker: Worker, key: string): Promise<void> {
   const row = ++booksOf(world).last
   const token = await worker.use(append(world, key, row), {
     ...{ key, durable },
-    contention: random.pick(["retry", "retry", "fail"]),
+    contention: random.pick(["retry", "fail"]),
     whenOwned: random.pick(["request", "request", "request", "report"]),
     ...(random.chance(0.1) && { timeout: random.pick([0, 1, 3000, 4500]) }),
   })
   acknowledged(world, key, row, durable ? undefined : token)
+}
+
+/** Asks for the key, and soon wants it no more; sometimes another call of the same process goes on wanting it. */
+async function giveUp(world: World, worker: Worker, key: string): Promise<void> {
+  const { random } = world
+  const caller = new AbortController()
+  void world.sleep(random.pick([1, 30, 60, 200, 1000, 3000])).then(() => caller.abort())
+  const given = worker.restore({ key, signal: caller.signal, contention: random.pick(["retry", "fail"]) })
+  const other = random.chance(0.3) ? add(world, worker, key) : undefined
+  const [first] = await Promise.allSettled([given, other])
+  if (first.status === "rejected") throw first.reason
 }
 
 /** Adds rows by a handle, and sees how that sandbox ends. */

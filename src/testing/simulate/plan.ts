@@ -151,7 +151,41 @@ function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
     const fault = drawFault(draw.pick(on), draw, bounds)
     faults.push({ at, ...fault, ...(draw.chance(1 / 3) && { on: draw.pick(moments) }) })
   }
-  return faults
+  if (draw.chance(1 / 2)) faults.push(...drawAccident(draw, bounds))
+  return faults.filter(({ at }) => at < bounds.duration).sort((a, b) => a.at - b.at)
+}
+
+/**
+ * Several that befall one worker and that chance alone would hardly bring together: its work doesn't end, it is cut off,
+ * and then its machine sleeps; its sandboxes fail to come up again and again; it is stopped while it waits, until its turn
+ * is over; it is cut off while it releases.
+ */
+function drawAccident(draw: Draw, { workers, duration, kinds }: FaultBounds): readonly TimedFault[] {
+  const worker = draw.pick(workers)
+  const at = draw.int(1, Math.max(1, duration - 40_000))
+  const cutOff = at + draw.int(1000, 12_000)
+  const hook = draw.pick(["use", "run"] as const)
+  const accidents: readonly (readonly TimedFault[])[] = [
+    [
+      { at, kind: "slowHook", worker, hook, ms: 45_000 },
+      { at: at + 1, kind: "slowHook", worker, hook, ms: 45_000 },
+      { at: cutOff, kind: "partition", worker, forMs: draw.int(8000, 20_000) },
+      { at: cutOff + draw.int(3000, 14_000), kind: "suspend", worker, ms: draw.int(1001, 3000) },
+    ],
+    [0, 1000, 2000, 3000, 8000, 15_000].map((later) => ({
+      ...{ kind: "failingHook", worker, hook: "restore" },
+      at: at + later,
+    })),
+    [0, 20_000, 40_000].map((later) => ({
+      ...{ kind: "pause", worker, ms: draw.int(13_000, 18_000), on: "Waiting" },
+      at: at + later,
+    })),
+    [0, 20_000, 40_000].map((later) => ({
+      ...{ kind: "partition", worker, forMs: draw.int(7000, 14_000), on: "releasing" },
+      at: at + later,
+    })),
+  ]
+  return draw.pick(accidents).filter(({ kind }) => kinds.includes(kind))
 }
 
 function drawFault(kind: FaultKind, draw: Draw, { workers, keys, corners }: FaultBounds): Fault {

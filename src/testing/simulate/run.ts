@@ -4,6 +4,7 @@ import { TraceHash } from "../../runtime/hash.ts"
 import { type Invariant, TraceWatch, type Violation } from "../invariants/mod.ts"
 import { type FleetParts, runFleet } from "./fleet.ts"
 import type { Plan } from "./plan.ts"
+import { hearRejections } from "./rejections.ts"
 import { Reached } from "./sometimes.ts"
 import { setTraps } from "./traps.ts"
 
@@ -37,6 +38,7 @@ export async function runOnce<S, C>(
   let requests = 0
   let at = 0
   using traps = setTraps()
+  using rejections = hearRejections()
   using _shallow = shallowStacks()
   const ms = await runFleet(plan, {
     ...parts,
@@ -55,7 +57,15 @@ export async function runOnce<S, C>(
   const trapped = traps.calls.map(({ what, caller }) =>
     ofRun("no time and chance of the machine's own", `${what} was called by ${caller}`, at, lines - 1),
   )
-  const violations = unique([...trapped, ...watch.violations])
+  const unheard = rejections.reasons.map((reason) =>
+    ofRun(
+      "no unhandled rejection",
+      reason instanceof Error ? (reason.stack ?? reason.message) : String(reason),
+      at,
+      lines - 1,
+    ),
+  )
+  const violations = unique([...trapped, ...unheard, ...watch.violations])
   return { hash: hash.hex(), lines, requests, ms, violations, reached: reached.names }
 }
 

@@ -30,13 +30,12 @@ function namesOf(line: TraceLine): readonly (string | undefined)[] {
       return [line.error && refusals[line.error.tag]]
     case "note":
       return [line.note]
-    case "applied":
-      return [line.op === "remove" && line.area === "leases" ? "a record was deleted" : undefined]
     case "fault":
       return [`the fault ${line.fault}`]
     case "request":
     case "handoff":
     case "work":
+    case "applied":
       return []
   }
 }
@@ -96,7 +95,6 @@ export const sometimesAtLeast: readonly string[] = [
     ...Object.values(outcomes),
     ...Object.values(refusals),
     "a write was throttled",
-    "a record was deleted",
     "work was stuck",
     ...faultKinds.map((kind) => `the fault ${kind}`),
   ]),

@@ -129,3 +129,18 @@ describe("a simulation", () => {
     )
   })
 })
+
+it("a simulation fails where a rejection is heard by nobody", async () => {
+  const careless = defineSandbox({
+    ...hooks,
+    restore: () => {
+      void Promise.reject(new RangeError("heard by nobody"))
+      return { n: 0 }
+    },
+  })
+  const error = await failure(simulate({ sandbox: careless, seeds: [1], ...brief }))
+  expect(error.violations[0]).toMatchObject({
+    invariant: "no unhandled rejection",
+    message: expect.stringContaining("RangeError: heard by nobody"),
+  })
+})
