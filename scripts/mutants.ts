@@ -1,57 +1,53 @@
 /**
- * `npm run mutants`: careless changes of the protocol and of what surrounds it, each of which the simulator, the checker or
- * the models must notice. `--only TEXT` takes those whose name holds it; `--jobs N` runs so many at once (default 2).
+ * `npm run mutants`: careless changes of the protocol and of what surrounds it, each made in a copy of the sources, where the
+ * simulator, the checker or the random walks of the reducers must notice it. `--only TEXT` takes those whose name holds it;
+ * `--jobs N` runs so many at once (default 2).
  *
- * First the sources as they are go through every hunt that found something: a hunt that finds something there as well
- * proves nothing. The last line is `mutants: <killed>/<total>`; the exit code is 1 where one of them lives.
+ * What killed the mutants then looks at the sources as they are: what finds something there as well proves nothing. The last
+ * line is `mutants: <killed>/<total>`; the exit code is 1 where one of them lives, or where nothing was proved.
  */
 import { spawn } from "node:child_process"
 import process from "node:process"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 import { mutants } from "./mutants/list.ts"
-import type { Catch, Hunt, Mutant } from "./mutants/mutant.ts"
+import type { Catch, Edit, Hunt, Mutant } from "./mutants/mutant.ts"
 import { makeTree } from "./mutants/tree.ts"
 
-/** A hunt in a mutant's tree that takes longer is no use. */
+/** What hunts in longer than this is no use. In milliseconds. */
 const patience = 120_000
 
 const { values: args } = parseArgs({
   options: { only: { type: "string", default: "" }, jobs: { type: "string", default: "2" } },
 })
+const jobs = Number(args.jobs)
 const chosen = mutants.filter(({ name }) => name.includes(args.only))
-const useful: Hunt[] = []
-let killed = 0
+const killers: Hunt[] = []
 await inTurns(chosen, async (mutant) => {
-  const tried = await hunted(mutant)
-  const found = tried.at(-1)?.violation !== ""
-  if (found) {
-    killed++
-    const hunt = mutant.hunts[tried.length - 1]
-    if (hunt !== undefined) useful.push(hunt)
-  }
-  report(mutant, tried)
+  const tried = await hunted(mutant.name, mutant.edits, mutant.hunts)
+  tell(mutant, tried)
+  const last = tried.at(-1)!
+  if (last.violation !== "") killers.push(upTo(mutant.hunts[tried.length - 1]!, last))
 })
-const innocent = await control()
-console.log(`mutants: ${killed}/${chosen.length}`)
-if (killed < chosen.length || !innocent || chosen.length === 0) process.exitCode = 1
+const innocent = await areInnocent()
+console.log(`mutants: ${killers.length}/${chosen.length}`)
+if (killers.length < chosen.length || !innocent || chosen.length === 0) process.exitCode = 1
 
-async function inTurns(all: readonly Mutant[], work: (mutant: Mutant) => Promise<void>): Promise<void> {
+async function inTurns<A>(all: readonly A[], work: (one: A) => Promise<void>): Promise<void> {
   const left = [...all]
   const worker = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) await work(next)
   }
-  await Promise.all(Array.from({ length: Number(args.jobs) }, worker))
+  await Promise.all(Array.from({ length: jobs }, worker))
 }
 
-async function hunted({ name, edits, hunts }: Mutant): Promise<readonly Catch[]> {
+async function hunted(name: string, edits: readonly Edit[], hunts: readonly Hunt[]): Promise<readonly Catch[]> {
   using tree = makeTree(name, edits)
   return await run(tree.root, hunts)
 }
 
-/** Runs hunts in a tree. One that ends the process, or that doesn't end, has found something all the same. */
+/** Runs hunts in a tree. One that ends the process, or that doesn't end, is a fault of the hunt. */
 async function run(root: string, hunts: readonly Hunt[]): Promise<readonly Catch[]> {
-  const from = performance.now()
   const child = spawn(process.execPath, ["scripts/mutants/hunt.ts", JSON.stringify(hunts)], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
@@ -63,27 +59,31 @@ async function run(root: string, hunts: readonly Hunt[]): Promise<readonly Catch
   for await (const line of createInterface({ input: child.stdout })) last = line
   clearTimeout(timer)
   if (last.startsWith("[")) return JSON.parse(last) as Catch[]
-  const ms = Math.round(performance.now() - from)
-  throw new Error(`a hunt in ${root} said nothing in ${ms} ms: ${errors.trim()}`)
+  throw new Error(`the hunts in ${root} came to no end within ${patience} ms: ${errors.trim()}`)
 }
 
-function report({ name }: Mutant, tried: readonly Catch[]): void {
-  const { by, count, ms, violation } = tried.at(-1)!
+function tell({ name }: Mutant, tried: readonly Catch[]): void {
+  const { by, count, unit, ms, violation } = tried.at(-1)!
   const how = violation === "" ? "LIVES" : violation.split("\n")[0]!.slice(0, 150)
-  console.log(
-    `${violation === "" ? "-" : "x"} ${name}: ${by}, ${count} ${count === 1 ? "seed" : "seeds"}, ${ms} ms: ${how}`,
-  )
+  console.log(`${violation === "" ? "-" : "x"} ${name}: ${by}, ${count} ${unit}, ${ms} ms: ${how}`)
 }
 
-/** The sources as they are, through every hunt that killed a mutant. */
-async function control(): Promise<boolean> {
-  const hunts = [...new Set(useful.map((hunt) => JSON.stringify(hunt)))].map((hunt) => JSON.parse(hunt) as Hunt)
-  const tried = await hunted({ name: "none", edits: [], hunts })
-  const found = tried.find(({ violation }) => violation !== "")
-  console.log(
-    found === undefined
-      ? `the sources as they are: nothing is found by any of these ${hunts.length} hunts`
-      : `the sources as they are: ${found.by} finds something as well: ${found.violation}`,
+/** As far as the hunt had to go. */
+function upTo(hunt: Hunt, { count }: Catch): Hunt {
+  return hunt.by === "checker" ? hunt : { ...hunt, to: hunt.from + count - 1 }
+}
+
+/** Whether nothing that killed a mutant finds anything in the sources as they are. */
+async function areInnocent(): Promise<boolean> {
+  const hunts = [...new Set(killers.map((hunt) => JSON.stringify(hunt)))].map((hunt) => JSON.parse(hunt) as Hunt)
+  const shares = Array.from({ length: jobs }, (_, share) => hunts.filter((_hunt, at) => at % jobs === share))
+  const found: Catch[] = []
+  await inTurns(
+    shares.map((share, index) => ({ share, name: `none ${index}` })),
+    async ({ share, name }) =>
+      void found.push(...(await hunted(name, [], share)).filter((one) => one.violation !== "")),
   )
-  return found === undefined
+  for (const { by, violation } of found) console.log(`the sources as they are: ${by} finds something too: ${violation}`)
+  if (found.length === 0) console.log(`the sources as they are: none of the ${hunts.length} hunts finds anything`)
+  return found.length === 0
 }

@@ -1,6 +1,8 @@
 /** The searches themselves, each until its first violation. They run what is beside them: in a mutant's tree, the mutant. */
 import fc from "fast-check"
 import type { RunDetails } from "fast-check"
+import { configurations } from "../../src/testing/check/configurations.ts"
+import { check } from "../../src/testing/check/mod.ts"
 import { ledger, ledgerAfterwards, ledgerWorkload } from "../../src/testing/simulate/ledger.ts"
 import { settingsOf } from "../../src/testing/simulate/options.ts"
 import { runOnce } from "../../src/testing/simulate/run.ts"
@@ -25,6 +27,8 @@ async function search(by: Hunt): Promise<Found> {
   switch (by.by) {
     case "sim":
       return throughSeeds(by, (seed) => simulated(seed, by))
+    case "checker":
+      return searched(by.config)
     case "walk":
       return throughSeeds(by, (seed) => violationOf(interleave(20, seed, {})))
     case "calm":
@@ -44,9 +48,16 @@ async function throughSeeds(
 ): Promise<Found> {
   for (let seed = from; seed <= to; seed++) {
     const violation = await look(seed)
-    if (violation !== undefined) return { count: seed - from + 1, violation: `seed ${seed}: ${violation}` }
+    if (violation !== undefined)
+      return { count: seed - from + 1, unit: "seeds", violation: `seed ${seed}: ${violation}` }
   }
-  return { count: to - from + 1, violation: "" }
+  return { count: to - from + 1, unit: "seeds", violation: "" }
+}
+
+function searched(config: string): Found {
+  const { states, broken = "", complete } = check(configurations[config]!.options)
+  if (broken === "" && !complete) throw new Error(`the search ${config} isn't complete after ${states} states`)
+  return { count: states, unit: "states", violation: broken }
 }
 
 /** Once each: that a seed gives the same run twice is for `npm run sim` to see. */

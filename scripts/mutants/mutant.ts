@@ -31,6 +31,8 @@ export type Hunt =
       readonly faults?: readonly FaultKind[]
       readonly ttl?: Duration
     }
+  /** A complete search, by the name of its configuration in `npm run checker`. */
+  | { readonly by: "checker"; readonly config: string }
   /** Random walks of the lease reducer in a world of faults (tests/locks/protocol), twenty to a seed. */
   | { readonly by: "walk"; readonly from: number; readonly to: number }
   /** The same in a world without faults, in which nobody may lose a lease. */
@@ -45,8 +47,9 @@ export type Hunt =
 /** What came of a hunt. */
 export interface Catch {
   readonly by: Hunt["by"]
-  /** How many seeds it took. */
+  /** How many it took. */
   readonly count: number
+  readonly unit: "seeds" | "states"
   readonly ms: number
   /** Empty where nothing was found. */
   readonly violation: string

@@ -91,22 +91,6 @@ export const timeMutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "store time from before a suspend",
-    edits: [
-      {
-        file: "src/locks/protocol/time.ts",
-        find: "epoch: sense.epoch + 1, sample: undefined }",
-        replace: "epoch: sense.epoch + 1, sample: sense.sample }",
-      },
-      {
-        file: "src/locks/protocol/time.ts",
-        find: "const age = elapsed(sense.sample.at, now)",
-        replace: "const age = now.mono - sense.sample.at.mono",
-      },
-    ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
-  },
-  {
     name: "time by the monotonic clock alone, which a suspend stops",
     edits: [
       {
