@@ -105,7 +105,7 @@ export function drawPlan(seed: number, bounds: PlanBounds): Plan {
     times,
     pace: draw.fork("pace").pick([300, 2000, 2000, 8000]),
     faults: drawFaults(draw.fork("faults"), {
-      ...{ workers: names, keys, duration: bounds.duration, corners: cornersOf(times) },
+      ...{ workers: names, keys, duration: bounds.duration, ttl: times.ttl, corners: cornersOf(times) },
       kinds: kindsFor(store.profile, bounds),
     }),
   }
@@ -138,6 +138,7 @@ interface FaultBounds {
   readonly workers: readonly string[]
   readonly keys: readonly string[]
   readonly duration: number
+  readonly ttl: number
   readonly corners: readonly number[]
   readonly kinds: readonly FaultKind[]
 }
@@ -151,7 +152,7 @@ function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
     const fault = drawFault(draw.pick(on), draw, bounds)
     faults.push({ at, ...fault, ...(draw.chance(1 / 3) && { on: draw.pick(moments) }) })
   }
-  if (draw.chance(1 / 2)) faults.push(...drawAccident(draw, bounds))
+  for (let accidents = draw.int(0, 3); accidents > 0; accidents--) faults.push(...drawAccident(draw, bounds))
   return faults.filter(({ at }) => at < bounds.duration).sort((a, b) => a.at - b.at)
 }
 
@@ -160,7 +161,7 @@ function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
  * and then its machine sleeps; its sandboxes fail to come up again and again; it is stopped while it waits, until its turn
  * is over; it is cut off while it releases.
  */
-function drawAccident(draw: Draw, { workers, duration, kinds }: FaultBounds): readonly TimedFault[] {
+function drawAccident(draw: Draw, { workers, duration, kinds, ttl }: FaultBounds): readonly TimedFault[] {
   const worker = draw.pick(workers)
   const at = draw.int(1, Math.max(1, duration - 40_000))
   const cutOff = at + draw.int(1000, 12_000)
@@ -169,8 +170,8 @@ function drawAccident(draw: Draw, { workers, duration, kinds }: FaultBounds): re
     [
       { at, kind: "slowHook", worker, hook, ms: 45_000 },
       { at: at + 1, kind: "slowHook", worker, hook, ms: 45_000 },
-      { at: cutOff, kind: "partition", worker, forMs: draw.int(8000, 20_000) },
-      { at: cutOff + draw.int(3000, 14_000), kind: "suspend", worker, ms: draw.int(1001, 3000) },
+      { at: cutOff, kind: "partition", worker, forMs: ttl },
+      { at: cutOff + Math.round(ttl * (0.35 + draw.next() / 4)), kind: "suspend", worker, ms: draw.int(1001, 3000) },
     ],
     [0, 1000, 2000, 3000, 8000, 15_000].map((later) => ({
       ...{ kind: "failingHook", worker, hook: "restore" },
@@ -180,10 +181,11 @@ function drawAccident(draw: Draw, { workers, duration, kinds }: FaultBounds): re
       ...{ kind: "pause", worker, ms: draw.int(13_000, 18_000), on: "Waiting" },
       at: at + later,
     })),
-    [0, 20_000, 40_000].map((later) => ({
-      ...{ kind: "partition", worker, forMs: draw.int(7000, 14_000), on: "releasing" },
-      at: at + later,
-    })),
+    [
+      { at, kind: "pause", worker, ms: ttl + draw.int(1000, 8000), on: "releasing" },
+      { at: at + 20_000, kind: "partition", worker, forMs: draw.int(7000, 14_000), on: "releasing" },
+      { at: at + 40_000, kind: "pause", worker, ms: ttl + draw.int(1000, 8000), on: "releasing" },
+    ],
   ]
   return draw.pick(accidents).filter(({ kind }) => kinds.includes(kind))
 }

@@ -1,0 +1,165 @@
+/** The simulated store: calm it keeps the contract of stores, and each fault does what its word says. */
+import { describe, expect, it } from "vitest"
+import type { CheckpointStore, LeaseStore, ObjectRef, WriteAnswer } from "../../../src/locks/store.ts"
+import { VirtualHost } from "../../../src/runtime/virtual-host.ts"
+import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { conformance } from "../../../src/testing/conformance/mod.ts"
+import { Draw } from "../../../src/testing/simulate/draw.ts"
+import type { StoreFault } from "../../../src/testing/simulated-store/faults.ts"
+import { generationStyles, type StoreProfileName } from "../../../src/testing/simulated-store/profile.ts"
+import { SimulatedStore } from "../../../src/testing/simulated-store/store.ts"
+
+describe.each(["exact", "memory", "clockless", "gcs", "keeps"] as const)("a calm simulated store, as %s", (profile) => {
+  const time = new VirtualTime({ maxSteps: 50_000_000 })
+  const places = new Map<string, SimulatedStore>()
+  const make = (place: string): LeaseStore & CheckpointStore => {
+    let store = places.get(place)
+    if (store === undefined) places.set(place, (store = new SimulatedStore({ time, chance: new Draw(1), profile })))
+    return store.connect("a", time)
+  }
+  const cases = conformance(make, { clock: time, deletes: profile !== "keeps", names: 1003 })
+  it.each(cases)("$name", async ({ run }) => {
+    await expect(time.runUntil(run())).resolves.toBeUndefined()
+  })
+})
+
+const ref: ObjectRef = { area: "leases", name: "k" }
+const body = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+class World {
+  readonly time = new VirtualTime()
+  readonly applied: string[] = []
+  readonly store: SimulatedStore
+  readonly host: VirtualHost
+  readonly wire: LeaseStore & CheckpointStore
+
+  constructor(profile: StoreProfileName = "exact") {
+    this.store = new SimulatedStore({
+      ...{ time: this.time, chance: new Draw(2), profile },
+      onApplied: ({ worker, before, generation }) =>
+        void this.applied.push(`${worker} ${before === "0"} ${generation !== "0"}`),
+    })
+    this.host = new VirtualHost(this.time, { name: "a" })
+    this.wire = this.store.connect("a", this.host)
+  }
+
+  put(text = "x", expected = "0"): Promise<WriteAnswer> {
+    return this.wire.put(ref, expected, body(text), { deadline: 5000 })
+  }
+
+  async answer(fault: StoreFault): Promise<WriteAnswer> {
+    this.store.inject(fault)
+    return this.time.runUntil(this.put())
+  }
+}
+
+describe("a fault of a simulated store", () => {
+  it.each([
+    ["loseRequest", { kind: "loseRequest", worker: "a" }, 0],
+    ["loseAnswer", { kind: "loseAnswer", worker: null }, 1],
+    ["mutePartition", { kind: "mutePartition", worker: "a", forMs: 10 }, 1],
+    ["partition", { kind: "partition", worker: "a", forMs: 10 }, 0],
+    ["outage", { kind: "outage", worker: null, forMs: 10 }, 0],
+    ["status before", { kind: "status", worker: "a", status: 503, applied: false }, 0],
+    ["status after", { kind: "status", worker: "a", status: 503, applied: true }, 1],
+    ["throttle", { kind: "throttle", worker: "a" }, 0],
+  ] as const)(
+    "%s leaves the outcome unknown, and what took effect is told by the store alone",
+    async (_, fault, effects) => {
+      const world = new World()
+      expect((await world.answer(fault)).kind).toBe("unknown")
+      expect(world.applied).toHaveLength(effects)
+      expect((await world.time.runUntil(world.wire.read(ref, { limit: 100, deadline: 5000 }))).kind).toBe(
+        effects === 1 ? "found" : "absent",
+      )
+    },
+  )
+
+  it("late takes effect when its sender has given up", async () => {
+    const world = new World()
+    expect((await world.answer({ kind: "late", worker: "a", ms: 8000 })).kind).toBe("unknown")
+    expect(world.applied).toEqual([])
+    await world.time.advance(10_000)
+    expect(world.applied).toEqual(["a true true"])
+  })
+
+  it("duplicate applies the first and answers for the second, which is refused", async () => {
+    const world = new World()
+    expect((await world.answer({ kind: "duplicate", worker: "a", ms: 100 })).kind).toBe("refused")
+    expect(world.applied).toEqual(["a true true"])
+  })
+
+  it("cachedAnswer shows what was seen before and no time, and never less than an own write", async () => {
+    const world = new World()
+    const first = await world.time.runUntil(world.put("one"))
+    const read = () => world.time.runUntil(world.wire.read(ref, { limit: 100, deadline: 5000 }))
+    world.store.tamper(ref, body("two"))
+    world.store.inject({ kind: "cachedAnswer", worker: "a" })
+    const cached = await read()
+    expect(cached).toMatchObject({
+      kind: "found",
+      body: body("one"),
+      generation: (first as { generation: string }).generation,
+    })
+    expect(cached).not.toHaveProperty("storeTime")
+    expect(await read()).toMatchObject({ kind: "found", body: body("two") })
+  })
+
+  it("skewDate and noDate change what an answer tells of the time", async () => {
+    const world = new World()
+    const now = world.time.read().wall
+    expect(((await world.answer({ kind: "skewDate", worker: null, ms: -400 })).storeTime ?? 0) - now).toBeLessThan(-300)
+    world.store.inject({ kind: "noDate", worker: "a" })
+    expect(await world.time.runUntil(world.put("y"))).not.toHaveProperty("storeTime")
+  })
+
+  it("strikes those it names, so often or so long", async () => {
+    const world = new World()
+    world.store.inject({ kind: "loseRequest", worker: "b" })
+    world.store.inject({ kind: "loseRequest", worker: "a", op: "read", times: 2 })
+    const kinds: string[] = []
+    for (let asked = 0; asked < 3; asked++)
+      kinds.push((await world.time.runUntil(world.wire.read(ref, { limit: 100, deadline: 1000 }))).kind)
+    expect(kinds).toEqual(["failed", "failed", "absent"])
+    expect((await world.time.runUntil(world.put())).kind).toBe("applied")
+    world.store.inject({ kind: "outage", worker: null, forMs: 3000 })
+    await world.time.advance(3001)
+    expect((await world.time.runUntil(world.wire.read(ref, { limit: 100, deadline: 1000 }))).kind).toBe("found")
+  })
+})
+
+describe("a simulated store", () => {
+  it("answers a process that is stopped when it goes on, and one that was killed never", async () => {
+    const world = new World()
+    const heard: string[] = []
+    void world.put().then(({ kind }) => heard.push(kind))
+    world.host.pause()
+    await world.time.advance(1000)
+    expect([world.applied.length, heard]).toEqual([1, []])
+    world.host.resume()
+    await world.time.advance(1000)
+    expect(heard).toEqual(["applied"])
+    void world.wire.read(ref, { limit: 100, deadline: 1000 }).then(({ kind }) => heard.push(kind))
+    world.host.kill()
+    await world.time.advance(10_000)
+    expect(heard).toEqual(["applied"])
+  })
+
+  it("takes one write a second for an object where it is like GCS", async () => {
+    const world = new World("gcs")
+    const first = await world.time.runUntil(world.put("one"))
+    const generation = first.kind === "applied" ? first.generation : ""
+    expect(await world.time.runUntil(world.put("two", generation))).toMatchObject({ kind: "unknown", throttled: true })
+    await world.time.advance(1000)
+    expect((await world.time.runUntil(world.put("two", generation))).kind).toBe("applied")
+  })
+
+  it.each(generationStyles)("never names two versions alike, by the style %s", async (generations) => {
+    const time = new VirtualTime()
+    const seen = new Set<string>()
+    const onApplied = ({ generation }: { readonly generation: string }): void => void seen.add(generation)
+    const store = new SimulatedStore({ time, chance: new Draw(3), generations, onApplied })
+    for (let n = 0; n < 500; n++) store.tamper(ref, body(String(n)))
+    expect(seen.size).toBe(500)
+  })
+})
