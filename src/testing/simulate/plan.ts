@@ -152,16 +152,19 @@ function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
     const fault = drawFault(draw.pick(on), draw, bounds)
     faults.push({ at, ...fault, ...(draw.chance(1 / 3) && { on: draw.pick(moments) }) })
   }
-  for (let accidents = draw.int(0, 3); accidents > 0; accidents--) faults.push(...drawAccident(draw, bounds))
+  for (let accidents = draw.int(0, 6); accidents > 0; accidents--) faults.push(...drawAccident(draw, bounds))
   return faults.filter(({ at }) => at < bounds.duration).sort((a, b) => a.at - b.at)
 }
 
 /**
  * Several that befall one worker and that chance alone would hardly bring together: its work doesn't end, it is cut off,
  * and then its machine sleeps; its sandboxes fail to come up again and again; it is stopped while it waits, until its turn
- * is over; it is cut off while it releases.
+ * is over; its release is lost, and it is stopped until another has the key; a
+ * stranger gets a key and leaves it to whoever waits.
  */
-function drawAccident(draw: Draw, { workers, duration, kinds, ttl }: FaultBounds): readonly TimedFault[] {
+function drawAccident(draw: Draw, { workers, keys, duration, kinds, ttl }: FaultBounds): readonly TimedFault[] {
+  const key = draw.pick(keys)
+  const keeps = draw.chance(0.5)
   const worker = draw.pick(workers)
   const at = draw.int(1, Math.max(1, duration - 40_000))
   const cutOff = at + draw.int(1000, 12_000)
@@ -182,10 +185,16 @@ function drawAccident(draw: Draw, { workers, duration, kinds, ttl }: FaultBounds
       at: at + later,
     })),
     [
-      { at, kind: "pause", worker, ms: ttl + draw.int(1000, 8000), on: "releasing" },
-      { at: at + 20_000, kind: "partition", worker, forMs: draw.int(7000, 14_000), on: "releasing" },
-      { at: at + 40_000, kind: "pause", worker, ms: ttl + draw.int(1000, 8000), on: "releasing" },
+      ...[0, 15_000, 30_000].flatMap((later): TimedFault[] => [
+        { at: at + later, kind: "loseRequest", worker, op: "put", area: "leases", on: "checkpointing" },
+        { at: at + later, kind: "pause", worker, ms: ttl + draw.int(1000, 8000), on: "releasing" },
+      ]),
+      { at: at + 40_000, kind: "partition", worker, forMs: draw.int(7000, 14_000), on: "releasing" },
     ],
+    ([0, 4000, 7000, 12_000, 16_000] as const).map((later, turn) => ({
+      ...{ kind: "stranger", worker: null, key, keeps },
+      ...{ at: at + later, move: (["wait", "own", "own", "own", "leave"] as const)[turn]! },
+    })),
   ]
   return draw.pick(accidents).filter(({ kind }) => kinds.includes(kind))
 }
