@@ -152,7 +152,7 @@ function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
     const fault = drawFault(draw.pick(on), draw, bounds)
     faults.push({ at, ...fault, ...(draw.chance(1 / 3) && { on: draw.pick(moments) }) })
   }
-  for (let accidents = draw.int(0, 6); accidents > 0; accidents--) faults.push(...drawAccident(draw, bounds))
+  for (let accidents = draw.int(0, 3); accidents > 0; accidents--) faults.push(...drawAccident(draw, bounds))
   return faults.filter(({ at }) => at < bounds.duration).sort((a, b) => a.at - b.at)
 }
 

