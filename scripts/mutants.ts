@@ -73,9 +73,13 @@ function upTo(hunt: Hunt, { count }: Catch): Hunt {
   return hunt.by === "checker" ? hunt : { ...hunt, to: hunt.from + count - 1 }
 }
 
-/** Whether nothing that killed a mutant finds anything in the sources as they are. */
+/**
+ * Whether nothing that killed a mutant finds anything in the sources as they are. That the checker doesn't is what
+ * `npm run checker` shows, in minutes.
+ */
 async function areInnocent(): Promise<boolean> {
-  const hunts = [...new Set(killers.map((hunt) => JSON.stringify(hunt)))].map((hunt) => JSON.parse(hunt) as Hunt)
+  const random = killers.filter(({ by }) => by !== "checker")
+  const hunts = [...new Set(random.map((hunt) => JSON.stringify(hunt)))].map((hunt) => JSON.parse(hunt) as Hunt)
   const shares = Array.from({ length: jobs }, (_, share) => hunts.filter((_hunt, at) => at % jobs === share))
   const found: Catch[] = []
   await inTurns(

@@ -11,7 +11,10 @@ export const checkpointMutants: readonly Mutant[] = [
         replace: 'job.wish.kind === "claim" && (isLeft(state) || state.base!.head !== null))',
       },
     ],
-    hunts: [{ by: "heads", from: 1, to: 200 }],
+    hunts: [
+      { by: "checker", config: "together" },
+      { by: "heads", from: 1, to: 200 },
+    ],
   },
   {
     name: "claim skipped while the granter's last head write is unresolved",
@@ -74,7 +77,10 @@ export const checkpointMutants: readonly Mutant[] = [
         replace: "      return end({ ...state, lastWriteAt: now.at }, done(state))",
       },
     ],
-    hunts: [{ by: "heads", from: 1, to: 200 }],
+    hunts: [
+      { by: "checker", config: "together" },
+      { by: "heads", from: 1, to: 200 },
+    ],
   },
   {
     name: "content collected before its successor is acknowledged",

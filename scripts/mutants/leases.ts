@@ -121,7 +121,10 @@ export const leaseMutants: readonly Mutant[] = [
           '    case "stripped":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n',
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "checker", config: "together" },
+      { by: "walk", from: 1, to: 400 },
+    ],
   },
   {
     name: "release whoever owns the key by now",
@@ -184,7 +187,10 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "return Math.max(draft.topToken, isToken(stale) ? stale : 0",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "checker", config: "together" },
+      { by: "walk", from: 1, to: 400 },
+    ],
   },
   {
     name: "waiters that write as early as owners",
