@@ -8,12 +8,16 @@ import type { Edit } from "./mutant.ts"
 const root: string = fileURLToPath(new URL("../..", import.meta.url))
 const copied: readonly string[] = ["package.json", "src", "scripts", "tests/locks/protocol", "tests/actors/checkpoints"]
 
-/** The sources with these edits made. */
-export function makeTree(name: string, edits: readonly Edit[]): Disposable & { readonly root: string } {
+/** The sources with these edits made; `also`: what else of the project belongs to the hunt. */
+export function makeTree(
+  name: string,
+  edits: readonly Edit[],
+  also: readonly string[] = [],
+): Disposable & { readonly root: string } {
   const tree = join(root, ".cache", "mutants", name.replaceAll(/\W+/g, "-"))
   const remove = (): void => rmSync(tree, { recursive: true, force: true })
   remove()
-  for (const path of copied) {
+  for (const path of [...copied, ...also]) {
     mkdirSync(dirname(join(tree, path)), { recursive: true })
     cpSync(join(root, path), join(tree, path), { recursive: true })
   }

@@ -27,6 +27,7 @@ export const defaultRates: Rates = {
   garbage: 0.01,
   duplicate: 0.01,
   date: 0.005,
+  age: 0.005,
 }
 
 /** Around what a client does with its time: a request's deadline, a waiter's ttl, the spacing of writes. */
@@ -34,6 +35,7 @@ const delays = [10, 300, 1100, 2500, 6000, 13_000]
 const statuses = [408, 412, 429, 500, 503]
 /** Answers' dates may differ by half the guard, 1 s with a short ttl; more would break what leasehold assumes. */
 const skews = [-1000, null]
+const ages = [0, 1, 60]
 
 /** A run of chance. */
 export class Chaos {
@@ -85,6 +87,8 @@ function faultOf(kind: FaultKind, when: When, size: number): Fault {
       return { kind, ms: pick(delays, size) }
     case "date":
       return { kind, skewMs: pick(skews, size) }
+    case "age":
+      return { kind, seconds: pick(ages, size) }
     case "half":
     case "garbage":
       return { kind }

@@ -135,6 +135,13 @@ describe("a fault of the answer", () => {
     const { date, status } = await scene.get()
     expect({ date, status }).toEqual({ date: undefined, status: 200 })
   })
+
+  it("an Age, as of an answer that lay in a cache", async () => {
+    scene.proxy.next({ fault: { kind: "age", seconds: 60 } })
+    const response = await fetch(`${scene.proxy.url}/a`)
+    expect([response.status, response.headers.get("age"), await response.text()]).toEqual([200, "60", "GET /a "])
+    expect((await fetch(`${scene.proxy.url}/a`)).headers.get("age")).toBe(null)
+  })
 })
 
 describe("a duplicate", () => {
@@ -283,7 +290,7 @@ describe("chaos", () => {
     const chaos = new Chaos({ seed: 2 ** 40 + 1 })
     const draws = Array.from({ length: 5000 }, () => chaos.draw() ?? null)
     expect(createHash("sha256").update(JSON.stringify(draws)).digest("hex")).toBe(
-      "3822d2753d70c6463d36ac771761cc9b36473ea62aec661da27e30588f047a02",
+      "772cec1f02a4ca69ea1f34100ae51ecfdc9ce2b910dbb8f1e9e69f6f9c6d4794",
     )
   })
 

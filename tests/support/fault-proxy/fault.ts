@@ -29,6 +29,8 @@ export type Fault =
   | { readonly kind: "duplicate"; readonly ms: number }
   /** `Date` is so many milliseconds off; null: it is missing. */
   | { readonly kind: "date"; readonly skewMs: number | null }
+  /** The answer says of itself that it lay in a cache for so many seconds. */
+  | { readonly kind: "age"; readonly seconds: number }
 
 export type FaultKind = Fault["kind"]
 
@@ -83,6 +85,8 @@ export function planOf(fault: Fault | undefined): Plan {
       return { ...untouched, answer: garbage }
     case "duplicate":
       return { ...untouched, againAfterMs: fault.ms }
+    case "age":
+      return { ...untouched, answer: (given) => aged(given, fault.seconds) }
     case "date":
       return { ...untouched, answer: (given) => redated(given, fault.skewMs) }
   }
@@ -107,6 +111,10 @@ function garbage({ headers }: Answer): Answer {
 /** What is left of the headers when another body comes: nothing that tells of the object. */
 function plain(headers: Answer["headers"], type: string): Answer["headers"] {
   return { "content-type": type, ...(headers["date"] !== undefined && { date: headers["date"] }) }
+}
+
+function aged(given: Answer, seconds: number): Answer {
+  return { ...given, headers: { ...given.headers, age: String(seconds) } }
 }
 
 /** Whole seconds, rounded down, as servers do. */

@@ -1,0 +1,87 @@
+/**
+ * `npm run chaos`: real workers on the real fake-gcs-server under kill -9, SIGSTOP, partitions, faulty answers and strangers,
+ * judged by what they wrote down. `--minutes N` (default 1), `--runtime node|deno|mixed` (default mixed), `--seed N`.
+ * `--mutant NAME` lets workers with a careless change run: `every lease is over`, or a name of `npm run mutants`. Then the
+ * oracle has something to find.
+ *
+ * The last line is `chaos: handoffs <n>, takeovers <n>, overlaps <n>, lost rows <n>`. The exit code is 1 where anything is
+ * wrong, or where fewer than 100 changes of owner came about in a minute.
+ */
+import { spawnSync } from "node:child_process"
+import process from "node:process"
+import { parseArgs } from "node:util"
+import { chaosRun } from "../tests/chaos/run.ts"
+import { mutants } from "./mutants/list.ts"
+import type { Mutant } from "./mutants/mutant.ts"
+import { makeTree } from "./mutants/tree.ts"
+
+/** What a run is made of beside the sources. */
+const programs = ["tests/chaos", "tests/support", "tests/integration/support", "examples/sqlite-workers", "deno.json"]
+
+/** Shows that the oracle sees overlaps: real processes hardly ever meet in a smaller gap. */
+const blunt: Pick<Mutant, "name" | "edits"> = {
+  name: "every lease is over",
+  edits: [
+    {
+      file: "src/locks/protocol/over.ts",
+      find: "  const half = record.owner\n",
+      replace: "  const half = record.owner\n  if (half !== undefined) return true\n",
+    },
+  ],
+}
+
+const { values: args } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "1" },
+    runtime: { type: "string", default: "mixed" },
+    seed: { type: "string", default: "1" },
+    mutant: { type: "string" },
+  },
+})
+const minutes = Number(args.minutes)
+const seed = Number(args.seed)
+const { runtime } = args
+if (
+  !(minutes > 0) ||
+  !Number.isSafeInteger(seed) ||
+  (runtime !== "node" && runtime !== "deno" && runtime !== "mixed")
+) {
+  console.error("usage: npm run chaos -- [--minutes N] [--runtime node|deno|mixed] [--seed N] [--mutant NAME]")
+  process.exit(2)
+}
+if (args.mutant === undefined) await run()
+else runMutant(args.mutant)
+
+async function run(): Promise<void> {
+  const verdict = await chaosRun({ minutes, runtime: runtime as "mixed", seed })
+  const { handoffs, takeovers, acts, stored, overlaps, lost, problems, path } = verdict
+  for (const [what, list] of Object.entries({ overlap: overlaps, "lost row": lost, problem: problems }))
+    for (const one of list.slice(0, 10)) console.log(`${what}: ${one}`)
+  const isWrong = overlaps.length + lost.length + problems.length > 0
+  const goal = Math.round(100 * minutes)
+  if (isWrong) console.log(`the log is ${path}`)
+  if (handoffs + takeovers < goal) console.log(`too little happened: ${goal} changes of owner are the least`)
+  console.log(
+    `${acts} acts, ${stored} acknowledged rows, ${problems.length} problems, seed ${seed}, workers on ${runtime}`,
+  )
+  console.log(
+    `chaos: handoffs ${handoffs}, takeovers ${takeovers}, overlaps ${overlaps.length}, lost rows ${lost.length}`,
+  )
+  process.exitCode = isWrong || handoffs + takeovers < goal ? 1 : 0
+}
+
+/** The same in a copy of the sources with one careless change. */
+function runMutant(name: string): void {
+  const mutant = [blunt, ...mutants].find((one) => one.name === name)
+  if (mutant === undefined) {
+    console.error(`no such mutant; there are ${[blunt, ...mutants].map((one) => one.name).join("; ")}`)
+    process.exit(2)
+  }
+  using tree = makeTree(`chaos ${name}`, mutant.edits, programs)
+  const own = ["--minutes", args.minutes, "--runtime", args.runtime, "--seed", args.seed]
+  const { status } = spawnSync(process.execPath, [...process.execArgv, "scripts/chaos.ts", ...own], {
+    cwd: tree.root,
+    stdio: "inherit",
+  })
+  process.exitCode = status ?? 1
+}

@@ -1,0 +1,99 @@
+/**
+ * A chaos run: real processes on a real GCS server, under everything that a machine and a network do to them, and strangers
+ * beside them; then calm, a drain of all, and the verdict on what they wrote down. Not promised: that two runs of one seed
+ * are the same; the machine has its own part in them.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Runtime } from "../../examples/sqlite-workers/runtimes.ts"
+import { gcsStore } from "../../src/locks/stores/gcs/mod.ts"
+import { SandboxManager } from "../../src/mod.ts"
+import { liveClock } from "../../src/runtime/clock.ts"
+import { SeededRandom } from "../../src/runtime/random.ts"
+import { startGcsServer } from "../integration/support/gcs-server.ts"
+import { Berth, type FleetOptions, sleep } from "./fleet.ts"
+import { ledger } from "./ledger.ts"
+import { Log, readLog } from "./log.ts"
+import { judge, type Verdict } from "./oracle.ts"
+import { visit } from "./stranger.ts"
+
+/** How a run is made. */
+export interface ChaosRunOptions {
+  readonly minutes: number
+  readonly runtime: Runtime | "mixed"
+  readonly seed: number
+}
+
+const workers = ["a", "b", "c"]
+const keys = 120
+const bucket = "leasehold-chaos"
+
+/** Runs, and judges. The log is at `path` in the verdict, and gone where nothing was wrong. */
+export async function chaosRun(options: ChaosRunOptions): Promise<Verdict & { readonly path: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "leasehold-chaos-"))
+  const path = join(folder, "log.ndjson")
+  await using server = await startGcsServer()
+  await server.createBucket(bucket)
+  const prefix = `run-${options.seed}`
+  {
+    using log = new Log(path)
+    const random = new SeededRandom(options.seed)
+    const runtimes = options.runtime === "mixed" ? (["node", "deno"] as const) : [options.runtime]
+    const worker = { log: path, bucket, prefix, keys, clients: 40 }
+    await torment({ log, random, runtimes, target: server.endpoint, worker }, options.minutes * 60_000)
+  }
+  const saved = await savedRows(server.endpoint, prefix)
+  const verdict = judge(readLog(path), saved)
+  const isClean = [verdict.overlaps, verdict.lost, verdict.problems].every((list) => list.length === 0)
+  if (isClean) rmSync(folder, { recursive: true })
+  return { ...verdict, path }
+}
+
+async function torment(options: FleetOptions, ms: number): Promise<void> {
+  await using fleet = new AsyncDisposableStack()
+  const berths = await Promise.all(
+    workers.map((name, index) => Berth.open(name, options.runtimes[index % options.runtimes.length]!, options)),
+  )
+  for (const berth of berths) fleet.use(berth)
+  const end = liveClock.mono() + ms
+  for (const berth of berths) berth.proxy.chaos({ seed: Math.floor(options.random.next() * 2 ** 31) })
+  await Promise.all([...berths.map((berth) => befall(berth, options, end)), strangers(options, end)])
+  await Promise.all(berths.map((berth) => berth.leave()))
+}
+
+/** One thing after the other, to one process. */
+async function befall(berth: Berth, { random }: FleetOptions, end: number): Promise<void> {
+  const between = (least: number, most: number): number => Math.round(least + random.next() * (most - least))
+  while (liveClock.mono() < end) {
+    await sleep(Math.min(between(2000, 10_000), Math.max(0, end - liveClock.mono())))
+    if (liveClock.mono() >= end) return
+    const luck = random.next()
+    if (luck < 0.25) await berth.kill(between(100, 3000))
+    else if (luck < 0.4) await berth.stop(between(7000, 10_000))
+    else if (luck < 0.55) await berth.stop(between(200, 4000))
+    else if (luck < 0.7) await berth.cutOff(between(2000, 10_000))
+    else if (luck < 0.8) await berth.muffle(between(2000, 8000), "after")
+    else if (luck < 0.9) await berth.muffle(between(2000, 8000), "before")
+    else await berth.drain()
+  }
+}
+
+/** A stranger visits one key after the other. */
+async function strangers({ log, random, target, worker }: FleetOptions, end: number): Promise<void> {
+  const store = gcsStore({ bucket, prefix: worker.prefix, endpoint: target })
+  while (liveClock.mono() < end) {
+    await sleep(2000 + 4000 * random.next())
+    await visit(`k${Math.floor(random.next() * keys)}`, { store, log, random })
+  }
+  await store.close()
+}
+
+/** What is saved when all have left. */
+async function savedRows(endpoint: string, prefix: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const store = gcsStore({ bucket, prefix, endpoint })
+  await using manager = await SandboxManager.start({ store, sandboxes: [ledger] })
+  const rows = new Map<string, readonly string[]>()
+  for await (const key of manager.list(ledger)) rows.set(key, (await manager.readCheckpoint(ledger, key))?.rows ?? [])
+  return rows
+}
