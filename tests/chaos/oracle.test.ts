@@ -11,7 +11,8 @@ const stored = (row: string, key = "k"): LogLine => ({ what: "stored", process: 
 const dead = (process: string): LogLine => ({ what: "dead", process })
 const acquired = (process: string, how: string): LogLine => ({ what: "acquired", process, key: "k", token: 1, how })
 
-const judged = (lines: readonly LogLine[], rows: readonly string[] = []): Verdict => judge(lines, new Map([["k", rows]]))
+const judged = (lines: readonly LogLine[], rows: readonly string[] = []): Verdict =>
+  judge(lines, new Map([["k", rows]]))
 
 describe("the oracle", () => {
   it("counts what happened", () => {
