@@ -10,12 +10,14 @@ import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
 import { benchRequests } from "./requests.ts"
 import { benchSchedule } from "./schedule.ts"
+import { benchSimulation } from "./simulation.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "file-put": benchFilePut,
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
   schedule: benchSchedule,
+  simulation: benchSimulation,
 }
 
 const wanted = process.argv.slice(2)

@@ -39,6 +39,8 @@ export { type TestWorker, testWorker, type TestWorkerOptions, type WorkerFault }
 
 // Traces, until leasehold/inspector is an entry of its own.
 export type { Recorded, RecorderParts } from "../inspector/recorded-store.ts"
+export { traceTable, type TraceTableOptions } from "../inspector/table.ts"
+export { timelineHtml, type TimelineMark, type TimelineOptions } from "../inspector/timeline.ts"
 export { TraceRecorder, type TraceRecorderOptions, type WorkerRecorder } from "../inspector/recorder.ts"
 export { appliedWrite, type AppliedWrite } from "../inspector/applied.ts"
 export { formatTrace, formatTraceLine, isTraceLine, parseTrace } from "../inspector/trace-text.ts"

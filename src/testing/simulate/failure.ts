@@ -1,6 +1,8 @@
 /** What a simulation says when it has failed: what went wrong, under which faults, and how to see it again. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { traceTable } from "../../inspector/table.ts"
+import { timelineHtml } from "../../inspector/timeline.ts"
 import { formatTrace } from "../../inspector/trace-text.ts"
 import type { TraceHeader, TraceLine } from "../../inspector/trace.ts"
 import type { Violation } from "../invariants/mod.ts"
@@ -38,22 +40,28 @@ export class SimulationError extends Error {
   }
 }
 
-/** The error for a failure, whose trace is written to the reports' folder where there is one. */
+/** The error for a failure, whose trace and timeline are written to the reports' folder where there is one. */
 export function failureOf(parts: FailureParts): SimulationError {
   const { reports, plan, header, lines } = parts
   if (reports !== undefined) {
+    const [violation] = parts.violations
     mkdirSync(reports, { recursive: true })
-    writeFileSync(traceFile(reports, plan), formatTrace({ header, lines }))
+    writeFileSync(`${pathOf(reports, plan)}.ndjson`, formatTrace({ header, lines }))
+    const title = `seed ${plan.seed}: ${violation?.invariant ?? "failed"}`
+    const page = timelineHtml({ header, lines }, { title, ...(violation !== undefined && { violation }) })
+    writeFileSync(`${pathOf(reports, plan)}.html`, page)
   }
   return new SimulationError(parts)
 }
 
-const traceFile = (reports: string, { seed }: Plan): string => join(reports, `seed-${seed}.ndjson`)
+const pathOf = (reports: string, { seed }: Plan): string => join(reports, `seed-${seed}`)
 
 /** How many violations are told beside the first. */
 const shown = 4
+/** How many lines of the trace. */
+const tableRows = 30
 
-function messageOf({ plan, drawn, violations, rerun, commit, reports }: FailureParts): string {
+function messageOf({ plan, drawn, violations, rerun, commit, reports, lines }: FailureParts): string {
   const [first, ...more] = violations
   return [
     `seed ${plan.seed}: ${first?.invariant ?? "failed"}: ${first?.message ?? ""}`,
@@ -63,8 +71,17 @@ function messageOf({ plan, drawn, violations, rerun, commit, reports }: FailureP
     `again:  ${rerun}`,
     `faults: ${plan.faults.length} of ${drawn}`,
     ...plan.faults.map((fault) => `  ${faultText(fault)}`),
-    ...(reports === undefined ? [] : [`trace:  ${traceFile(reports, plan)}`]),
+    ...(reports === undefined
+      ? []
+      : [`trace:  ${pathOf(reports, plan)}.ndjson`, `page:   ${pathOf(reports, plan)}.html`]),
+    ...(first === undefined ? [] : ["", tableAt(lines, first)]),
   ].join("\n")
+}
+
+/** What led to a violation: of a key only what is about it. */
+function tableAt(lines: readonly TraceLine[], { line, key }: Violation): string {
+  const about = key?.includes("/") === true ? { key } : {}
+  return traceTable({ lines }, { rows: tableRows, ...(line >= 0 && { to: line }), ...about })
 }
 
 const faultText = (fault: TimedFault): string => JSON.stringify(fault)
