@@ -100,7 +100,8 @@ export type ChartEvent =
   | { readonly type: "lock.releaseRequested" }
   | { readonly type: "lock.granted" }
   | { readonly type: "lock.lost"; readonly error: unknown }
-  | { readonly type: "lock.released"; readonly result: ReleaseResult }
+  /** With an error where the lease was lost already. */
+  | { readonly type: "lock.released"; readonly result: ReleaseResult; readonly error?: unknown }
   /** This process wants the sandbox to end (or the acquire, before there is one). */
   | { readonly type: "leave"; readonly reason: LeaveReason }
   /** The record was deleted by hand under what may be a living owner: `restore` begins after this time. */

@@ -335,7 +335,7 @@ const machine = chart.createMachine({
                 "work.closed": { actions: [assign({ closed: true }), "release"] },
                 "lock.released": [
                   { guard: "hasFailed", target: "#sandbox.released.failed" },
-                  { guard: "isLostAlready", target: "#sandbox.released.lost" },
+                  { guard: "isLostAlready", target: "#sandbox.released.lost", actions: noteError },
                   { guard: "isUnknown", target: "#sandbox.released.failed", actions: noteFailed("release") },
                   { guard: "wasGranted", target: "#sandbox.released.handedOff" },
                   { target: "#sandbox.released.clean" },

@@ -1,6 +1,7 @@
 /** The typed errors of sandboxes and managers, each with what to do next. Owns the wording; who raises which is elsewhere. */
 import {
   HandingOffError,
+  LockLostError,
   LockNotHeldError,
   LockTimeoutError,
   ManagerClosedError,
@@ -27,6 +28,16 @@ export const handingOff = (key: string, reason: EndReason): HandingOffError =>
     message: `${key} is leaving this process: ${because[reason]}`,
     next: "Use it again through the manager, which finds it where it goes",
     key,
+  })
+
+/** Its lease was gone when it was to be released, and nothing had told so before. */
+export const lostBefore = (key: string, since: number): LockLostError =>
+  new LockLostError({
+    message: `The lease of ${key} was lost before it was released`,
+    next: "Restore the sandbox anew",
+    key,
+    reason: "expired",
+    since,
   })
 
 /** It isn't here. */

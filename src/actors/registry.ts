@@ -2,7 +2,13 @@
  * The sandboxes of one manager, one shell a key: begins them, lets calls join one that is on its way, and keeps a key
  * taken until nothing of its sandbox runs any more. Whether new ones are taken in is the manager's to say.
  */
-import { LockCancelledError, LockContentionError, LockTimeoutError, OwnedElsewhereError } from "../locks/errors.ts"
+import {
+  LockCancelledError,
+  LockContentionError,
+  LockLostError,
+  LockTimeoutError,
+  OwnedElsewhereError,
+} from "../locks/errors.ts"
 import { sandboxLockKey } from "../locks/keys.ts"
 import type { AcquireOptions, Lease, LockEvent } from "../locks/lock.ts"
 import { Fibers } from "../runtime/fibers.ts"
@@ -100,7 +106,7 @@ export class Registry {
       const leaving = shell ?? this.#begin(named, "remove", options, wait)
       const { reason, error } = await this.#join(leaving, wait, leaving.ended)
       if (reason === "removed") return wait.for(leaving.gone)
-      if (error !== undefined) throw error as Error
+      if (error !== undefined && !(error instanceof LockLostError)) throw error as Error
     }
   }
 

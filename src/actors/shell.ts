@@ -26,7 +26,7 @@ import { endReason, type sandboxChart } from "./chart.ts"
 import type { DefinitionParts } from "./definition.ts"
 import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
 import { chartEventOf, refusalOf } from "./lock-events.ts"
-import { handingOff, stuck } from "./problems.ts"
+import { handingOff, lostBefore, stuck } from "./problems.ts"
 import { quiet } from "./races.ts"
 import type { SandboxEnding } from "./sandbox.ts"
 import type { SavedState } from "./saved-state.ts"
@@ -241,7 +241,9 @@ export class Shell {
   async #release(reason: EndReason): Promise<ChartEvent> {
     this.cleaned = this.#owned.stopSaving(handingOff(this.lockKey, reason))
     this.#result = await this.#owned.release()
-    return { type: "lock.released", result: this.#result }
+    if (this.#result !== "alreadyLost") return { type: "lock.released", result: this.#result }
+    const error = lostBefore(this.lockKey, this.#around.clock.read().wall)
+    return { type: "lock.released", result: this.#result, error }
   }
 
   /** The lease is lost: the chart is over, its work may not be. Only once that has ended may the key be restored here. */

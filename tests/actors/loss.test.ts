@@ -93,14 +93,8 @@ describe("a sandbox whose lease is lost", () => {
     await world.end()
   })
 
-  it("as only its release finds is free here again", async () => {
-    const world = new World()
-    const sandbox = counter()
-    const wire = world.wire()
-    const a = await world.manager("a", sandbox, { store: wire })
-    const b = await world.manager("b", sandbox)
-    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
-    // One renewal fails, and until the release nothing is read that would tell of the loss.
+  /** Its record is deleted by hand. One renewal fails, and until it releases it reads nothing that would tell of the loss. */
+  const loseUnseen = async (world: World, wire: ReturnType<World["wire"]>): Promise<void> => {
     wire.script.onPut({ ...failPut(), of: /k$/ })
     wire.script.onRead(...Array.from({ length: 100 }, () => ({ ...failRead(), of: /k$/ })))
     while (!world.told("a").includes("Degraded")) await world.time.advance(50)
@@ -108,10 +102,36 @@ describe("a sandbox whose lease is lost", () => {
     const record = await world.run(world.store.read(ref, { deadline: 1000, limit: 65_536 }))
     await world.run(world.store.remove(ref, record.kind === "found" ? record.generation : "", { deadline: 1000 }))
     wire.script.heal()
+  }
+
+  it("as only its release finds is free here again", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const wire = world.wire()
+    const a = await world.manager("a", sandbox, { store: wire })
+    const b = await world.manager("b", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    await loseUnseen(world, wire)
     expect(await world.run(handle.release())).toBe("alreadyLost")
-    expect(await world.run(handle.ended)).toMatchObject({ reason: "lost" })
+    expect(await world.run(handle.ended)).toMatchObject({ reason: "lost", error: { _tag: "LockLostError" } })
     expect(await world.run(a.use(sandbox, "k", ({ n }) => n, { timeout: "1 min" }))).toBe(0)
     expect(await world.run(b.use(sandbox, "k", ({ n }) => n))).toBe(0)
+    await world.end()
+  })
+
+  it("as only its release finds before it ran tells whoever waits for it", async () => {
+    const world = new World()
+    const sandbox = counter({
+      restore: ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+    })
+    const wire = world.wire()
+    const a = await world.manager("a", sandbox, { store: wire })
+    const wanted = failure(a.restoreSandbox(sandbox, "k"))
+    while (!world.told("a").includes("Acquired")) await world.time.advance(50)
+    await loseUnseen(world, wire)
+    await world.run(a.drain())
+    expect(await world.run(wanted)).toBeInstanceOf(LockLostError)
     await world.end()
   })
 
