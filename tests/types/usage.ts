@@ -14,6 +14,7 @@ import {
   StoreLock,
   unchecked,
 } from "../../src/mod.ts"
+import { simulate, type TestWorker, testWorker } from "../../src/testing/mod.ts"
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const is = <T extends true>(): T => true as T
@@ -145,3 +146,43 @@ void SandboxManager.start({ store, lockFactory: (key) => new StoreLock(key, { st
 await manager.use(counter, "user-42", (_, { lease }) => lease.release())
 // @ts-expect-error a checkpoint inside a use would wait for its own turn
 await manager.use(counter, "user-42", (_, context) => context.checkpoint())
+
+// A worker under test has the types of its definition.
+await using worker = await testWorker(counter, { checkpoint: { n: 5 } })
+await worker.advance("5 s")
+is<Equal<typeof worker, TestWorker<{ n: number; dirty: boolean }, { n: number }>>>()
+const next = await worker.requestHandoff()
+is<Equal<typeof next, typeof worker>>()
+const left = await next.saved()
+is<Equal<typeof left, { n: number } | undefined>>()
+const doubled = await next.use((s, { token }) => s.n * token, { durable: true })
+is<Equal<typeof doubled, number>>()
+await testWorker(eff, { checkpoint: { at: "2026-01-01T00:00:00Z" } })
+// @ts-expect-error wrong checkpoint
+await testWorker(counter, { checkpoint: { m: 5 } })
+// @ts-expect-error what is given is the encoded side
+await testWorker(eff, { checkpoint: { at: new Date(0) } })
+// @ts-expect-error no such fault
+worker.fault("explode")
+// @ts-expect-error a saved checkpoint has what the schema says, and not the live state
+void (await next.saved())?.dirty
+
+await simulate({
+  sandbox: counter,
+  seeds: 200,
+  workers: 3,
+  workload: async ({ workers, random }) => {
+    await random.pick(workers).use(
+      (s) => {
+        s.n++
+      },
+      { durable: true },
+    )
+  },
+})
+await simulate({
+  sandbox: counter,
+  seeds: 1,
+  // @ts-expect-error no such state
+  workload: async ({ workers }) => void (await workers[0]!.use((s) => s.m)),
+})
