@@ -9,12 +9,12 @@
 import { partsOf } from "../../actors/definition.ts"
 import type { SandboxManager } from "../../actors/manager.ts"
 import type { Sandbox, SandboxDefinition } from "../../actors/sandbox.ts"
-import { InvalidConfigError, ManagerClosedError } from "../../locks/errors.ts"
+import { InvalidConfigError } from "../../locks/errors.ts"
 import type { LockEvent } from "../../locks/lock.ts"
 import { millis, oneOf, refuseUnknown } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
-import { type Process, WorkerWorld } from "./world.ts"
+import { ended, type Process, WorkerWorld } from "./world.ts"
 
 /** How a worker under test is made. */
 export interface TestWorkerOptions<C> {
@@ -35,7 +35,10 @@ export type WorkerFault =
   /** It changes nothing and is answered with 503. */
   | "status"
 
-/** A process that owns the sandbox under test, or has owned it. Every call lets time pass until it has settled. */
+/**
+ * A process that owns the sandbox under test, or has owned it. Every call lets time pass until it has settled; calls that
+ * wait at once share the time that passes, and so a test can crash the process, stop it or hand over while a `use` runs.
+ */
 export interface TestWorker<S, C> extends AsyncDisposable {
   /** Its incarnation's id. */
   readonly name: string
@@ -43,13 +46,13 @@ export interface TestWorker<S, C> extends AsyncDisposable {
   readonly manager: SandboxManager
   /** The time of the test: `layerTestClock(worker.time)` makes it Effect's TestClock. */
   readonly time: VirtualTime
-  /** Runs fn in the sandbox. Settles as `SandboxManager.use` does; ManagerClosedError after a crash. */
+  /** Runs fn in the sandbox. Settles as `SandboxManager.use` does; ManagerClosedError once the process has crashed. */
   readonly use: Sandbox<S>["use"]
   /** What is saved now, or undefined; as any process can read it. Rejects as `SandboxManager.readCheckpoint` does. */
   saved(): Promise<C | undefined>
   /** Lets time pass, and settles all that comes of it. Rejects with what a timer's callback throws. */
   advance(time: Duration): Promise<void>
-  /** Lets time pass until the promise settles, and settles as it does. */
+  /** Lets time pass until the promise settles, and settles as it does; ManagerClosedError once the process has crashed. */
   run<A>(promise: Promise<A>): Promise<A>
   /** Another process asks for the sandbox, and gets it. Rejects as `SandboxManager.restoreSandbox` does there. */
   requestHandoff(): Promise<TestWorker<S, C>>
@@ -97,8 +100,14 @@ export async function testWorker<S, C>(
 
 /** Another process, once it runs the sandbox. */
 async function nextWorker<S, C>(world: WorkerWorld<S, C>): Promise<TestWorker<S, C>> {
-  const worker = new Worker(world, await world.start())
-  await worker.restore()
+  const process = await world.start()
+  const worker = new Worker(world, process)
+  try {
+    await worker.restore()
+  } catch (error) {
+    await world.close(process)
+    throw error
+  }
   return worker
 }
 
@@ -154,7 +163,7 @@ class Worker<S, C> implements TestWorker<S, C> {
   }
 
   run<A>(promise: Promise<A>): Promise<A> {
-    return this.#world.run(promise)
+    return this.#world.run(this.#process, promise)
   }
 
   async requestHandoff(): Promise<TestWorker<S, C>> {
@@ -196,11 +205,7 @@ class Worker<S, C> implements TestWorker<S, C> {
 
   #alive(): void {
     if (this.#world.isAlive(this.#process)) return
-    throw new ManagerClosedError({
-      message: `${this.name} has crashed, or its test has ended`,
-      next: "Use the worker that crash() gave",
-      state: "closed",
-    })
+    throw ended(this.name)
   }
 }
 

@@ -5,16 +5,20 @@
 import { defineSandbox, partsOf } from "../../actors/definition.ts"
 import { SandboxManager } from "../../actors/manager.ts"
 import type { AnyDefinition, SandboxDefinition } from "../../actors/sandbox.ts"
+import { ManagerClosedError } from "../../locks/errors.ts"
 import { SeededRandom } from "../../runtime/random.ts"
 import { VirtualHost } from "../../runtime/virtual-host.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
 import { SimulatedStore } from "../simulated-store/store.ts"
+import { Mover } from "./mover.ts"
 
 /** One process of the world, as it was started. */
 export interface Process {
   readonly name: string
   readonly host: VirtualHost
   readonly manager: SandboxManager
+  /** Rejects when it is killed: nothing that it was asked settles after that. */
+  readonly gone: PromiseWithResolvers<never>
 }
 
 /** What the workers of one test share. */
@@ -26,42 +30,30 @@ export class WorkerWorld<S, C> {
   /** What background work reported. */
   readonly errors: unknown[] = []
   readonly #processes = new Map<string, Process>()
+  readonly #mover: Mover
   #started = 0
-  #driving: Promise<unknown> = Promise.resolve()
 
   constructor(sandbox: SandboxDefinition<S, C>, key: string, seed: number) {
     this.time = new VirtualTime({ seed })
+    this.#mover = new Mover(this.time)
     this.store = new SimulatedStore({ time: this.time, chance: new SeededRandom(seed), profile: "exact" })
     this.sandbox = sandbox
     this.key = key
   }
 
-  /** Lets time pass until the promise settles, and settles as it does. */
-  run<A>(promise: Promise<A>): Promise<A> {
-    promise.catch(() => {}) // it is heard of when its turn has come
-    return this.#drive(() => this.time.runUntil(promise))
+  /** Lets time pass until the promise settles, and settles as it does; ManagerClosedError once its process is killed. */
+  run<A>({ gone }: Process, promise: Promise<A>): Promise<A> {
+    return this.#mover.run(Promise.race([promise, gone.promise]))
   }
 
   /** Lets time pass. */
   advance(ms: number): Promise<void> {
-    return this.#drive(() => this.time.advance(ms))
-  }
-
-  /** Time is moved by one at a time: several calls take turns. */
-  #drive<A>(move: () => Promise<A>): Promise<A> {
-    const driven = this.#driving.then(move)
-    this.#driving = driven.catch(() => {})
-    return driven
+    return this.#mover.advance(ms)
   }
 
   /** Starts a process. */
-  async start(): Promise<Process> {
-    const name = `worker-${++this.#started}`
-    const host = new VirtualHost(this.time, { name })
-    const manager = await this.#manager(name, host, this.sandbox)
-    const process = { name, host, manager }
-    this.#processes.set(name, process)
-    return process
+  start(): Promise<Process> {
+    return this.#start(`worker-${++this.#started}`, this.sandbox)
   }
 
   /** Leaves this checkpoint in the store, through the codec, as an owner that has gone. Rejects as a checkpoint does. */
@@ -72,18 +64,20 @@ export class WorkerWorld<S, C> {
       restore: () => ({}),
       checkpoint: () => checkpoint,
     }) as SandboxDefinition<object, C>
-    const manager = await this.#manager("leaver", new VirtualHost(this.time, { name: "leaver" }), leaver)
+    const process = await this.#start("leaver", leaver)
     try {
-      await this.run(manager.use(leaver, this.key, () => {}, { durable: true }))
+      const sandbox = await this.run(process, process.manager.restoreSandbox(leaver, this.key))
+      await this.run(process, sandbox.checkpoint())
     } finally {
-      await this.run(manager[Symbol.asyncDispose]())
+      await this.close(process)
     }
   }
 
   /** Kills a process: nothing of it ever runs again. */
-  kill({ name, host }: Process): void {
-    host.kill()
+  kill({ name, host, gone }: Process): void {
     this.#processes.delete(name)
+    host.kill()
+    gone.reject(ended(name))
   }
 
   /** Whether it has neither crashed nor ended. */
@@ -91,22 +85,45 @@ export class WorkerWorld<S, C> {
     return this.#processes.has(name)
   }
 
+  /** Closes a process, and what it leaves behind goes with it. */
+  async close(process: Process): Promise<void> {
+    process.host.resume()
+    try {
+      await this.#mover.run(process.manager[Symbol.asyncDispose]())
+    } finally {
+      this.kill(process)
+    }
+  }
+
   /** Closes all that still run. Idempotent. */
   async end(): Promise<void> {
     this.store.heal()
     const processes = [...this.#processes.values()]
     this.#processes.clear()
-    for (const { host, manager } of processes) {
-      host.resume()
-      await this.run(manager[Symbol.asyncDispose]())
-    }
+    for (const process of processes) await this.close(process)
+  }
+
+  async #start(name: string, sandbox: AnyDefinition): Promise<Process> {
+    const host = new VirtualHost(this.time, { name })
+    const gone = Promise.withResolvers<never>()
+    gone.promise.catch(() => {}) // whoever waits for the process hears of it
+    const manager = await this.#mover.run(this.#manager(name, host, sandbox))
+    const process = { name, host, manager, gone }
+    this.#processes.set(name, process)
+    return process
   }
 
   #manager(id: string, clock: VirtualHost, sandbox: AnyDefinition): Promise<SandboxManager> {
     const store = this.store.connect(id, clock)
     const onError = (error: unknown): void => void this.errors.push(error)
-    return this.run(
-      SandboxManager.start({ store, clock, onError, incarnation: { id }, sandboxes: [sandbox], minTenure: 0 }),
-    )
+    return SandboxManager.start({ store, clock, onError, incarnation: { id }, sandboxes: [sandbox], minTenure: 0 })
   }
 }
+
+/** What a call of a process rejects with that has crashed or ended. */
+export const ended = (name: string): ManagerClosedError =>
+  new ManagerClosedError({
+    message: `${name} has crashed, or its test has ended`,
+    next: "Use the worker that crash() gave",
+    state: "closed",
+  })

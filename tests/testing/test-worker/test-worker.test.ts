@@ -6,7 +6,9 @@ import * as z from "zod"
 import {
   CheckpointInvalidError,
   defineSandbox,
+  type HookContext,
   InvalidConfigError,
+  LockLostError,
   ManagerClosedError,
   UnknownDefinitionError,
 } from "../../../src/mod.ts"
@@ -31,6 +33,34 @@ const counter = defineSandbox({
   close: (state, { reason }) => void state.seen.push(reason),
 })
 const add = (state: Count): number => ++state.n
+
+const slowly = defineSandbox({
+  name: "slowly",
+  schema: z.object({ n: z.number() }),
+  restore: ({ checkpoint }) => ({ n: checkpoint?.n ?? 0 }),
+  checkpoint: ({ n }) => ({ n }),
+})
+const tenSeconds = async (state: { n: number }, { clock }: HookContext): Promise<number> => {
+  await clock.sleep("10 s")
+  return ++state.n
+}
+const deaf = defineSandbox({
+  name: "deaf",
+  schema: z.object({}),
+  restore: () => ({}),
+  run: () => new Promise<void>(() => {}),
+  checkpoint: () => ({}),
+})
+const broken = (refuses: () => boolean) =>
+  defineSandbox({
+    name: "broken",
+    schema: z.object({}),
+    restore: () => {
+      if (refuses()) throw new Error("no state")
+      return {}
+    },
+    checkpoint: () => ({}),
+  })
 
 describe("a worker under test", () => {
   it("owns the sandbox, and moves time by as much as it is told", async () => {
@@ -96,6 +126,90 @@ describe("a worker under test", () => {
     expect([one, two, saved]).toEqual([1, 2, undefined])
   })
 
+  it("takes a call from inside of a use, and the time that it lets pass is exact", async () => {
+    await using worker = await testWorker(slowly)
+    const from = worker.time.mono()
+    const passed = await worker.use(async (state) => {
+      await Promise.all([worker.advance("10 s"), worker.advance("1 s").then(() => void state.n++)])
+      return worker.time.mono() - from
+    })
+    expect(passed).toBeGreaterThanOrEqual(10_000)
+    expect(passed).toBeLessThan(10_500)
+    await expect(worker.use(() => worker.saved())).resolves.toBeUndefined()
+  })
+
+  it("advances to the millisecond, whatever else waits for time", async () => {
+    await using worker = await testWorker(slowly)
+    const using = worker.use(tenSeconds)
+    const from = worker.time.mono()
+    await worker.advance("4 s")
+    expect(worker.time.mono() - from).toBe(4000)
+    expect(await using).toBe(1)
+  })
+
+  it("crashes in the middle of a use, which ends with it and has changed nothing", async () => {
+    await using worker = await testWorker(slowly)
+    const refused = worker.use(tenSeconds, { durable: true }).catch((error: unknown) => error)
+    await worker.advance("4 s")
+    const next = await worker.crash()
+    expect(await refused).toBeInstanceOf(ManagerClosedError)
+    await expect(worker.run(new Promise(() => {}))).rejects.toThrow(ManagerClosedError)
+    expect(await next.saved()).toBeUndefined()
+    expect(await next.use(({ n }) => n)).toBe(0)
+  })
+
+  it("stops in the middle of a use past the end of its lease, and hears that its lease is lost", async () => {
+    await using worker = await testWorker(slowly)
+    const refused = worker.use(tenSeconds, { durable: true }).catch((error: unknown) => error)
+    await worker.advance("4 s")
+    await worker.pause("40 s")
+    expect(await refused).toBeInstanceOf(LockLostError)
+    expect(worker.trace.map(({ type }) => type)).toContain("Lost")
+    expect(await worker.saved()).toBeUndefined()
+  })
+
+  it("hands over after the use that runs, with what it did", async () => {
+    await using worker = await testWorker(slowly)
+    const used = worker.use(tenSeconds)
+    await worker.advance("4 s")
+    const next = await worker.requestHandoff()
+    expect(await used).toBe(1)
+    expect(await next.saved()).toEqual({ n: 1 })
+  })
+
+  it("tells every call that waits what a timer's callback throws, and goes on", async () => {
+    await using worker = await testWorker(slowly)
+    worker.time.after(1000, () => {
+      throw new Error("planted")
+    })
+    const calls = await Promise.allSettled([worker.use(tenSeconds), worker.advance("5 s")])
+    expect(calls.map((call) => call.status === "rejected" && String(call.reason))).toEqual(
+      calls.map(() => "Error: planted"),
+    )
+    await worker.advance("20 s")
+    expect(await worker.use(({ n }) => n)).toBe(1)
+  })
+
+  it("leaves nothing behind of work that never ends", async () => {
+    const worker = await testWorker(deaf)
+    await expect(worker.requestHandoff()).rejects.toMatchObject({ _tag: "LockTimeoutError" })
+    await worker[Symbol.asyncDispose]()
+    expect(worker.time.pendingTimers).toBe(0)
+    expect(worker.errors.map(String)).toEqual([expect.stringContaining("is stuck")])
+  })
+
+  it("closes a process whose restore failed, and says why", async () => {
+    await expect(testWorker(broken(() => true))).rejects.toThrow("no state")
+    let refuses = false
+    const worker = await testWorker(broken(() => refuses))
+    refuses = true
+    await expect(worker.requestHandoff()).rejects.toThrow("no state")
+    refuses = false
+    expect(await worker.use(() => "back")).toBe("back")
+    await worker[Symbol.asyncDispose]()
+    expect(worker.time.pendingTimers).toBe(0)
+  })
+
   it("runs the same again under one seed", async () => {
     const run = async (seed: number): Promise<unknown> => {
       await using worker = await testWorker(counter, { seed })
@@ -118,7 +232,7 @@ describe("a worker under test", () => {
       cause: expect.any(CheckpointInvalidError),
     })
     const saved = { checkpoint: { at: new Date(0) } }
-    await expect(testWorker(lossy, saved)).rejects.toMatchObject({ _tag: "NotDurableError" })
+    await expect(testWorker(lossy, saved)).rejects.toThrow(CheckpointInvalidError)
   })
 
   it("refuses what it can't do", async () => {
