@@ -50,7 +50,7 @@ export function timelineHtml(trace: Trace, options: TimelineOptions = {}): strin
 }
 
 const legend = `<p class="legend">Bars are states of a sandbox; dots above them are requests (full: the store answered that it
-took effect or what it saw; hollow: refused; crossed: nobody knows). Red lines are faults. Point at anything to read it.</p>`
+took effect or what it saw; hollow: refused; red: nobody knows). Red lines are faults. Point at anything to read it.</p>`
 
 /** One sandbox of one worker. */
 interface Lane {

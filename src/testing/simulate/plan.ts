@@ -45,25 +45,35 @@ export interface PlannedClock {
 
 /** Of the managers, in milliseconds. */
 export interface PlannedTimes {
+  /** Of leases. */
   readonly ttl: number
+  /** How long an owner keeps a sandbox at least, whoever asks. */
   readonly minTenure: number
+  /** What work may take to end. */
   readonly settleWithin: number
+  /** What a checkpoint may take. */
   readonly checkpointWithin: number
+  /** What a restore may take. */
   readonly restoreWithin: number
 }
 
 /** All that a run is determined by, beside the code. */
 export interface Plan {
+  /** It was drawn from this. */
   readonly seed: number
   /** How long faults and workload last, in milliseconds. */
   readonly duration: number
+  /** The workers, by name, and how wrong their clocks are. */
   readonly workers: Readonly<Record<string, PlannedClock>>
+  /** The sandboxes' keys. */
   readonly keys: readonly string[]
   /** What kind of store it is, and how that names versions. */
   readonly store: { readonly profile: StoreProfileName; readonly generations: GenerationStyle }
+  /** The managers' times. */
   readonly times: PlannedTimes
   /** What a client waits between two calls, on average, in milliseconds. */
   readonly pace: number
+  /** What befalls the fleet, in the order of time. */
   readonly faults: readonly TimedFault[]
 }
 

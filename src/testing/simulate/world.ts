@@ -41,6 +41,7 @@ export interface SimulatedWorld<S, C> {
   readonly workers: readonly SimulatedWorker<S, C>[]
   /** The keys of the run. */
   readonly keys: readonly string[]
+  /** Chance, from the seed. */
   readonly random: WorldRandom
   /** True time, in milliseconds since the run began. */
   now(): number
