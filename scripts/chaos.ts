@@ -51,6 +51,7 @@ if (
 }
 if (args.mutant === undefined) await run()
 else runMutant(args.mutant)
+process.exit() // what a killed worker's connections leave in this process is of no interest
 
 async function run(): Promise<void> {
   const verdict = await chaosRun({ minutes, runtime: runtime as "mixed", seed })

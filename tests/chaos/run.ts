@@ -92,8 +92,10 @@ async function strangers({ log, random, target, worker }: FleetOptions, end: num
 /** What is saved when all have left. */
 async function savedRows(endpoint: string, prefix: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const store = gcsStore({ bucket, prefix, endpoint })
-  await using manager = await SandboxManager.start({ store, sandboxes: [ledger] })
+  const manager = await SandboxManager.start({ store, sandboxes: [ledger] })
   const rows = new Map<string, readonly string[]>()
   for await (const key of manager.list(ledger)) rows.set(key, (await manager.readCheckpoint(ledger, key))?.rows ?? [])
+  await manager[Symbol.asyncDispose]()
+  await store.close()
   return rows
 }
