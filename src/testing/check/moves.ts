@@ -1,8 +1,9 @@
-import type { Input } from "../../locks/protocol/state.ts"
 /**
  * What may happen next in a world: whoever is due acts, in any order; what is on its way arrives; and while nobody is due,
  * users ask for things, machines fail, strangers write, or time goes on to the next moment that matters to anybody.
  */
+import type { Input } from "../../locks/protocol/state.ts"
+import { momentsOf } from "./moments.ts"
 import { answered, arrived, commit, leave, lockInput, newProcess, wake, wakesAt } from "./processes.ts"
 import { strangerMoves } from "./stranger.ts"
 import { type Left, type Mail, may, type Process, type Rules, without, withProcess, type World } from "./world.ts"
@@ -35,7 +36,7 @@ export function moves(world: World, rules: Rules, bounds: Bounds): readonly Move
   ]
   const letters = world.mail.flatMap((letter) => post(world, letter, rules))
   if (acts.length > 0) return [...acts, ...letters]
-  const next = Math.min(...due.map(({ at }) => at), world.at + bounds.idle)
+  const next = Math.min(...due.map(({ at }) => at), ...momentsOf(world, rules), world.at + bounds.idle)
   const wait: Move = { what: `time goes on to ${Math.round(next)}`, make: () => [{ ...world, at: next }] }
   return [
     ...letters,

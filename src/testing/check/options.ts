@@ -131,6 +131,8 @@ function leftOut(left: Left, { commits, clock, rates, skews }: Rules, until: num
     "jitter: every draw is one half",
     "requests that take time without being late: the others are answered at once",
     "faults and users' wishes while somebody is about to act: they come before or after",
+    "moments at which nobody is due, no right ends and nothing is first seen to be over",
+    "answers that arrive when nobody waits for them any more: they are dropped",
     "records that are deleted by hand, and tokens that have to be raised for it",
     ...(commits === 0 ? ["heads"] : ["content objects, and saving at any other time than as soon as it may be"]),
     ...(clock === "coarse" ? [] : ["dates that are rounded to whole seconds"]),
