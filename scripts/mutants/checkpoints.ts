@@ -95,7 +95,7 @@ export const checkpointMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "sim", from: 15, to: 15 },
+      { by: "sim", from: 207, to: 207 },
       { by: "sim", from: 1, to: 100 },
     ],
   },

@@ -224,8 +224,11 @@ export const isOfStore = (kind: FaultKind): kind is StoreFaultKind =>
  * records are nobody's but their writer's: a stranger could go by none of them.
  */
 function kindsFor(profile: StoreProfileName, { kinds }: PlanBounds): readonly FaultKind[] {
-  const without = profile === "memory" ? "skewDate" : profile === "clockless" ? "stranger" : undefined
-  return kinds.filter((kind) => kind !== without)
+  const without: Partial<Record<StoreProfileName, readonly FaultKind[]>> = {
+    memory: ["skewDate", "staleDate"],
+    clockless: ["stranger"],
+  }
+  return kinds.filter((kind) => !without[profile]?.includes(kind))
 }
 
 /** Often close behind another, else up to twice the usual gap. */

@@ -18,11 +18,24 @@ import type {
   WriteAnswer,
 } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
-import type { StoreFault } from "./faults.ts"
+import type { Fate } from "./fate.ts"
+import type { StoreOp } from "./faults.ts"
 import type { SimulatedStore, Version, Written } from "./store.ts"
 
 /** What a request does when it arrives: its answer, by the time that the answer tells. */
 type Arrive<A> = (storeTime: number | undefined) => A
+
+/** A request that is to be sent. */
+interface Request<A> {
+  readonly op: StoreOp
+  readonly ref?: ObjectRef
+  readonly fate: Fate
+  readonly arrive: Arrive<A>
+  /** What its sender gets when the store's own answer doesn't come. */
+  readonly failed: (error: LockError, status?: number) => A
+  /** Its sender gets this answer. */
+  readonly heard?: (answer: A) => void
+}
 
 const page = 1000
 
@@ -48,20 +61,19 @@ export class Connection implements LeaseStore, CheckpointStore {
   }
 
   async start(options: RequestOptions): Promise<void> {
-    const fault = this.#store.strike(this.#worker, "start")
+    const fate = this.#store.strike(this.#worker, "start")
+    const arrive = (): undefined => undefined
     const failed = await this.#send<LockError | undefined>(
-      fault,
+      { op: "start", fate, arrive, failed: (error) => error },
       options,
-      () => undefined,
-      (error) => error,
     )
     if (failed !== undefined) throw failed
   }
 
   read(ref: ObjectRef, options: ReadOptions): Promise<ReadAnswer> {
     const key = `${ref.area}/${ref.name}`
-    const fault = this.#store.strike(this.#worker, "read", ref)
-    const cached = fault?.kind === "cachedAnswer" ? this.#shown.get(key) : undefined
+    const fate = this.#store.strike(this.#worker, "read", ref)
+    const cached = fate.isCached ? this.#shown.get(key) : undefined
     const arrive: Arrive<ReadAnswer> = (storeTime) => {
       const version = cached ?? this.#store.look(ref)
       if (version === undefined) return { kind: "absent", ...stamped(storeTime) }
@@ -75,7 +87,8 @@ export class Connection implements LeaseStore, CheckpointStore {
       if (answer.kind === "found") this.#shown.set(key, { generation: answer.generation, body: answer.body, at: 0 })
       else if (answer.kind === "absent") this.#shown.delete(key)
     }
-    return this.#send(fault, options, arrive, (error) => ({ kind: "failed", error }), heard)
+    const failed = (error: LockError): ReadAnswer => ({ kind: "failed", error })
+    return this.#send({ op: "read", ref, fate, arrive, failed, heard }, options)
   }
 
   put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer> {
@@ -88,7 +101,7 @@ export class Connection implements LeaseStore, CheckpointStore {
 
   async list(area: Area, options: ListOptions): Promise<Page> {
     const { prefix, after = "" } = options
-    const fault = this.#store.strike(this.#worker, "list")
+    const fate = this.#store.strike(this.#worker, "list")
     const arrive = (): Page => {
       const items = [...this.#store.objects]
         .map(([key, { generation }]) => ({
@@ -102,7 +115,7 @@ export class Connection implements LeaseStore, CheckpointStore {
       const last = items[page - 1]
       return items.length > page && last !== undefined ? { items: items.slice(0, page), next: last.name } : { items }
     }
-    const answer = await this.#send<Page | LockError>(fault, options, arrive, (error) => error)
+    const answer = await this.#send<Page | LockError>({ op: "list", fate, arrive, failed: (error) => error }, options)
     if ("items" in answer) return answer
     throw answer
   }
@@ -116,12 +129,11 @@ export class Connection implements LeaseStore, CheckpointStore {
     body: Uint8Array | undefined,
     options: RequestOptions,
   ): Promise<WriteAnswer> {
-    const fault = this.#store.strike(this.#worker, op, ref)
+    const fate = this.#store.strike(this.#worker, op, ref)
     const arrive: Arrive<WriteAnswer> = (storeTime) => {
-      const isLimited = fault?.kind === "throttle"
-      const written: Written = isLimited ? "throttled" : this.#store.write(this.#worker, ref, expected, body)
+      const written: Written = fate.isLimited ? "throttled" : this.#store.write(this.#worker, ref, expected, body)
       if (written === "refused") return { kind: "refused", ...stamped(storeTime) }
-      if (written === "throttled") return this.#throttled(storeTime)
+      if (written === "throttled") return failed(this.#error(429), 429)
       return { kind: "applied", generation: op === "remove" ? expected : written.generation, ...stamped(storeTime) }
     }
     const key = `${ref.area}/${ref.name}`
@@ -130,24 +142,13 @@ export class Connection implements LeaseStore, CheckpointStore {
       if (body === undefined) this.#shown.delete(key)
       else this.#shown.set(key, { generation: answer.generation, body, at: 0 })
     }
-    return this.#send(fault, options, arrive, (error) => ({ kind: "unknown", error }), heard)
-  }
-
-  #throttled(storeTime: number | undefined): WriteAnswer {
-    return { kind: "unknown", error: this.#error(429), throttled: true, ...stamped(storeTime) }
+    return this.#send({ op, ref, fate, arrive, failed, heard }, options)
   }
 
   /** Sends a request; settles with its answer, or as `failed` says when none comes by its deadline. */
-  #send<A>(
-    fault: StoreFault | undefined,
-    options: RequestOptions,
-    arrive: Arrive<A>,
-    failed: (error: LockError) => A,
-    heard: (answer: A) => void = () => {},
-  ): Promise<A> {
+  #send<A>(request: Request<A>, { signal, deadline }: RequestOptions): Promise<A> {
     const { promise, resolve } = Promise.withResolvers<A>()
-    const { signal, deadline } = options
-    const giveUp = (): void => settle(failed(this.#error("no answer")))
+    const giveUp = (): void => settle(request.failed(this.#error("no answer")))
     const timer = this.#clock.after(deadline, giveUp, { background: true })
     const settle = (answer: A): void => {
       timer.cancel()
@@ -156,38 +157,41 @@ export class Connection implements LeaseStore, CheckpointStore {
     }
     if (signal?.aborted) giveUp()
     signal?.addEventListener("abort", giveUp)
-    this.#travel(fault, arrive, failed, (answer, ms) => {
-      this.#clock.after(ms, () => {
-        heard(answer)
+    if (request.fate.arrives)
+      this.#travel(request, (answer) => {
+        request.heard?.(answer)
         settle(answer)
       })
-    })
     return promise
   }
 
-  /** There and back, as the fault lets it. */
-  #travel<A>(
-    fault: StoreFault | undefined,
-    arrive: Arrive<A>,
-    failed: (error: LockError) => A,
-    answer: (answer: A, ms: number) => void,
-  ): void {
+  /** There and back, as its fate lets it. */
+  #travel<A>(request: Request<A>, came: (answer: A) => void): void {
+    const { op, ref, fate } = request
     const store = this.#store
-    const extra = fault?.kind === "slow" || fault?.kind === "late" ? fault.ms : 0
-    const back = (): number => store.latency() + (fault?.kind === "slow" ? extra : 0)
-    const isMute = fault?.kind === "loseAnswer" || fault?.kind === "mutePartition"
-    if (fault !== undefined && lost.has(fault.kind)) return
-    const skew = fault?.kind === "skewDate" ? fault.ms : 0
-    const isTimeless = fault?.kind === "noDate" || fault?.kind === "cachedAnswer"
-    const arrived = (): A => arrive(isTimeless ? undefined : store.stamp(skew))
-    store.later(store.latency() + extra, () => {
-      if (fault?.kind === "status" && !fault.applied) return answer(failed(this.#error(fault.status)), back())
-      const first = arrived()
-      if (isMute) return
-      if (fault?.kind === "status") return answer(failed(this.#error(fault.status)), back())
-      if (fault?.kind === "duplicate") return store.later(fault.ms, () => answer(arrived(), back()))
-      answer(first, back())
+    const { again } = fate
+    const back = (answer: A): void => {
+      if (!fate.answers || store.cuts("back", this.#worker, op, ref)) return
+      this.#clock.after(store.latency() + fate.back, () => came(answer))
+    }
+    store.later(store.latency() + fate.there, () => {
+      if (store.cuts("there", this.#worker, op, ref)) return
+      const first = this.#answer(request)
+      if (again === undefined || again.hears === "first") back(first)
+      if (again === undefined) return
+      store.later(again.ms, () => {
+        const second = this.#answer(request)
+        if (again.hears === "second") back(second)
+      })
     })
+  }
+
+  /** What the store does when the request arrives, and what it says to it. */
+  #answer<A>({ fate, arrive, failed }: Request<A>): A {
+    const { instead, timeError } = fate
+    if (instead?.applied === false) return failed(this.#error(instead.status), instead.status)
+    const answer = arrive(timeError === undefined ? undefined : this.#store.stamp(timeError))
+    return instead === undefined ? answer : failed(this.#error(instead.status), instead.status)
   }
 
   #error(what: number | "no answer"): LockError {
@@ -200,7 +204,9 @@ export class Connection implements LeaseStore, CheckpointStore {
   }
 }
 
-const lost: ReadonlySet<string> = new Set(["loseRequest", "outage", "partition"])
+/** A 429 says that the object, or all of them, took too many writes. */
+const failed = (error: LockError, status?: number): WriteAnswer =>
+  status === 429 ? { kind: "unknown", error, throttled: true } : { kind: "unknown", error }
 
 const stamped = (storeTime: number | undefined): { readonly storeTime?: number } =>
   storeTime === undefined ? {} : { storeTime }

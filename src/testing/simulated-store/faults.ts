@@ -2,15 +2,20 @@
  * What can go wrong between a process and a simulated store, as lines of plain JSON: to be drawn, listed, shrunk and
  * written down. Owns the words and what each does to one request; `store.ts` lets it happen.
  */
+import { InvalidConfigError } from "../../locks/errors.ts"
+import { oneOf, refuseUnknown } from "../../locks/options.ts"
 import type { Area } from "../../locks/store.ts"
 import type { Chance } from "./chance.ts"
 
-/** Which requests a fault strikes, and how often or how long. The first fault that fits strikes. */
+/** What is asked of a store. */
+export type StoreOp = "start" | "read" | "put" | "remove" | "list"
+
+/** Which requests a fault strikes, and how often or how long. All that fit strike, of each kind the first. */
 export interface StoreFaultScope {
   /** Whose requests; null for everybody's. */
   readonly worker: string | null
   /** Only this kind of request. */
-  readonly op?: "read" | "put" | "remove"
+  readonly op?: StoreOp
   /** Only of objects of this area. */
   readonly area?: Area
   /** So many requests, then no more. */
@@ -32,15 +37,18 @@ export type StoreFault = StoreFaultScope &
           | /** Nothing arrives, and no answer comes back. */ "partition"
           | /** All arrives, and no answer comes back. */ "mutePartition"
           | /** The object took another write just now. Writes only. */ "throttle"
+          | /** Answered 429, whatever is asked. */ "tooMany"
       }
     /** Arrives this much later, most often when its sender has given up. */
     | { readonly kind: "late"; readonly ms: number }
-    /** Arrives twice, the second time this much later; the sender hears of the second. */
-    | { readonly kind: "duplicate"; readonly ms: number }
+    /** Arrives twice, the second time this much later; the sender hears of one of them. */
+    | { readonly kind: "duplicate"; readonly ms: number; readonly hears: "first" | "second" }
     /** Takes this much longer, there and back. */
     | { readonly kind: "slow"; readonly ms: number }
     /** The store's clock is off by this much, either way: at most a quarter of the least guard. */
     | { readonly kind: "skewDate"; readonly ms: number }
+    /** The time in the answer is this old: at most a quarter of the least guard. */
+    | { readonly kind: "staleDate"; readonly ms: number }
     /** Answered with an error; `applied`: after it took effect. */
     | { readonly kind: "status"; readonly status: number; readonly applied: boolean }
   )
@@ -48,25 +56,66 @@ export type StoreFault = StoreFaultScope &
 /** The name of a kind. */
 export type StoreFaultKind = StoreFault["kind"]
 
+/** What each kind has beside its scope. */
+const details: Readonly<Record<StoreFaultKind, readonly string[]>> = {
+  loseRequest: [],
+  loseAnswer: [],
+  late: ["ms"],
+  duplicate: ["ms", "hears"],
+  slow: ["ms"],
+  status: ["status", "applied"],
+  throttle: [],
+  tooMany: [],
+  noDate: [],
+  cachedAnswer: [],
+  skewDate: ["ms"],
+  staleDate: ["ms"],
+  outage: [],
+  partition: [],
+  mutePartition: [],
+}
+
 /** All of them. */
-export const storeFaultKinds: readonly StoreFaultKind[] = [
-  "loseRequest",
-  "loseAnswer",
-  "late",
-  "duplicate",
-  "slow",
-  "status",
-  "throttle",
-  "noDate",
-  "cachedAnswer",
-  "skewDate",
-  "outage",
-  "partition",
-  "mutePartition",
-]
+export const storeFaultKinds: readonly StoreFaultKind[] = Object.keys(details) as StoreFaultKind[]
+
+/** Refuses what can't be meant, as InvalidConfigError: an unknown kind or field, or one that is missing or no number. */
+export function checkStoreFault(fault: StoreFault): void {
+  const own = details[oneOf("the kind of a fault of the store", fault.kind, storeFaultKinds)]
+  const known = ["kind", "worker", "op", "area", "times", "forMs", ...own]
+  refuseUnknown(`the fault ${fault.kind}`, fault, Object.fromEntries(known.map((name) => [name, true as const])))
+  const { worker, op = "read", area = "leases", times = 1, forMs = 0 } = fault
+  oneOf("op", op, ["start", "read", "put", "remove", "list"])
+  oneOf("area", area, ["leases", "state", "probe"])
+  demand(worker === null || typeof worker === "string", "worker", worker, "the name of a worker, or null for all")
+  demand(Number.isInteger(times) && times > 0, "times", times, "a whole number, 1 or more")
+  demand(forMs >= 0, "forMs", forMs, "milliseconds, 0 or more")
+  if (fault.kind === "duplicate") oneOf("hears", fault.hears, ["first", "second"])
+  if (fault.kind === "status") {
+    const { status, applied } = fault
+    demand(Number.isInteger(status) && status >= 400 && status < 600, "status", status, "a status from 400 to 599")
+    demand(typeof applied === "boolean", "applied", applied, "true or false")
+  }
+  if ("ms" in fault || own.includes("ms")) checkMs(fault as { readonly kind: string; readonly ms: number })
+}
+
+function checkMs({ kind, ms }: { readonly kind: string; readonly ms: number }): void {
+  demand(Number.isFinite(ms) && (ms >= 0 || kind === "skewDate"), "ms", ms, "milliseconds, 0 or more")
+}
+
+function demand(holds: boolean, field: string, given: unknown, ask: string): void {
+  if (holds) return
+  throw new InvalidConfigError({
+    message: `${field} of a fault of the store is ${JSON.stringify(given) ?? typeof given}`,
+    next: `Give ${ask}`,
+  })
+}
 
 /** The most that the dates of two answers of one store may disagree is half of the least guard, 2 s. */
 const mostSkew = 450
+
+const skews = [-mostSkew, mostSkew, undefined]
+
+const lates = (corners: readonly number[]): readonly number[] => [250, 1500, 5000, ...corners]
 
 const statuses = [401, 403, 408, 429, 500, 502, 503]
 
@@ -93,9 +142,18 @@ export function drawStoreFault(
     case "mutePartition":
       return { kind, worker, ...lasting }
     case "skewDate":
-      return { kind, worker: null, ms: draw.pick([-mostSkew, mostSkew, draw.int(-mostSkew, mostSkew)]), ...lasting }
+      return {
+        kind,
+        worker: draw.pick([null, worker]),
+        ms: draw.pick(skews) ?? draw.int(-mostSkew, mostSkew),
+        ...lasting,
+      }
+    case "staleDate":
+      return { kind, ...few(worker, draw), ms: draw.pick([mostSkew, draw.int(1, mostSkew)]) }
     case "throttle":
       return { kind, ...few(worker, draw) }
+    case "tooMany":
+      return { kind, worker: draw.pick([null, worker]), forMs: draw.near([1000, 5000], 20_000) }
     case "noDate":
     case "cachedAnswer":
       return { kind, worker, ...(draw.chance(0.5) ? lasting : { times: draw.int(1, 5) }) }
@@ -103,8 +161,11 @@ export function drawStoreFault(
     case "loseAnswer":
       return { kind, ...few(worker, draw), ...writes(draw) }
     case "late":
-    case "duplicate":
-      return { kind, ...few(worker, draw), ...writes(draw), ms: draw.near([250, 1500, 5000, ...corners], 60_000) }
+      return { kind, ...few(worker, draw), ...writes(draw), ms: draw.near(lates(corners), 60_000) }
+    case "duplicate": {
+      const hears = draw.pick(["first", "second"] as const)
+      return { kind, ...few(worker, draw), ...writes(draw), ms: draw.near(lates(corners), 60_000), hears }
+    }
     case "slow":
       return { kind, ...few(worker, draw), ms: draw.near([400, 2400, 4900], 5000) }
     case "status":

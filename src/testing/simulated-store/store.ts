@@ -17,7 +17,8 @@ import type { Clock } from "../../runtime/clock.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
 import type { Chance } from "./chance.ts"
 import { Connection } from "./connection.ts"
-import type { StoreFault } from "./faults.ts"
+import { calm, type Fate, fateOf } from "./fate.ts"
+import { checkStoreFault, type StoreFault, type StoreFaultKind, type StoreOp } from "./faults.ts"
 import {
   generationOf,
   type GenerationStyle,
@@ -102,8 +103,9 @@ export class SimulatedStore {
     return new Connection(this, worker, clock)
   }
 
-  /** From now on this goes wrong, as often or as long as it says. */
+  /** From now on this goes wrong, as often or as long as it says. Throws InvalidConfigError. */
   inject(fault: StoreFault): void {
+    checkStoreFault(fault)
     const { times, forMs } = fault
     const until = forMs === undefined ? Infinity : this.#time.mono() + forMs
     this.#faults.push({ fault, until, left: times ?? (forMs === undefined ? 1 : Infinity) })
@@ -129,14 +131,29 @@ export class SimulatedStore {
     return this.profile.capabilities
   }
 
-  /** @internal What goes wrong with a request that is sent now. */
-  strike(worker: string, op: "start" | "read" | "put" | "remove" | "list", ref?: ObjectRef): StoreFault | undefined {
-    if (this.#faults.length === 0) return undefined
+  /** @internal What befalls a request that is sent now: one fault of each kind strikes it. */
+  strike(worker: string, op: StoreOp, ref?: ObjectRef): Fate {
+    if (this.#faults.length === 0) return calm
     const now = this.#time.mono()
     this.#faults = this.#faults.filter(({ until, left }) => until > now && left > 0)
-    const active = this.#faults.find(({ fault }) => fits(fault, worker, op, ref))
-    if (active !== undefined) active.left--
-    return active?.fault
+    const struck = new Map<StoreFaultKind, StoreFault>()
+    for (const active of this.#faults) {
+      const { fault } = active
+      if (struck.has(fault.kind) || !fits(fault, worker, op, ref)) continue
+      active.left--
+      struck.set(fault.kind, fault)
+    }
+    return fateOf([...struck.values()])
+  }
+
+  /** @internal Whether a partition or an outage that goes on now stops what is on its way, there or back. */
+  cuts(way: "there" | "back", worker: string, op: StoreOp, ref?: ObjectRef): boolean {
+    if (this.#faults.length === 0) return false
+    const now = this.#time.mono()
+    return this.#faults.some(
+      ({ fault, until }) =>
+        now < until && until < Infinity && cutting[way].has(fault.kind) && fits(fault, worker, op, ref),
+    )
   }
 
   /** @internal How long one way takes. */
@@ -185,9 +202,17 @@ export class SimulatedStore {
 
 const address = ({ area, name }: ObjectRef): string => `${area}/${name}`
 
-function fits(fault: StoreFault, worker: string, op: string, ref: ObjectRef | undefined): boolean {
+/** What stops messages as long as it lasts. */
+const cutting: Readonly<Record<"there" | "back", ReadonlySet<StoreFaultKind>>> = {
+  there: new Set(["outage", "partition"]),
+  back: new Set(["outage", "partition", "mutePartition"]),
+}
+
+function fits(fault: StoreFault, worker: string, op: StoreOp, ref: ObjectRef | undefined): boolean {
   if (fault.worker !== null && fault.worker !== worker) return false
   if (fault.op !== undefined && fault.op !== op) return false
   if (fault.area !== undefined && fault.area !== ref?.area) return false
-  return (fault.kind !== "cachedAnswer" || op === "read") && (fault.kind !== "throttle" || op === "put")
+  return (
+    (fault.kind !== "cachedAnswer" || op === "read") && (fault.kind !== "throttle" || op === "put" || op === "remove")
+  )
 }

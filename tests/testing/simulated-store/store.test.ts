@@ -5,7 +5,7 @@ import { VirtualHost } from "../../../src/runtime/virtual-host.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
 import { conformance } from "../../../src/testing/conformance/mod.ts"
 import { Draw } from "../../../src/testing/simulate/draw.ts"
-import type { StoreFault } from "../../../src/testing/simulated-store/faults.ts"
+import { drawStoreFault, type StoreFault, storeFaultKinds } from "../../../src/testing/simulated-store/faults.ts"
 import { generationStyles, type StoreProfileName } from "../../../src/testing/simulated-store/profile.ts"
 import { SimulatedStore } from "../../../src/testing/simulated-store/store.ts"
 
@@ -85,8 +85,84 @@ describe("a fault of a simulated store", () => {
 
   it("duplicate applies the first and answers for the second, which is refused", async () => {
     const world = new World()
-    expect((await world.answer({ kind: "duplicate", worker: "a", ms: 100 })).kind).toBe("refused")
+    expect((await world.answer({ kind: "duplicate", worker: "a", ms: 100, hears: "second" })).kind).toBe("refused")
     expect(world.applied).toEqual(["a true true"])
+  })
+
+  it("duplicate creates again what was removed between its two copies, also when its sender hears of the first", async () => {
+    const world = new World()
+    const answer = await world.answer({ kind: "duplicate", worker: "a", ms: 1000, hears: "first" })
+    expect(answer.kind).toBe("applied")
+    world.store.tamper(ref, undefined)
+    await world.time.advance(2000)
+    expect(world.applied).toEqual(["a true true", "null false false", "a true true"])
+  })
+
+  it("tooMany answers everything with 429, and a write so that it is known to have come too soon", async () => {
+    const world = new World()
+    world.store.inject({ kind: "tooMany", worker: null, forMs: 500 })
+    const [write, read] = await world.time.runUntil(
+      Promise.all([world.put(), world.wire.read(ref, { limit: 100, deadline: 1000 })]),
+    )
+    expect(write).toMatchObject({ kind: "unknown", throttled: true, error: { status: 429 } })
+    expect(read).toMatchObject({ kind: "failed", error: { status: 429 } })
+    expect(world.applied).toEqual([])
+  })
+
+  it("staleDate tells a time that is over, and never one further behind than the worst of two such faults", async () => {
+    const world = new World()
+    const now = world.time.read().wall
+    world.store.inject({ kind: "skewDate", worker: null, ms: -450, forMs: 60_000 })
+    const { storeTime } = await world.answer({ kind: "staleDate", worker: "a", ms: 400 })
+    expect((storeTime ?? 0) - now).toBeGreaterThanOrEqual(-450)
+    expect((storeTime ?? 0) - now).toBeLessThan(-300)
+  })
+
+  it("strikes beside others: one that lasts hides none that comes later", async () => {
+    const world = new World()
+    world.store.inject({ kind: "noDate", worker: null, forMs: 60_000 })
+    expect((await world.answer({ kind: "loseAnswer", worker: "a" })).kind).toBe("unknown")
+    expect(await world.time.runUntil(world.put("y"))).not.toHaveProperty("storeTime")
+    expect(world.applied).toHaveLength(1)
+  })
+
+  it.each(["partition", "outage", "mutePartition"] as const)(
+    "%s stops what is on its way when it begins",
+    async (kind) => {
+      const world = new World()
+      world.store.inject({ kind: "late", worker: "a", ms: 1000 })
+      const answer = world.put()
+      await world.time.advance(500)
+      world.store.inject({ kind, worker: null, forMs: 2000 })
+      expect((await world.time.runUntil(answer)).kind).toBe("unknown")
+      expect(world.applied).toHaveLength(kind === "mutePartition" ? 1 : 0)
+    },
+  )
+
+  it.each([
+    [{ kind: "looseRequest", worker: "a" }, /kind of a fault of the store is "looseRequest"/],
+    [{ kind: "late", worker: "a" }, /ms of a fault of the store is undefined/],
+    [{ kind: "slow", worker: "a", ms: -1 }, /ms of a fault of the store is -1/],
+    [{ kind: "loseAnswer", worker: "a", time: 2 }, /time is no option of the fault loseAnswer/],
+    [{ kind: "loseAnswer", worker: "a", times: 0 }, /times of a fault of the store is 0/],
+    [{ kind: "loseAnswer" }, /worker of a fault of the store is undefined/],
+    [{ kind: "loseAnswer", worker: "a", op: "write" }, /op is "write"/],
+    [{ kind: "duplicate", worker: "a", ms: 1 }, /hears is undefined/],
+    [{ kind: "status", worker: "a", status: 200, applied: true }, /status of a fault of the store is 200/],
+  ])("that can't be meant is refused: %j", (fault, says) => {
+    const { store } = new World()
+    expect(() => store.inject(fault as StoreFault)).toThrow(says)
+  })
+
+  it("is drawn as one that is accepted, and stays what it is as JSON", () => {
+    const { store } = new World()
+    for (const kind of storeFaultKinds)
+      for (let seed = 1; seed <= 50; seed++) {
+        const fault = drawStoreFault(kind, "a", new Draw(seed), [2000, 10_000])
+        expect(fault.kind).toBe(kind)
+        expect(JSON.parse(JSON.stringify(fault))).toEqual(fault)
+        store.inject(fault)
+      }
   })
 
   it("cachedAnswer shows what was seen before and no time, and never less than an own write", async () => {
