@@ -16,8 +16,8 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     options: { ...faults, commits: 1, together: 2, until: 9500 },
   },
   three: {
-    why: "three processes, of which one is killed, stopped, or loses a message",
-    options: { processes: 3, crashes: 1, losses: 1, pauses: 1, together: 1, until: 7500 },
+    why: "three processes, of which one is killed, stopped, cancels, leaves, or has a message lost or late, with a head",
+    options: { ...faults, processes: 3, pauses: 1, commits: 1, together: 1, until: 8500 },
   },
   stopped: {
     why: "two processes that are stopped and suspended at any moment, for any time",
