@@ -20,8 +20,10 @@ export type LogLine =
       readonly token: number
       readonly rows: number
     })
-  /** It has acted. `held`: its lease stood to the end. */
-  | { readonly what: "end"; readonly act: string; readonly held: boolean }
+  /** It acts on. Whether it may have, the next line of the act tells. */
+  | { readonly what: "step"; readonly act: string }
+  /** Its lease was asked after its start, or its last step, was written down: it stood then, and so before. */
+  | { readonly what: "held"; readonly act: string }
   /** Its row was acknowledged as stored. */
   | (OfProcess & { readonly what: "stored"; readonly key: string; readonly row: string })
   | (OfProcess & { readonly what: "acquired"; readonly key: string; readonly token: number; readonly how: string })

@@ -3,16 +3,19 @@ import { describe, expect, it } from "vitest"
 import type { LogLine } from "./log.ts"
 import { judge, type Verdict } from "./oracle.ts"
 
-const start = (act: string, token: number, rows = 0, key = "k"): LogLine => ({
-  ...{ what: "start", process: act.slice(0, 2), act, key, token, rows },
-})
-const end = (act: string, held = true): LogLine => ({ what: "end", act, held })
+const held = (act: string): LogLine => ({ what: "held", act })
+const start = (act: string, token: number, rows = 0, key = "k"): readonly LogLine[] => [
+  { what: "start", process: act.slice(0, 2), act, key, token, rows },
+  held(act),
+]
+const step = (act: string): LogLine => ({ what: "step", act })
+const end = (act: string): readonly LogLine[] => [step(act), held(act)]
 const stored = (row: string, key = "k"): LogLine => ({ what: "stored", process: row.slice(0, 2), key, row })
 const dead = (process: string): LogLine => ({ what: "dead", process })
 const acquired = (process: string, how: string): LogLine => ({ what: "acquired", process, key: "k", token: 1, how })
 
-const judged = (lines: readonly LogLine[], rows: readonly string[] = []): Verdict =>
-  judge(lines, new Map([["k", rows]]))
+const judged = (lines: readonly (LogLine | readonly LogLine[])[], rows: readonly string[] = []): Verdict =>
+  judge(lines.flat(), new Map([["k", rows]]))
 
 describe("the oracle", () => {
   it("counts what happened", () => {
@@ -33,9 +36,19 @@ describe("the oracle", () => {
     expect(judged(both).overlaps).toEqual(["b1.1 begins on k while a1.1 goes on"])
   })
 
-  it("excuses who was stopped in an act, and who was killed in one: nothing that they did was answered", () => {
-    expect(judged([start("a1.1", 1), start("b1.1", 2), end("a1.1", false), end("b1.1")]).overlaps).toEqual([])
+  it("tells of one that acts on for a step of many, and then sees that its lease is over", () => {
+    const late = [start("a1.1", 1), start("b1.1", 2), step("a1.1"), held("a1.1"), step("a1.1")]
+    expect(judged(late).overlaps).toEqual(["b1.1 begins on k while a1.1 goes on"])
+  })
+
+  it("excuses who was stopped in a step, or before it had begun, and who was killed", () => {
+    expect(judged([start("a1.1", 1), start("b1.1", 2), step("a1.1"), end("b1.1")]).overlaps).toEqual([])
+    expect(judged([start("a1.1", 1), step("a1.1"), start("b1.1", 2), held("a1.1")]).overlaps).toEqual([])
     expect(judged([start("a1.1", 1), dead("a1"), start("b1.1", 2), end("b1.1")]).overlaps).toEqual([])
+    const [late] = start("a1.1", 1)
+    expect(judged([start("b1.1", 2), stored("b1.1"), late!], ["b1.1"])).toMatchObject({
+      ...{ acts: 1, overlaps: [], lost: [], problems: [] },
+    })
   })
 
   it("tells of a row that was acknowledged and is gone, in the end or when the next owner begins", () => {

@@ -2,8 +2,8 @@
  * What a log shows against those who wrote it: two who acted on a key at once, tokens that don't grow, rows that were
  * acknowledged and are gone, rows that are there twice. A pure function of the log and of what is saved in the end.
  *
- * An act counts as long as its lease stood. One that ended without it, or never ended, counts for its beginning alone: its
- * process was stopped or killed in it, and nothing that it did was answered.
+ * An act counts up to its last step of which it was seen, afterwards, that its lease had stood. So a process that is stopped
+ * between a step and the look at its lease is not blamed for it, and one that acts on past its deadline is.
  */
 import type { LogLine } from "./log.ts"
 
@@ -27,6 +27,7 @@ type Start = Extract<LogLine, { what: "start" }>
 export function judge(lines: readonly LogLine[], saved: ReadonlyMap<string, readonly string[]>): Verdict {
   const acquired = lines.filter((line) => line.what === "acquired")
   const acts = actsOf(lines)
+  const counting = new Set(acts.map(({ start }) => start))
   const stored = lines.filter((line) => line.what === "stored")
   return {
     handoffs: acquired.filter(({ how }) => how === "granted" || how === "reserved").length,
@@ -34,25 +35,27 @@ export function judge(lines: readonly LogLine[], saved: ReadonlyMap<string, read
     acts: acts.length,
     stored: stored.length,
     overlaps: overlapsOf(acts),
-    lost: [...missing(stored, saved), ...steppedBack(lines)],
-    problems: [...told(lines), ...tokens(lines), ...twice(saved), ...afterDeath(lines)],
+    lost: [...missing(stored, saved), ...steppedBack(lines, counting)],
+    problems: [...told(lines), ...tokens(counting), ...twice(saved), ...afterDeath(lines)],
   }
 }
 
-/** An act, from the line of its start to that of its end; both are the same where only its beginning counts. */
+/** An act, from the line of its start to that of its last step. */
 interface Act {
   readonly start: Start
   readonly from: number
-  to: number
+  readonly to: number
 }
 
+/** Those that count, in the order of their starts. */
 function actsOf(lines: readonly LogLine[]): readonly Act[] {
-  const acts = new Map<string, Act>()
+  const begun = new Map<string, { readonly start: Start; readonly from: number; last: number; to?: number }>()
   lines.forEach((line, index) => {
-    if (line.what === "start") acts.set(line.act, { start: line, from: index, to: index })
-    else if (line.what === "end" && line.held) acts.get(line.act)!.to = index
+    if (line.what === "start") begun.set(line.act, { start: line, from: index, last: index })
+    else if (line.what === "step") begun.get(line.act)!.last = index
+    else if (line.what === "held") begun.get(line.act)!.to = begun.get(line.act)!.last
   })
-  return [...acts.values()]
+  return [...begun.values()].flatMap(({ start, from, to }) => (to === undefined ? [] : [{ start, from, to }]))
 }
 
 function overlapsOf(acts: readonly Act[]): readonly string[] {
@@ -78,20 +81,18 @@ function missing(
 }
 
 /** An owner that finds fewer rows than were acknowledged before it began. */
-function steppedBack(lines: readonly LogLine[]): readonly string[] {
+function steppedBack(lines: readonly LogLine[], counting: ReadonlySet<LogLine>): readonly string[] {
   const known = new Map<string, number>()
   return lines.flatMap((line) => {
     if (line.what === "stored") known.set(line.key, (known.get(line.key) ?? 0) + 1)
-    if (line.what !== "start" || line.rows >= (known.get(line.key) ?? 0)) return []
+    if (line.what !== "start" || !counting.has(line) || line.rows >= (known.get(line.key) ?? 0)) return []
     return [`${line.act} finds ${line.rows} rows of ${line.key}, where ${known.get(line.key)} were acknowledged`]
   })
 }
 
-function tokens(lines: readonly LogLine[]): readonly string[] {
+function tokens(starts: Iterable<Start>): readonly string[] {
   const newest = new Map<string, { readonly token: number; readonly process: string }>()
-  return lines.flatMap((line) => {
-    if (line.what !== "start") return []
-    const { key, token, process, act } = line
+  return [...starts].flatMap(({ key, token, process, act }) => {
     const { token: top, process: owner } = newest.get(key) ?? { token: -1, process }
     if (token > top) newest.set(key, { token, process })
     if (token < top) return [`${act} acts on ${key} under token ${token}, after ${owner} under ${top}`]

@@ -27,6 +27,9 @@ const budget = 20_000
 /** What settling may take beyond: the write that makes it durable, and the event loop of a busy machine. */
 const slack = 25_000
 
+/** Of one act. */
+const steps = 4
+
 const options = JSON.parse(process.argv[2]!) as WorkerOptions
 const { name, endpoint, bucket, prefix, keys, clients, seed } = options
 const log = new Log(options.log)
@@ -79,10 +82,17 @@ async function once(key: string): Promise<void> {
       ledger,
       key,
       async ({ rows }, { token, lease, clock }) => {
+        const confirm = (): void => {
+          if (lease.isHeld()) log.write({ what: "held", act: row })
+        }
         log.write({ what: "start", process: name, act: row, key, token, rows: rows.length })
+        confirm()
         rows.push(row)
-        await clock.sleep(20 + 600 * random.next())
-        log.write({ what: "end", act: row, held: lease.isHeld() })
+        for (let step = 0; step < steps; step++) {
+          await clock.sleep(5 + 150 * random.next())
+          log.write({ what: "step", act: row })
+          confirm()
+        }
       },
       use,
     )
