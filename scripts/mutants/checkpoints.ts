@@ -95,8 +95,8 @@ export const checkpointMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "sim", from: 207, to: 207 },
-      { by: "sim", from: 1, to: 100 },
+      { by: "sim", from: 161, to: 161 },
+      { by: "sim", from: 1, to: 250 },
     ],
   },
 ]

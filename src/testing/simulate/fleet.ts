@@ -81,9 +81,10 @@ class Fleet<S, C> {
       onApplied: (write) => this.#recorder.applied(appliedWrite(write)),
     })
     const now = (): number => this.#time.read().wall
+    const slow = new Draw(seed, "stranger").pick([0, 500, 4000])
     this.#strangers = [
       new Stranger("stranger-1", { store: this.#store, now, keeps: true }),
-      new Stranger("stranger-2", { store: this.#store, now, keeps: false }),
+      new Stranger("stranger-2", { store: this.#store, now: () => now() - slow, keeps: false }),
     ]
     this.#members = new Map(Object.keys(plan.workers).map((name) => [name, this.#member(name)]))
     this.#world = this.#makeWorld()

@@ -179,6 +179,7 @@ function drawAccident(draw: Draw, { workers, keys, duration, kinds, ttl }: Fault
   const at = draw.int(1, Math.max(1, duration - 40_000))
   const cutOff = at + draw.int(1000, 12_000)
   const hook = draw.pick(["use", "run"] as const)
+  const end = draw.pick(["grant", "delete"] as const)
   const accidents: readonly (readonly TimedFault[])[] = [
     [
       { at, kind: "slowHook", worker, hook, ms: 45_000 },
@@ -204,6 +205,10 @@ function drawAccident(draw: Draw, { workers, keys, duration, kinds, ttl }: Fault
     ([0, 4000, 7000, 12_000, 16_000] as const).map((later, turn) => ({
       ...{ kind: "stranger", worker: null, key, keeps },
       ...{ at: at + later, move: (["wait", "own", "own", "own", "leave"] as const)[turn]! },
+    })),
+    ([0, 4000, 9000, 14_000, 19_000] as const).map((later, turn) => ({
+      ...{ kind: "stranger", worker: null, key, keeps },
+      ...{ at: at + later, move: (["wait", "own", "own", "own", end] as const)[turn]! },
     })),
   ]
   return draw.pick(accidents).filter(({ kind }) => kinds.includes(kind))

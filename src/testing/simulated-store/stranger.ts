@@ -1,7 +1,7 @@
 /**
  * A process that knows only the four published fields of a record, and keeps what else is there or drops it. It goes by the
- * published protocol: it takes what is free or long over, waits where nobody else waits, and leaves what it owns. It looks
- * and writes in one moment, and its clock is right.
+ * published protocol: it takes what is free or long over, waits where nobody else waits, and leaves what it owns, to nobody,
+ * to whoever waits, or by deleting the record. It looks and writes in one moment; its clock may be slow.
  *
  * Not promised: that it renews. What it was given no move for runs out.
  */
@@ -9,10 +9,10 @@ import type { ObjectRef } from "../../locks/store.ts"
 import type { SimulatedStore } from "./store.ts"
 
 /** What a stranger does next, where the record lets it. */
-export type StrangerMove = "own" | "wait" | "leave"
+export type StrangerMove = "own" | "wait" | "leave" | "grant" | "delete"
 
 /** Every move. */
-export const strangerMoves: readonly StrangerMove[] = ["own", "wait", "leave"]
+export const strangerMoves: readonly StrangerMove[] = ["own", "wait", "leave", "grant", "delete"]
 
 interface Published {
   readonly ownerId: string | null
@@ -25,6 +25,8 @@ interface Published {
 const ttl = 30_000
 const margin = 5000
 const waiterTtl = 12_000
+/** It doesn't hand over or delete sooner: without the token in the record the store's time alone makes the next one greater. */
+const tenure = 10_000
 
 const nobody: Published = { ownerId: null, expiresAt: 0, waitingOwnerId: null, waiterExpiresAt: null }
 const noWaiter = { waitingOwnerId: null, waiterExpiresAt: null }
@@ -36,8 +38,10 @@ export class Stranger {
   readonly #store: SimulatedStore
   readonly #now: () => number
   readonly #keeps: boolean
+  /** Since when it owns, by the record's name. */
+  readonly #since = new Map<string, number>()
 
-  /** `now` is Unix milliseconds; `keeps`: it carries over what it doesn't know. */
+  /** `now` is Unix milliseconds, right or up to 4 s behind; `keeps`: it carries over what it doesn't know. */
   constructor(
     id: string,
     parts: { readonly store: SimulatedStore; readonly now: () => number; readonly keeps: boolean },
@@ -53,14 +57,14 @@ export class Stranger {
     const record = this.#read(ref)
     const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = record
     const now = this.#now()
-    const isMine = ownerId === this.id
-    const isOwned = ownerId !== null && !isMine && now < expiresAt * 1000 + margin
+    const isOwned = ownerId !== null && now < expiresAt * 1000 + margin
     const isAwaited =
       waitingOwnerId !== null && waitingOwnerId !== this.id && now < (waiterExpiresAt ?? 0) * 1000 + margin
-    if (isMine && move === "leave") this.#write(ref, { ownerId: null, expiresAt: 0 })
-    else if (isMine && !isAwaited) this.#own(ref)
-    else if (!isMine && !isAwaited && !isOwned && move === "own") this.#own(ref)
-    else if (isOwned && !isAwaited && move === "wait")
+    if (ownerId === this.id) return this.#asOwner(ref, move, isAwaited)
+    this.#since.delete(ref.name)
+    if (isAwaited) return
+    if (!isOwned && move === "own") this.#own(ref)
+    else if (isOwned && move === "wait")
       this.#write(ref, { waitingOwnerId: this.id, waiterExpiresAt: (now + waiterTtl) / 1000 })
   }
 
@@ -71,7 +75,21 @@ export class Stranger {
     if (waitingOwnerId === this.id) this.#write(ref, noWaiter)
   }
 
+  #asOwner(ref: ObjectRef, move: StrangerMove, isAwaited: boolean): void {
+    const isSettled = this.#now() - (this.#since.get(ref.name) ?? Infinity) >= tenure
+    if (move === "leave") this.#write(ref, { ownerId: null, expiresAt: 0 })
+    else if (move === "delete" && isSettled) this.#store.tamper(ref, undefined)
+    else if (move === "grant" && isSettled && isAwaited) this.#grant(ref)
+    else if (!isAwaited) this.#own(ref)
+  }
+
+  #grant(ref: ObjectRef): void {
+    const { waitingOwnerId } = this.#read(ref)
+    this.#write(ref, { ownerId: waitingOwnerId, expiresAt: (this.#now() + ttl) / 1000, ...noWaiter })
+  }
+
   #own(ref: ObjectRef): void {
+    if (!this.#since.has(ref.name)) this.#since.set(ref.name, this.#now())
     const waiter = this.#read(ref).waitingOwnerId === this.id ? noWaiter : {}
     this.#write(ref, { ownerId: this.id, expiresAt: (this.#now() + ttl) / 1000, ...waiter })
   }
