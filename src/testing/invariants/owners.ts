@@ -3,7 +3,10 @@ import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
 import { Holdings } from "./leases.ts"
 
-/** Nobody acquires a key that somebody else believes to hold. */
+/** What makes somebody believe that it holds a key, or that it goes on holding it. */
+const holds: ReadonlySet<string> = new Set(["Acquired", "Renewed", "Recovered"])
+
+/** Nobody acquires, or goes on with, a key that somebody else believes to hold. */
 export const oneOwner: Invariant = {
   name: "one owner",
   sentence: "At any true time at most one process holds a key.",
@@ -11,16 +14,17 @@ export const oneOwner: Invariant = {
     const holdings = new Holdings()
     return {
       line(line) {
-        if (line.kind === "lock" && line.type === "Acquired") {
-          const { key, worker, at, ownerId } = line
-          for (const other of holdings.holders(key, at)) {
-            if (other.ownerId === ownerId) continue
-            const left = Math.round(other.until - at)
-            const message = `${worker} acquires ${key} while ${other.worker} holds it for ${left} ms more`
-            found({ key, workers: [other.worker, worker], message })
-          }
-        }
         holdings.take(line)
+        if (line.kind !== "lock" || !holds.has(line.type)) return
+        const { key, worker, at, ownerId, type } = line
+        const holders = holdings.holders(key, at)
+        if (!holders.some((holder) => holder.ownerId === ownerId)) return
+        for (const other of holders) {
+          if (other.ownerId === ownerId) continue
+          const left = Math.round(other.until - at)
+          const message = `${worker} has ${key} (${type}) while ${other.worker} holds it for ${left} ms more`
+          found({ key, workers: [other.worker, worker], message })
+        }
       },
     }
   },

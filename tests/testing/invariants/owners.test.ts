@@ -18,7 +18,7 @@ describe("one owner", () => {
     expect(violations(oneOwner, acquired(0, "a", 1), acquired(10_000, "b", 2))).toEqual([
       {
         ...{ invariant: "one owner", at: 10_000, line: 1, key, workers: ["a", "b"] },
-        message: "b acquires ledger/k while a holds it for 17000 ms more",
+        message: "b has ledger/k (Acquired) while a holds it for 17000 ms more",
       },
     ])
   })
@@ -28,6 +28,12 @@ describe("one owner", () => {
     expect(told(oneOwner, acquired(0, "a", 1), late)).toEqual([])
     expect(told(oneOwner, acquired(0, "a", 1), renewed(9000, "a", 1), late)).toHaveLength(1)
     expect(told(oneOwner, acquired(0, "a", 1), lost(8000, "a"), renewed(9000, "a", 1), late)).toEqual([])
+  })
+
+  it("tells of one whose lease was over, and that goes on with it while another holds", () => {
+    const late = [acquired(0, "a", 1), acquired(30_000, "b", 2), renewed(35_000, "a", 1)] as const
+    expect(told(oneOwner, ...late)).toEqual(["a has ledger/k (Renewed) while b holds it for 22000 ms more"])
+    expect(told(oneOwner, ...late.slice(0, 2), renewed(60_000, "a", 1))).toEqual([])
   })
 
   it("takes a deadline for a time of its holder's clock", () => {
