@@ -29,10 +29,13 @@ export type HookFault =
 
 /** A process that knows only the published fields of a record does what it can of a move. */
 export interface StrangerFault {
+  /** Which fault. */
   readonly kind: "stranger"
+  /** It befalls nobody in particular. */
   readonly worker: null
   /** Of which of the run's keys. */
   readonly key: string
+  /** What the stranger does. */
   readonly move: StrangerMove
   /** It carries over what it doesn't know. */
   readonly keeps: boolean
