@@ -49,10 +49,23 @@ const known: fc.Arbitrary<TraceLine> = fc.oneof(
     ...{ kind: fc.constant("handoff" as const), ...worker, key: text, how: fc.constant("granted" as const) },
     ...{ from: fc.option(text), fromToken: fc.option(number), to: text, token: number, ms: fc.option(number) },
   }),
+  fc.record({
+    ...{ kind: fc.constant("work" as const), ...worker, id: number, key: text, token: number },
+    ...{ work: fc.constant("use" as const), edge: fc.constantFrom("began" as const, "ended" as const) },
+  }),
+  fc.record({
+    ...{ kind: fc.constant("call" as const), ...worker, id: number },
+    ...{ call: fc.constant("use" as const), edge: fc.constantFrom("began" as const, "ended" as const) },
+  }),
+  fc.record({
+    ...{ kind: fc.constant("applied" as const), at: number, worker: fc.option(text), op: fc.constant("put" as const) },
+    ...{ area: fc.constant("leases" as const), name: text, before: text, generation: text },
+  }),
+  fc.record({ kind: fc.constant("note" as const), at: number, worker: fc.option(text), note: text }),
   fc.record({ kind: fc.constant("fault" as const), at: number, worker: fc.option(text), fault: text, detail }),
 )
 
-const kinds = ["lock", "state", "request", "answer", "handoff", "fault", "trace"]
+const kinds = ["lock", "state", "request", "answer", "handoff", "work", "call", "applied", "note", "fault", "trace"]
 const unknown = fc.record({ kind: text.filter((kind) => !kinds.includes(kind)), more: detail, at: number })
 
 const header: fc.Arbitrary<TraceHeader> = fc.record({
