@@ -17,7 +17,7 @@ interface Pieces {
 /** Names that are fresh at each step (`p#7`), generations (`l@7`), and the processes themselves. */
 const names = /([a-z]\d*[#@][a-z]?\d+|(?<=["\\ ])[p-r]\d*(?=["\\ ]))/
 /** Numbers that tell requests and answers apart, no more. */
-const numbers = /"(?:id|request|requests|steps|lives|life)":\d+/g
+const numbers = /"(?:id|request|requests|steps)":\d+/g
 
 /** The same for worlds from which the same can come. `orders`: how the processes may stand. */
 export function keyOf(world: World, orders: readonly (readonly number[])[]): string {

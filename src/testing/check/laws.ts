@@ -34,7 +34,7 @@ export function acquired(world: World, { id }: Process, token: number): World {
 export const left = (world: World, who: string): World => ({ ...world, gone: [...world.gone, who] })
 
 /** Nobody is asked who isn't an owner. */
-export function asked(_: World, { id, lock }: Process): void {
+export function asked({ id, lock }: Process): void {
   if (lock.phase.name !== "owning") throw new Broken(`${id} is asked to leave, and owns nothing`)
 }
 
@@ -58,6 +58,6 @@ export function stored(before: World, after: World, index: number): void {
     ({ tenancy, state }) =>
       state !== "gone" && tenancy?.log !== undefined && tenancy.head.token > head.token && !tenancy.head.lost,
   )
-  if (runs !== undefined && before.processes[index] !== undefined)
+  if (runs !== undefined)
     throw new Broken(`${id} saves under token ${head.token} while ${runs.id} runs under ${runs.tenancy!.head.token}`)
 }

@@ -42,7 +42,7 @@ export function newProcess(id: string, index: number, rules: Rules, at: number, 
   const clocks = { state: "up", slept: 0, since: 0, steps: 0, id } as const
   const now = nowOf(clocks as Process, at, rules.rates[index]!)
   const lock = initialState(config, now)
-  return { ...clocks, lock, silence: undefined, attempts, tenancy: undefined, lives: 0 }
+  return { ...clocks, lock, silence: undefined, attempts, tenancy: undefined }
 }
 
 /** When a process next wants to do something, in true time; undefined: never, or not while it stands still. */
@@ -103,7 +103,7 @@ function told(world: World, index: number, event: ProtocolEvent, rules: Rules): 
   if (event.type === "Acquired") return begin(acquired(world, process, event.token), index, rules)
   if (event.type === "Lost" && tenancy !== undefined) return headInput(world, index, { type: "lost" }, rules)
   if (event.type !== "ReleaseRequested") return [world]
-  asked(world, process)
+  asked(process)
   return [tenancy === undefined ? world : withProcess(world, index, { tenancy: { ...tenancy, asked: true } })]
 }
 
@@ -119,8 +119,7 @@ function begin(world: World, index: number, rules: Rules): readonly World[] {
   const { hold } = phase
   const head = initialHead(settingsOf(process, rules), hold.token, `${process.id}#n${process.steps}`)
   const tenancy: Tenancy = { head, log: undefined, commit: undefined, commits: rules.commits, asked: false }
-  const lives = process.lives + 1
-  const begun = withProcess(ignoring(world, index, "head"), index, { tenancy, lives })
+  const begun = withProcess(ignoring(world, index, "head"), index, { tenancy })
   return wish(begun, index, { kind: "claim" }, rules)
 }
 
@@ -203,13 +202,12 @@ function lockCommand(world: World, index: number, command: Command, rules: Rules
 
 /** A request leaves: each of its fates is a world of its own. */
 function send(world: World, index: number, request: Request, rules: Rules): readonly World[] {
-  const process = world.processes[index]!
   const silent = (from: World): World =>
     request.of === "head"
       ? from
       : withProcess(from, index, { silence: from.at + requestDeadline(rules.ttl) / rules.rates[index]! })
   const posted = (from: World, awaited: boolean): World => {
-    const letter: Mail = { ...request, from: index, life: process.lives, awaited }
+    const letter: Mail = { ...request, from: index, awaited }
     return { ...from, mail: [...from.mail, letter] }
   }
   const arrive = (from: World): readonly [World, unknown] => arrived(from, index, request, rules)

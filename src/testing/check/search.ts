@@ -1,7 +1,6 @@
 /** A search through all worlds that can come of one, nearest first, so that the first broken law is a shortest way to it. */
 import { keyOf } from "./canon.ts"
-import { Broken } from "./laws.ts"
-import { judge } from "./laws.ts"
+import { Broken, judge } from "./laws.ts"
 import { type Bounds, moves } from "./moves.ts"
 import type { Rules, World } from "./world.ts"
 

@@ -43,8 +43,6 @@ export type Request =
 /** A request on its way, or its answer. */
 export type Mail = Request & {
   readonly from: number
-  /** Of its tenancy or attempt: what an answer to an earlier one would be. */
-  readonly life: number
   /** What the store made of it; undefined while it is on its way there. */
   readonly answer?: unknown
   /** Its sender waits for it. */
@@ -76,8 +74,6 @@ export interface Process {
   readonly silence: number | undefined
   readonly attempts: number
   readonly tenancy: Tenancy | undefined
-  /** How often requests were sent by lives and tenancies before: tells answers apart. */
-  readonly lives: number
 }
 
 /** One moment of a run. */

@@ -5,6 +5,7 @@
  *
  * Not promised: anything about real stores but what the port `src/locks/store.ts` asks for; that it keeps when calm.
  */
+import type { AppliedWrite } from "../../inspector/applied.ts"
 import {
   ABSENT,
   type CheckpointStore,
@@ -39,19 +40,7 @@ export interface SimulatedStoreOptions {
   /** How it names versions; default `long`. */
   readonly generations?: GenerationStyle
   /** Told of every write that takes effect, at that moment. */
-  readonly onApplied?: (write: Applied) => void
-}
-
-/** A write that took effect. */
-export interface Applied extends ObjectRef {
-  /** Whose; null for a stranger's, or an operator's. */
-  readonly worker: string | null
-  /** The generation it replaced. */
-  readonly before: Generation
-  /** The generation it made; ABSENT for a removal. */
-  readonly generation: Generation
-  /** What was written; undefined for a removal. */
-  readonly body: Uint8Array | undefined
+  readonly onApplied?: (write: AppliedWrite) => void
 }
 
 /** One version of an object. */
@@ -80,7 +69,7 @@ export class SimulatedStore {
   readonly #time: VirtualTime
   readonly #chance: Chance
   readonly #style: GenerationStyle
-  readonly #onApplied: (write: Applied) => void
+  readonly #onApplied: (write: AppliedWrite) => void
   readonly #objects = new Map<string, Version>()
   /** When an object was last written, also one that is gone. */
   readonly #writtenAt = new Map<string, number>()
