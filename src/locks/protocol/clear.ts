@@ -3,6 +3,7 @@
  * can still land. The caller is told by then, or when its budget or its patience is over; the rest happens behind it.
  */
 import type { LockError } from "../errors.ts"
+import { liveOwner } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
 import { abandon, backoff, ownersTurn, waitersTurn } from "./request.ts"
 import { ownerStanding, waiterStanding } from "./standing.ts"
@@ -54,7 +55,7 @@ export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
   const owns = owner === "mine" || owner === "stripped" || owner === "dead"
   if (owns) return next(draft, "leave", ownersTurn(draft, instant(draft.now)))
   if (waiter === "mine" || waiter === "stripped") return next(draft, "erase", waitersTurn(draft))
-  if (mayLand(draft)) return next(draft, "erase", ownersTurn(draft, instant(draft.now)))
+  if (mayLand(draft)) return next(draft, "erase", burnTurn(draft, view))
   done(draft)
 }
 
@@ -70,6 +71,10 @@ function shown(draft: Draft, attempt: Attempt, view: View | undefined): boolean 
   const owner = ownerStanding(view?.record, id, attempt.nonce)
   return owner === "mine" || waiterStanding(view?.record, id, attempt.nonce) === "mine"
 }
+
+/** What burns a write in flight is a write like any other: a live owner goes first. */
+const burnTurn = (draft: Draft, view: View): Instant =>
+  liveOwner(draft, view) ? waitersTurn(draft) : ownersTurn(draft, instant(draft.now))
 
 const mayLand = (draft: Draft): boolean => draft.sent.some(({ act }) => act === "claim" || act === "mark")
 

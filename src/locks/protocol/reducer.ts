@@ -209,7 +209,7 @@ function unsure(draft: Draft, error: LockError | undefined): void {
 function throttled(draft: Draft, error: LockError): void {
   const { view, config, now } = draft
   const tryAgain = plus(now, -0.7 * config.spacing)
-  if (view !== undefined) draft.view = { ...view, lastWrite: later(view.lastWrite, tryAgain), vague: 0 }
+  if (view !== undefined) draft.view = { ...view, lastWrite: later(view.lastWrite, tryAgain), vague: 0, crowded: true }
   if (draft.phase.name === "owning") ownerThrottled(draft, draft.phase, error)
   else unsure(draft, error)
 }

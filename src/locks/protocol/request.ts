@@ -42,13 +42,14 @@ export function ownersTurnSurely(state: Pick<LockState, "config" | "view">, at: 
 /**
  * From when on a waiter may write this version: owners go first. Behind an owner that renews more often than that, a
  * waiter would never have its turn: it writes between two renewals, later than an owner that was held up would. After
- * another waiter's write the owner may be held up: it has its turn before any waiter has one again.
+ * another waiter's write, or a 429, the owner may be held up: it has its turn before any waiter has one again.
  */
 export function waitersTurn(draft: Draft): Instant {
   const { config, now, view } = draft
   const renewal = renewalAfter(view?.record?.owner?.ttlMs ?? Infinity, 0) / config.spacing
   const short: readonly [number, number] = [1.2, Math.max(1.4, renewal - 0.2)]
-  const [from, to] = !writtenByOwner(view?.record) ? [2.5, 3.5] : renewal > 3 ? [2, 3] : short
+  const isHeldUp = view?.crowded === true || !writtenByOwner(view?.record)
+  const [from, to] = isHeldUp ? [2.5, 3.5] : renewal > 3 ? [2, 3] : short
   return afterLastWrite(draft, instant(now), (from + now.draw * (to - from)) * config.spacing)
 }
 

@@ -47,6 +47,8 @@ export interface View {
   readonly lastWrite: Instant
   /** By how much the writer's stamp may be early, in milliseconds. */
   readonly vague: number
+  /** A write of mine on it met another's within the spacing: its owner may be held up by the same. */
+  readonly crowded: boolean
   /** It is my own release, so that the next acquire need not read. */
   readonly warm: boolean
 }

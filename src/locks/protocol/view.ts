@@ -40,6 +40,7 @@ export function takeApplied(
     storeTime: answer.storeTime,
     lastWrite: instant(draft.now),
     vague: 0,
+    crowded: false,
     warm: sent.how === "release",
   }
   draft.sent = []
@@ -94,6 +95,7 @@ function confirm(
     storeTime,
     lastWrite: written.lastWrite,
     vague: written.vague,
+    crowded: !moved && draft.view?.crowded === true,
     warm: known.warm && !moved,
   }
   draft.view = view

@@ -90,6 +90,33 @@ describe("rule 13: spacing", () => {
     }
   })
 
+  it("a waiter that meets a 429 leaves the owner its turn, also when it has given up by then", () => {
+    for (const cancels of [false, true]) {
+      const world = new World()
+      const a = world.owner("a", { ttl: 6000 })
+      const b = world.process("b", { ttl: 6000 })
+      b.network = "held"
+      world.send(b, acquire())
+      world.deliver(world.requests.at(-1)!)
+      const mark = world.nextWrite(b)
+      const met = world.at
+      world.answer(mark, {
+        kind: "unknown",
+        error: silence(),
+        throttled: true,
+        storeTime: world.store.time(world.at)!,
+      })
+      b.network = "up"
+      if (cancels) world.send(b, { type: "cancel" })
+      const again = ({ process, command, sentAt }: Request): boolean =>
+        process === b && command.type === "put" && sentAt > met
+      world.until(() => world.requests.some(again))
+      expect(world.at - met).toBeGreaterThan(1500)
+      expect(a.holds(world.at)).toBe(true)
+      world.until(() => b.phase === (cancels ? "idle" : "owning") || b.count("Waiting") > 0)
+    }
+  })
+
   it("a 429 is no loss: the renewal comes again soon, and not before it may", () => {
     const world = new World()
     const a = world.owner("a")
