@@ -1,6 +1,6 @@
 /**
- * `npm run sim`: leasehold simulates itself. `--seeds N` runs the seeds 1 to N, `--seed N` one of them; `--runtime deno`
- * runs them on Deno, `--jobs N` in so many processes (default 2 from 50 seeds on), `--duration "2 min"` each that long,
+ * `npm run sim`: leasehold simulates itself. `--seeds N` runs the seeds 1 to N (with `--from M`, M to N, as after a run that
+ * was broken off), `--seed N` one of them; `--runtime deno` runs them on Deno, `--jobs N` in so many processes (default 2 from 50 seeds on), `--duration "2 min"` each that long,
  * `--first` ends at the first seed that fails and looks for no fewer faults.
  *
  * The last line is `sim: seeds <n>, cluster-hours <h>, violations <n>, hash <hex>`. The exit code is 1 where a seed failed.
@@ -33,6 +33,7 @@ interface Shown {
 const { values: args } = parseArgs({
   options: {
     seeds: { type: "string" },
+    from: { type: "string", default: "1" },
     seed: { type: "string" },
     runtime: { type: "string" },
     jobs: { type: "string" },
@@ -54,7 +55,10 @@ else await main()
 
 async function main(): Promise<void> {
   const kept = new KeptSeeds(reports)
-  const seeds = args.seed !== undefined ? [wholeOf(args.seed)] : kept.before(upTo(wholeOf(args.seeds ?? "200")))
+  const seeds =
+    args.seed !== undefined
+      ? [wholeOf(args.seed)]
+      : kept.before(range(wholeOf(args.from), wholeOf(args.seeds ?? "200")))
   const jobs = args.jobs === undefined ? (seeds.length < 50 ? 1 : 2) : wholeOf(args.jobs)
   const from = performance.now()
   const shown = new Map<number, Shown>()
@@ -176,8 +180,8 @@ function nativeDeno(): string {
   return deno.runInstall()
 }
 
-function upTo(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, at) => at + 1)
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to + 1 - from) }, (_, at) => from + at)
 }
 
 function wholeOf(text: string): number {
