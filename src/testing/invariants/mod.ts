@@ -3,7 +3,8 @@ import { oneRequest, waitersAreServed, withinBudget } from "./budgets.ts"
 import { claimsKeepState, fencedBeforeRestore, noOldTokens, noStepBack } from "./heads.ts"
 import type { Invariant } from "./invariant.ts"
 import { noNeedlessLoss, noOrphans, nothingLeft } from "./losses.ts"
-import { growingTokens, oneOwner, workUnderLease } from "./owners.ts"
+import { aloneAtWork, growingTokens, oneOwner, workUnderLease } from "./owners.ts"
+import { unreadableStands } from "./records.ts"
 import { oneClose, settledBeforeRelease } from "./work.ts"
 
 export { checkTrace, type Found, type Invariant, TraceWatch, type Violation, type Watch } from "./invariant.ts"
@@ -11,6 +12,7 @@ export { checkTrace, type Found, type Invariant, TraceWatch, type Violation, typ
 /** Every invariant by what it is about. */
 export const invariants: {
   readonly oneOwner: Invariant
+  readonly aloneAtWork: Invariant
   readonly growingTokens: Invariant
   readonly workUnderLease: Invariant
   readonly noOldTokens: Invariant
@@ -22,11 +24,13 @@ export const invariants: {
   readonly withinBudget: Invariant
   readonly waitersAreServed: Invariant
   readonly oneRequest: Invariant
+  readonly unreadableStands: Invariant
   readonly noNeedlessLoss: Invariant
   readonly noOrphans: Invariant
   readonly nothingLeft: Invariant
 } = {
   oneOwner,
+  aloneAtWork,
   growingTokens,
   workUnderLease,
   noOldTokens,
@@ -38,6 +42,7 @@ export const invariants: {
   withinBudget,
   waitersAreServed,
   oneRequest,
+  unreadableStands,
   noNeedlessLoss,
   noOrphans,
   nothingLeft,

@@ -1,7 +1,8 @@
 /** Who owns, and under which token: the first promise. */
+import type { TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
-import { Holdings } from "./leases.ts"
+import { type Holding, Holdings } from "./leases.ts"
 
 /** What makes somebody believe that it holds a key, or that it goes on holding it. */
 const holds: ReadonlySet<string> = new Set(["Acquired", "Renewed", "Recovered"])
@@ -9,20 +10,70 @@ const holds: ReadonlySet<string> = new Set(["Acquired", "Renewed", "Recovered"])
 /** Nobody acquires, or goes on with, a key that somebody else believes to hold. */
 export const oneOwner: Invariant = {
   name: "one owner",
-  sentence: "At any true time at most one process holds a key.",
+  sentence: "At any true time at most one process holds a key, but for an owner whose record was deleted by hand.",
+  watch(found) {
+    const holdings = new Holdings()
+    const deleted = new Deleted()
+    return {
+      line(line) {
+        holdings.take(line)
+        deleted.take(line)
+        if (line.kind !== "lock" || !holds.has(line.type)) return
+        const { key, worker, at, ownerId, type } = line
+        const holders = holdings.holders(key, at)
+        const own = holders.findIndex((holder) => holder.ownerId === ownerId)
+        if (own < 0) return
+        for (const [index, other] of holders.entries()) {
+          if (index === own || deleted.has(holders[Math.min(index, own)]!)) continue
+          const left = Math.round(other.until - at)
+          const message = `${worker} has ${key} (${type}) while ${other.worker} holds it for ${left} ms more`
+          found({ key, workers: [other.worker, worker], message })
+        }
+      },
+    }
+  },
+}
+
+/** The tenancies whose record was deleted by hand: there the promise of a lock ends, and that of a sandbox doesn't. */
+class Deleted {
+  /** Whom the record of a name named last, as whose tenancy. */
+  readonly #last = new Map<string, { readonly ownerId: string | null; readonly token: number }>()
+  /** The youngest tenancy of an owner whose record was deleted. */
+  readonly #tokens = new Map<string, number>()
+
+  take(line: TraceLine): void {
+    if (line.kind !== "applied" || line.area !== "leases") return
+    const { name, op, lease, worker } = line
+    const last = this.#last.get(name)
+    if (lease !== undefined) {
+      const { ownerId, token } = lease
+      const before = last?.ownerId === ownerId ? last.token : 0 // a stranger may drop the token
+      this.#last.set(name, { ownerId, token: token ?? before })
+    } else if (op === "remove" && worker === null && last !== undefined) {
+      this.#tokens.set(`${name} ${last.ownerId}`, last.token)
+    }
+  }
+
+  has({ key, ownerId, token }: Holding): boolean {
+    return token <= (this.#tokens.get(`${encodeName(key)} ${ownerId}`) ?? -1)
+  }
+}
+
+/** Nobody sets to work where somebody else, who came before, may still be at it. */
+export const aloneAtWork: Invariant = {
+  name: "alone at work",
+  sentence: "No section of work but a close begins on a key that another process holds that came before.",
   watch(found) {
     const holdings = new Holdings()
     return {
       line(line) {
         holdings.take(line)
-        if (line.kind !== "lock" || !holds.has(line.type)) return
-        const { key, worker, at, ownerId, type } = line
-        const holders = holdings.holders(key, at)
-        if (!holders.some((holder) => holder.ownerId === ownerId)) return
-        for (const other of holders) {
-          if (other.ownerId === ownerId) continue
+        if (line.kind !== "work" || line.edge !== "began" || line.work === "close") return
+        const { worker, key, work, at } = line
+        for (const other of holdings.holders(key, at)) {
+          if (other.worker === worker) return // the younger ones are to wait
           const left = Math.round(other.until - at)
-          const message = `${worker} has ${key} (${type}) while ${other.worker} holds it for ${left} ms more`
+          const message = `${worker} begins a ${work} on ${key} while ${other.worker} holds it for ${left} ms more`
           found({ key, workers: [other.worker, worker], message })
         }
       },

@@ -2,6 +2,7 @@
  * What can befall a simulated fleet beside what its store does: each a line of plain JSON, so that it can be drawn, listed,
  * shrunk, and written down in a script. Owns the words and their drawing; `fleet.ts` makes them come true.
  */
+import { type Damage, damages } from "../simulated-store/operator.ts"
 import { type StrangerMove, strangerMoves } from "../simulated-store/stranger.ts"
 import type { Draw } from "./draw.ts"
 
@@ -40,6 +41,19 @@ export interface StrangerFault {
   /** It carries over what it doesn't know. */
   readonly keeps: boolean
 }
+
+/** An operator's hand on a record. */
+export type OperatorFault =
+  /** The record is deleted, whoever owns it. */
+  | { readonly kind: "deleteRecord"; readonly worker: null; readonly key: string }
+  /** Something that is no record stands in its place for `ms`; then an operator deletes that. */
+  | {
+      readonly kind: "damageRecord"
+      readonly worker: null
+      readonly key: string
+      readonly leaves: Damage
+      readonly ms: number
+    }
 
 /** The hooks that can go wrong. */
 export type Hook = "restore" | "run" | "use" | "checkpoint" | "close"
@@ -121,4 +135,14 @@ export function drawStranger(keys: readonly string[], draw: Draw): StrangerFault
     move: draw.pick(strangerMoves),
     keeps: draw.chance(0.5),
   }
+}
+
+/** The kinds of what an operator does. */
+export const operatorKinds: readonly OperatorFault["kind"][] = ["deleteRecord", "damageRecord"]
+
+/** Draws what an operator does. */
+export function drawOperator(kind: OperatorFault["kind"], keys: readonly string[], draw: Draw): OperatorFault {
+  const of = { worker: null, key: draw.pick(keys) }
+  if (kind === "deleteRecord") return { kind, ...of }
+  return { kind, ...of, leaves: draw.pick(damages), ms: draw.near([1, 5000, 15_000], 45_000) }
 }

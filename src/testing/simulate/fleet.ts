@@ -13,10 +13,11 @@ import { encodeName, sandboxLockKey } from "../../locks/keys.ts"
 import type { ObjectRef } from "../../locks/store.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
 import type { StoreFault } from "../simulated-store/faults.ts"
+import { Operator } from "../simulated-store/operator.ts"
 import { SimulatedStore } from "../simulated-store/store.ts"
 import { Stranger } from "../simulated-store/stranger.ts"
 import { Draw } from "./draw.ts"
-import type { StrangerFault } from "./faults.ts"
+import { type OperatorFault, operatorKinds, type StrangerFault } from "./faults.ts"
 import { isHookFailure } from "./hook-faults.ts"
 import { Member, ProcessGone } from "./member.ts"
 import { Moments } from "./moments.ts"
@@ -56,6 +57,7 @@ class Fleet<S, C> {
   readonly #recorder: TraceRecorder
   readonly #store: SimulatedStore
   readonly #strangers: readonly [keeps: Stranger, drops: Stranger]
+  readonly #operator: Operator
   readonly #members: ReadonlyMap<string, Member<S, C>>
   readonly #world: SimulatedWorld<S, C>
   readonly #moments = new Moments()
@@ -86,6 +88,7 @@ class Fleet<S, C> {
       new Stranger("stranger-1", { store: this.#store, now, keeps: true }),
       new Stranger("stranger-2", { store: this.#store, now: () => now() - slow, keeps: false }),
     ]
+    this.#operator = new Operator(this.#store)
     this.#members = new Map(Object.keys(plan.workers).map((name) => [name, this.#member(name)]))
     this.#world = this.#makeWorld()
   }
@@ -124,6 +127,7 @@ class Fleet<S, C> {
     if (worker !== null && (member === undefined || !(member.isAlive || isStoreFault(fault)))) return
     this.#recorder.fault(kind, { ...(worker !== null && { worker }), detail })
     if (fault.kind === "stranger") this.#strangerOf(fault.keeps).move(this.#recordOf(fault.key), fault.move)
+    else if (isOperatorFault(fault)) this.#operate(fault)
     else if (isStoreFault(fault)) this.#store.inject(fault)
     else this.#befall(member!, fault)
   }
@@ -133,11 +137,25 @@ class Fleet<S, C> {
     return keeps ? this.#strangers[0] : this.#strangers[1]
   }
 
+  #operate(fault: OperatorFault): void {
+    const record = this.#recordOf(fault.key)
+    if (fault.kind === "deleteRecord") return this.#operator.delete(record)
+    this.#operator.damage(record, fault.leaves)
+    this.#time.after(fault.ms, () => this.#mend(fault.key))
+  }
+
+  #mend(key: string): void {
+    const record = this.#recordOf(key)
+    if (!this.#operator.hasToMend(record)) return
+    this.#recorder.fault("mendRecord", { detail: { key } })
+    this.#operator.mend(record)
+  }
+
   #recordOf(key: string): ObjectRef {
     return { area: "leases", name: encodeName(sandboxLockKey(this.#parts.sandbox.name, key)) }
   }
 
-  #befall(member: Member<S, C>, fault: Exclude<Fault, StoreFault | StrangerFault>): void {
+  #befall(member: Member<S, C>, fault: Exclude<Fault, StoreFault | StrangerFault | OperatorFault>): void {
     switch (fault.kind) {
       case "crash":
         member.kill()
@@ -173,12 +191,13 @@ class Fleet<S, C> {
     })
   }
 
-  /** Ends all faults: whoever was killed comes back, whoever was stopped goes on. */
+  /** Ends all faults: whoever was killed comes back, whoever was stopped goes on, what was damaged is mended. */
   #heal(): void {
     this.#isOver = true
     this.#moments.clear()
     this.#recorder.fault("heal")
     this.#store.heal()
+    for (const key of this.#plan.keys) this.#mend(key)
     for (const key of this.#plan.keys) for (const stranger of this.#strangers) stranger.goes(this.#recordOf(key))
     for (const member of this.#members.values()) {
       member.hooks?.clear()
@@ -291,6 +310,9 @@ class Fleet<S, C> {
 }
 
 const isStoreFault = (fault: Fault): fault is StoreFault => isOfStore(fault.kind)
+
+const isOperatorFault = (fault: Fault): fault is OperatorFault =>
+  (operatorKinds as readonly string[]).includes(fault.kind)
 
 /** The library's own errors, and those that the run itself makes. */
 const isExpected = (error: unknown): boolean =>

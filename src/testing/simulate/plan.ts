@@ -9,18 +9,21 @@ import { type GenerationStyle, generationStyles, type StoreProfileName } from ".
  */
 import { Draw } from "./draw.ts"
 import {
+  drawOperator,
   drawProcessFault,
   drawStranger,
   type HookFault,
   type StrangerFault,
   type Moment,
   moments,
+  type OperatorFault,
+  operatorKinds,
   type ProcessFault,
   processKinds,
 } from "./faults.ts"
 
 /** Anything that can befall a fleet. */
-export type Fault = ProcessFault | HookFault | StoreFault | StrangerFault
+export type Fault = ProcessFault | HookFault | StoreFault | StrangerFault | OperatorFault
 
 /** The name of a kind of fault. */
 export type FaultKind = Fault["kind"]
@@ -95,7 +98,7 @@ export interface PlanBounds {
 }
 
 /** All kinds. */
-export const faultKinds: readonly FaultKind[] = [...processKinds, ...storeFaultKinds, "stranger"]
+export const faultKinds: readonly FaultKind[] = [...processKinds, ...storeFaultKinds, "stranger", ...operatorKinds]
 
 /** The seed's plan within bounds. */
 export function drawPlan(seed: number, bounds: PlanBounds): Plan {
@@ -170,7 +173,8 @@ function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
  * Several that befall one worker and that chance alone would hardly bring together: its work doesn't end, it is cut off,
  * and then its machine sleeps; its sandboxes fail to come up again and again; it is stopped while it waits, until its turn
  * is over; its release is lost, and it is stopped until another has the key; a
- * stranger gets a key and leaves it to whoever waits.
+ * stranger gets a key and leaves it to whoever waits; a record is deleted under its owner, again under the next one, and
+ * that one dies while it waits the first one out.
  */
 function drawAccident(draw: Draw, { workers, keys, duration, kinds, ttl }: FaultBounds): readonly TimedFault[] {
   const key = draw.pick(keys)
@@ -210,12 +214,17 @@ function drawAccident(draw: Draw, { workers, keys, duration, kinds, ttl }: Fault
       ...{ kind: "stranger", worker: null, key, keeps },
       ...{ at: at + later, move: (["wait", "own", "own", "own", end] as const)[turn]! },
     })),
+    [
+      ...[0, 3000].map((later): TimedFault => ({ at: at + later, kind: "deleteRecord", worker: null, key })),
+      { at: at + 1, kind: "crash", worker, ms: draw.int(1, 5000), on: "restoring" },
+    ],
   ]
   return draw.pick(accidents).filter(({ kind }) => kinds.includes(kind))
 }
 
 function drawFault(kind: FaultKind, draw: Draw, { workers, keys, corners }: FaultBounds): Fault {
   if (kind === "stranger") return drawStranger(keys, draw)
+  if (kind === "deleteRecord" || kind === "damageRecord") return drawOperator(kind, keys, draw)
   const worker = draw.pick(workers)
   return isOfStore(kind) ? drawStoreFault(kind, worker, draw, corners) : drawProcessFault(kind, worker, draw, corners)
 }

@@ -86,6 +86,7 @@ const refusals: Readonly<Record<string, string>> = {
   LockLostError: "a use lost its lease",
   NotDurableError: "a durable use wasn't",
   StoreUnavailableError: "the store was away",
+  CorruptRecordError: "a record couldn't be read",
 }
 
 /** One run in some hundreds comes to it: noted where one does, and asked of none. */

@@ -1,7 +1,8 @@
 /**
  * A process that knows only the four published fields of a record, and keeps what else is there or drops it. It goes by the
  * published protocol: it takes what is free or long over, waits where nobody else waits, and leaves what it owns, to nobody,
- * to whoever waits, or by deleting the record. It looks and writes in one moment; its clock may be slow.
+ * to whoever waits, or by deleting the record. It looks and writes in one moment; its clock may be slow. What
+ * it can't read it leaves alone.
  *
  * Not promised: that it renews. What it was given no move for runs out.
  */
@@ -55,6 +56,7 @@ export class Stranger {
   /** Does what it can of a move. */
   move(ref: ObjectRef, move: StrangerMove): void {
     const record = this.#read(ref)
+    if (record === undefined) return
     const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = record
     const now = this.#now()
     const isOwned = ownerId !== null && now < expiresAt * 1000 + margin
@@ -70,7 +72,7 @@ export class Stranger {
 
   /** Owns and waits for nothing any more. */
   goes(ref: ObjectRef): void {
-    const { ownerId, waitingOwnerId } = this.#read(ref)
+    const { ownerId, waitingOwnerId } = this.#read(ref) ?? nobody
     if (ownerId === this.id) this.#write(ref, { ownerId: null, expiresAt: 0 })
     if (waitingOwnerId === this.id) this.#write(ref, noWaiter)
   }
@@ -84,25 +86,33 @@ export class Stranger {
   }
 
   #grant(ref: ObjectRef): void {
-    const { waitingOwnerId } = this.#read(ref)
+    const { waitingOwnerId } = this.#read(ref) ?? nobody
     this.#write(ref, { ownerId: waitingOwnerId, expiresAt: (this.#now() + ttl) / 1000, ...noWaiter })
   }
 
   #own(ref: ObjectRef): void {
     if (!this.#since.has(ref.name)) this.#since.set(ref.name, this.#now())
-    const waiter = this.#read(ref).waitingOwnerId === this.id ? noWaiter : {}
+    const waiter = this.#read(ref)?.waitingOwnerId === this.id ? noWaiter : {}
     this.#write(ref, { ownerId: this.id, expiresAt: (this.#now() + ttl) / 1000, ...waiter })
   }
 
-  #read(ref: ObjectRef): Published {
-    const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = this.#body(ref) as unknown as Published
+  /** Undefined where no record can be read: that is nobody's to take. */
+  #read(ref: ObjectRef): Published | undefined {
+    const body = this.#body(ref)
+    if (body === undefined) return undefined
+    const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = body as unknown as Published
     return { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt }
   }
 
-  #body(ref: ObjectRef): Readonly<Record<string, unknown>> {
+  #body(ref: ObjectRef): Readonly<Record<string, unknown>> | undefined {
     const version = this.#store.objects.get(`${ref.area}/${ref.name}`)
     if (version === undefined) return { ...nobody }
-    return JSON.parse(new TextDecoder().decode(version.body)) as Record<string, unknown>
+    try {
+      const body: unknown = JSON.parse(new TextDecoder().decode(version.body))
+      return Array.isArray(body) ? undefined : (body as Record<string, unknown>)
+    } catch {
+      return undefined
+    }
   }
 
   #write(ref: ObjectRef, fields: Partial<Published>): void {

@@ -1,9 +1,22 @@
 // Pins what is said of owners and their tokens, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
-import { acquired, fault, granted, key, lost, released, removed, renewed, told, violations, work } from "./told.ts"
+import {
+  acquired,
+  fault,
+  granted,
+  key,
+  lease,
+  lost,
+  released,
+  removed,
+  renewed,
+  told,
+  violations,
+  work,
+} from "./told.ts"
 
-const { oneOwner, growingTokens, workUnderLease } = invariants
+const { oneOwner, aloneAtWork, growingTokens, workUnderLease } = invariants
 
 describe("one owner", () => {
   it("is content where each acquires after the other has given up, lost it, crashed, or run out", () => {
@@ -45,6 +58,50 @@ describe("one owner", () => {
 
   it("tells keys apart", () => {
     expect(told(oneOwner, acquired(0, "a", 1), { ...acquired(10, "b", 2), key: "ledger/other" })).toEqual([])
+  })
+})
+
+describe("one owner, where a record is deleted by hand,", () => {
+  const owned = [lease(0, "a", "a.1", 30_000), acquired(0, "a", 1)] as const
+  const next = acquired(10_000, "b", 2)
+
+  it("asks nothing of the owner whose record it was, and all of every other", () => {
+    expect(told(oneOwner, ...owned, removed(9000, null), next)).toEqual([])
+    expect(told(oneOwner, ...owned, removed(9000, null), next, renewed(10_001, "a", 1))).toEqual([])
+    expect(told(oneOwner, ...owned, removed(9000, "c"), next)).toHaveLength(1)
+    expect(told(oneOwner, ...owned, removed(9000, null), next, acquired(11_000, "c", 3))).toHaveLength(1)
+  })
+
+  it("asks all of the tenancies that follow", () => {
+    const again = acquired(60_000, "a", 3)
+    expect(told(oneOwner, ...owned, removed(9000, null), again, acquired(61_000, "b", 4))).toHaveLength(1)
+  })
+
+  it("knows whose it was where something else stood in its place, or a stranger dropped its token", () => {
+    const { lease: _, ...damaged } = lease(8000, null, null)
+    expect(told(oneOwner, ...owned, damaged, removed(9000, null), next)).toEqual([])
+    const stripped = lease(8000, null, "a.1", 30_000)
+    expect(
+      told(oneOwner, ...owned, { ...stripped, lease: { ...stripped.lease!, token: null } }, removed(9000, null), next),
+    ).toEqual([])
+  })
+})
+
+describe("alone at work", () => {
+  const both = [acquired(0, "a", 1), acquired(10_000, "b", 2)] as const
+  const begun = (at: number, worker: string, token: number) => work(at, worker, "restore began", token)
+
+  it("tells of work that begins while one that came before may be at it", () => {
+    expect(told(aloneAtWork, ...both, begun(10_001, "b", 2))).toEqual([
+      "b begins a restore on ledger/k while a holds it for 16999 ms more",
+    ])
+  })
+
+  it("is content with one that waits until the other is over, and with the elder's own work", () => {
+    expect(told(aloneAtWork, ...both, begun(27_000, "b", 2))).toEqual([])
+    expect(told(aloneAtWork, ...both, lost(20_000, "a"), begun(20_001, "b", 2))).toEqual([])
+    expect(told(aloneAtWork, ...both, work(10_001, "a", "use began", 1))).toEqual([])
+    expect(told(aloneAtWork, ...both, work(10_001, "b", "close began", 2))).toEqual([])
   })
 })
 
