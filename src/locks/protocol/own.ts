@@ -32,7 +32,7 @@ export function beginOwning(
     raising: undefined,
     how,
     bounds: [bound],
-    renewAt: plus(now, renewEvery(draft)),
+    renewAt: plus(earlier(now, beginOf(bound, draft)), renewEvery(draft)),
     watchAt: plus(now, config.watchEvery),
     readBackAt: undefined,
     failures: 0,
@@ -242,6 +242,9 @@ function unsignalled(draft: Draft, hold: Hold, view: View): ReturnType<typeof li
   const waiter = liveWaiter(draft, view)
   return waiter === undefined || hold.signalled.includes(waiter.name) ? undefined : waiter
 }
+
+/** From when a bound counts: a claim that took several tries is older than the answer that brought it. */
+const beginOf = (bound: Bound, { config }: Draft): Instant => plus(bound.deadline, config.guard - config.ttl)
 
 const renewEvery = ({ config, now }: Draft): number => renewalAfter(config.ttl, now.draw)
 

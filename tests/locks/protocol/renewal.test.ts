@@ -22,6 +22,18 @@ describe("rule 9: renewal", () => {
     }
   })
 
+  it("counts from when the claim was first sent, though it took a second to land", () => {
+    const world = new World({ clock: "exact" })
+    world.store.put({ ownerId: null, expiresAt: 0 }, 0)
+    world.store.put({ ownerId: null, expiresAt: 0, writtenAt: 0 }, 0)
+    const a = world.owner("a", { ttl: 6000 })
+    const claims = puts(world)
+    expect(claims.length).toBeGreaterThan(1)
+    world.until(() => puts(world).length > claims.length)
+    expect(world.at - claims[0]!.sentAt).toBeLessThanOrEqual(2200)
+    expect(a.count("Lost")).toBe(0)
+  })
+
   it("starts by itself at acquisition and goes on for as long as nothing is asked", () => {
     const world = new World()
     const a = world.owner("a")
