@@ -23,6 +23,8 @@ export function isHookFailure(error: unknown): boolean {
 export class HookFaults {
   readonly #clock: Clock
   readonly #waiting: HookFault[] = []
+  /** What ends the delays that go on now. */
+  readonly #slow = new Set<() => void>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -33,9 +35,10 @@ export class HookFaults {
     this.#waiting.push(fault)
   }
 
-  /** Nothing goes wrong any more. */
+  /** Nothing goes wrong any more, and what is slow goes on at once. */
   clear(): void {
     this.#waiting.length = 0
+    for (const goOn of this.#slow) this.#clock.soon(goOn)
   }
 
   /** What a hook waits for before it begins: undefined where all is well. Throws or rejects where it is made to. */
@@ -44,7 +47,19 @@ export class HookFaults {
     const [fault] = index < 0 ? [] : this.#waiting.splice(index, 1)
     if (fault === undefined) return undefined
     if (fault.kind === "failingHook") throw new HookFailure(`${hook} was made to fail`)
-    return new Promise((resolve) => void this.#clock.after(fault.ms, resolve))
+    return this.#slowed(fault.ms)
+  }
+
+  #slowed(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = (): void => {
+        timer.cancel()
+        this.#slow.delete(goOn)
+        resolve()
+      }
+      const timer = this.#clock.after(ms, goOn)
+      this.#slow.add(goOn)
+    })
   }
 
   /** The definition with hooks that go wrong when they are to. */

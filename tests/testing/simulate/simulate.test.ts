@@ -87,6 +87,20 @@ describe("a simulation", () => {
     }
   })
 
+  it("ends what is slow with all other faults: it keeps nobody from leaving", async () => {
+    const busy = defineSandbox({
+      ...hooks,
+      async run(_state, { clock, signal }) {
+        while (!signal.aborted) await clock.sleep("1 s")
+      },
+    })
+    const slow = ["a", "b", "c"].map(
+      (worker) => ({ at: 0, kind: "slowHook", worker, hook: "run", ms: 300_000 }) as const,
+    )
+    const simulated = await simulate({ sandbox: busy, seeds: [7], script: slow, ...brief })
+    expect(simulated).toMatchObject({ seeds: 1 })
+  })
+
   it("runs the seeds first that failed before, until they pass", async () => {
     const folder = mkdtempSync(join(tmpdir(), "leasehold-simulate-"))
     try {
