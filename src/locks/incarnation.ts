@@ -51,7 +51,12 @@ export function checkIncarnation(incarnation: Incarnation): Incarnation {
   })
 }
 
-/** What an owner says of its host, on a store whose time is that host's. Processes of one boot share its clock. */
-export function hostOf(bootId: string): HostHalf {
-  return { name: hostName(), pid: process.pid, startedAt: null, bootId, pidNs: null, groups: [] }
+/**
+ * What an owner says of its host, on a store whose time is that host's. Processes of one boot share its clock. An incarnation
+ * with a name that was given may be one of several in this process, which contend like processes: it tells no pid.
+ */
+export function hostOf(bootId: string, id: string): HostHalf {
+  const isThisProcess = ofThisProcess !== undefined && id.startsWith(ofThisProcess)
+  const { name, pid } = isThisProcess ? { name: hostName(), pid: process.pid } : { name: "", pid: 0 }
+  return { name, pid, startedAt: null, bootId, pidNs: null, groups: [] }
 }

@@ -5,7 +5,7 @@ import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
-import { checkIncarnation, thisProcess } from "../../src/locks/incarnation.ts"
+import { checkIncarnation, hostOf, thisProcess } from "../../src/locks/incarnation.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -21,6 +21,11 @@ describe("the incarnation of this process", () => {
   it("is a name that can be part of an object's name, with the process id in it", () => {
     const { id } = checkIncarnation(thisProcess(memoryStore()))
     expect(id.split(".")).toContain(String(process.pid))
+  })
+
+  it("tells its pid to others on its host, and one that was given a name tells none: it is one of several in a process", () => {
+    expect(hostOf("boot-1", thisProcess(memoryStore()).id)).toMatchObject({ bootId: "boot-1", pid: process.pid })
+    expect(hostOf("boot-1", "worker-1")).toMatchObject({ bootId: "boot-1", name: "", pid: 0 })
   })
 
   it("needs no permission of Deno's", async () => {
