@@ -11,6 +11,7 @@ import {
 } from "../locks/errors.ts"
 import { sandboxLockKey } from "../locks/keys.ts"
 import type { AcquireOptions, Lease, LockEvent } from "../locks/lock.ts"
+import type { LeaseStore } from "../locks/store.ts"
 import { Fibers } from "../runtime/fibers.ts"
 import { Hub } from "../runtime/observables.ts"
 import { BackOff } from "./back-off.ts"
@@ -154,12 +155,13 @@ export class Registry {
 
   #savedState({ definition, parts, codec }: Known, lockKey: string, lease: Lease): SavedState {
     const { clock, checkpoints, leases, ttl, restoreWithin, checkpointWithin, report } = this.#settings
-    const { keepCheckpoints, maxCheckpoint, adoptHeads } = this.#settings
+    const { keepCheckpoints, maxCheckpoint, adoptHeads, store } = this.#settings
     const keeper = new CheckpointKeeper({
       ...{ store: checkpoints, clock, lockKey, leases, keepCheckpoints, maxCheckpoint, adoptHeads, onError: report },
       type: definition.name,
       version: parts.version,
       ttlMs: ttl,
+      claimsGranted: store !== undefined && !hasOneClock(store),
     })
     return new SavedState({ lockKey, keeper, codec, lease, clock, checkpointWithin, claimWithin: restoreWithin })
   }
@@ -236,3 +238,7 @@ const commandedChart = (): Pick<Surroundings, "chart" | "shells"> => {
   })
   return { chart, shells }
 }
+
+/** Whether the tokens of all processes follow one clock: not where each writes a time of its own, or of its machine's boot. */
+const hasOneClock = ({ capabilities: { clock, bootId } }: LeaseStore): boolean =>
+  clock !== "none" && bootId === undefined

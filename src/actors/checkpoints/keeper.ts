@@ -52,6 +52,11 @@ export interface KeeperOptions {
   readonly maxCheckpoint?: number | undefined
   /** Takes over heads that were written under leases of another store. */
   readonly adoptHeads?: boolean | undefined
+  /**
+   * Claims after every grant, so that each owner's token is in the head: where tokens don't follow one clock, nothing else
+   * would know the last one should the lease record be deleted by hand.
+   */
+  readonly claimsGranted?: boolean | undefined
   /** Hears of failed deletes. */
   readonly onError?: OnError | undefined
 }
@@ -169,9 +174,10 @@ export class CheckpointKeeper {
 
   #openShell(lease: Lease): HeadShell {
     const { store, clock, lockKey, type, version, leases, ttlMs, adoptHeads = false } = this.#options
+    const left = this.#options.claimsGranted === true ? undefined : lease.note
     const spacingMs = store.capabilities.writeSpacing
     const record = { created: lease.how === "created", began: lease.recordBegan ?? 0 }
-    const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, left: lease.note }
+    const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, left }
     const settings = { ...kept, ...record, spacingMs, requestMs }
     return new HeadShell({ store, clock, lease, settings, adoptHeads })
   }

@@ -79,6 +79,16 @@ describe("a claim after a grant", () => {
     }
   })
 
+  it("writes its token where nothing else would know it once the record is deleted by hand", async () => {
+    const world = new World()
+    const former = await world.claimed(100)
+    await world.commit(former, "one")
+    const note = await leave(world, former)
+    const { claimed } = await world.claimed(200, { how: "granted", note, claimsGranted: true })
+    expect(textOf(claimed.checkpoint)).toBe("one")
+    expect(await world.head()).toMatchObject({ token: 200 })
+  })
+
   it("waits while the lease is in doubt", async () => {
     const world = new World()
     const note = await leave(world, await world.claimed(100))
