@@ -10,7 +10,10 @@ import type { VirtualTime } from "./virtual-time.ts"
 
 /** How a host's clocks differ from the world's. */
 export interface VirtualHostOptions {
-  /** Names its boot; hosts with one name share a boot id, like processes of one machine. Default "host". */
+  /**
+   * Names its boot; hosts with one name share a boot id, like processes of one machine, and with one rate its boot clock.
+   * Default "host".
+   */
   readonly name?: string
   /** How far its wall clock is ahead of the world's, in ms; default 0. */
   readonly wallOffset?: number
@@ -56,7 +59,7 @@ export class VirtualHost implements Clock {
     this.#rate = rate
     this.#born = now.mono
     this.#wallAhead = now.wall + wallOffset
-    this.#bootAhead = now.boot
+    this.#bootAhead = now.boot + (rate - 1) * now.mono // as if it had gone at this rate since the world began
     this.bootId = bootClock ? `virtual-boot-${name}` : undefined
   }
 

@@ -130,6 +130,15 @@ describe("a host of a virtual world", () => {
     expect(list).toEqual([])
   })
 
+  it("shares its boot clock with an elder host of its name and rate", async () => {
+    const world = new VirtualTime()
+    const elder = new VirtualHost(world, { name: "m", rate: 1.05 })
+    await world.advance(10_000)
+    const younger = new VirtualHost(world, { name: "m", rate: 1.05 })
+    await world.advance(10_000)
+    expect(younger.read().boot).toBeCloseTo(elder.read().boot, 6)
+  })
+
   it("shares a boot id with hosts of its name alone, and has none where the boot clock can't be read", () => {
     const world = new VirtualTime()
     const ids = ["a", "a", "b"].map((name) => new VirtualHost(world, { name }).bootId)

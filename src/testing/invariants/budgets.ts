@@ -1,5 +1,6 @@
 /** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
 import type { CallLine, LockLine } from "../../inspector/trace.ts"
+import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
 
 /** What a worker's clock may go wrong by, and what settling may take beyond a budget: turns of the event loop. */
@@ -105,10 +106,12 @@ const isStuck = (value: object): boolean => JSON.stringify(value).includes('"stu
 /** Nobody is asked twice for one waiter. */
 export const oneRequest: Invariant = {
   name: "one request per waiter",
-  sentence: "An owner is asked to leave no more often for a waiter than that one has begun to wait.",
+  sentence: "An owner is asked to leave no more often for a waiter than that one has marked itself.",
   watch(found) {
     const waits = new Map<string, number>()
+    const marks = new Map<string, number>()
     const asked = new Map<string, number>()
+    const marked = new Map<string, string | null>()
     const count = (counts: Map<string, number>, name: string): number => {
       const times = (counts.get(name) ?? 0) + 1
       counts.set(name, times)
@@ -116,17 +119,24 @@ export const oneRequest: Invariant = {
     }
     return {
       line(line) {
+        if (line.kind === "applied" && line.area === "leases") {
+          const waiterId = line.lease?.waiterId ?? null
+          if (waiterId !== null && marked.get(line.name) !== waiterId) count(marks, `${line.name} ${waiterId}`)
+          marked.set(line.name, waiterId)
+        }
         if (line.kind !== "lock") return
         const { key, ownerId, waiterId, worker, token } = line
         if (line.type === "Waiting") count(waits, `${key} ${ownerId}`)
         if (line.type !== "ReleaseRequested") return
         const times = count(asked, `${key} ${ownerId} ${token} ${waiterId}`)
         const waited = waits.get(`${key} ${waiterId}`) // undefined: a stranger, who doesn't tell
-        if (waited === undefined || times <= waited) return
+        // One whose answer was lost may give up before it knows that it waited: the store knows.
+        const most = Math.max(waited ?? Infinity, marks.get(`${encodeName(key)} ${waiterId}`) ?? 0)
+        if (times <= most) return
         found({
           key,
           workers: [worker],
-          message: `${worker} is asked ${times} times for ${waiterId}, who waited ${waited} times`,
+          message: `${worker} is asked ${times} times for ${waiterId}, who waited ${most} times`,
         })
       },
     }

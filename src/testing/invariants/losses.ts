@@ -1,5 +1,5 @@
 /** That nothing is lost, or left lying about, without a reason. */
-import type { AppliedLine, FaultLine, TraceLease } from "../../inspector/trace.ts"
+import type { AppliedLine, FaultLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"
@@ -49,40 +49,73 @@ export const noNeedlessLoss: Invariant = {
 
 type LeaseWrite = AppliedLine & { readonly lease: TraceLease }
 
+/** What each process hears of the store's time, which on some stores is that of its own machine. */
+class StoreTimes {
+  /** By how much it is ahead of the trace's; null where it tells none. */
+  readonly #ahead = new Map<string, number | null>()
+
+  take(line: TraceLine): void {
+    if (line.kind !== "answer" || !timed.has(line.outcome)) return
+    const { worker, storeTime, at } = line
+    if (storeTime !== undefined) this.#ahead.set(worker, storeTime - at)
+    else if (!this.#ahead.has(worker)) this.#ahead.set(worker, null)
+  }
+
+  /** When a time that this process has written is come: never where it had none to write. */
+  comes(time: number, worker: string | null): number {
+    const ahead = worker === null ? undefined : this.#ahead.get(worker)
+    return ahead === null ? Infinity : time - (ahead ?? 0)
+  }
+}
+
+/** The store's own answers. */
+const timed: ReadonlySet<string> = new Set(["found", "unchanged", "absent", "applied", "refused"])
+
+/** Who has a lease, and until when in true time. */
+interface Term {
+  readonly write: LeaseWrite
+  readonly until: number
+}
+
 /** Somebody looks after every lease. */
 export const noOrphans: Invariant = {
   name: "no orphaned lease",
   sentence: "No lease of a living process runs out without having been renewed or given up, unless a fault befell it.",
   watch(found) {
     const faults = new Faults()
-    const leases = new Map<string, LeaseWrite>()
+    const times = new StoreTimes()
+    const terms = new Map<string, Term>()
     const workers = new Map<string, string>()
-    /** A store that tells no time has none in its records either: there each process writes its own. */
-    let isTimed: boolean | undefined
-    const judge = ({ lease, name }: LeaseWrite, at: number): void => {
-      if (isTimed === false) return
+    const judge = ({ write: { lease, name }, until }: Term, at: number): void => {
       const worker = lease.ownerId === null ? undefined : workers.get(lease.ownerId)
-      if (worker === undefined || lease.expiresAt >= at || faults.explain(worker, at)) return
-      const late = Math.round(at - lease.expiresAt)
+      if (worker === undefined || until >= at || faults.explain(worker, at)) return
+      const late = Math.round(at - until)
       found({
         workers: [worker],
         message: `the lease of ${worker} on ${name} ran out ${late} ms ago, and nothing befell it`,
       })
     }
+    /** Others carry a pair over as it stands: its time is that of who wrote it first. */
+    const termOf = (write: LeaseWrite, before: Term | undefined): Term => {
+      const { ownerId, expiresAt } = write.lease
+      const last = before?.write.lease
+      const isCarried = last?.ownerId === ownerId && last.expiresAt === expiresAt
+      return { write, until: isCarried ? before!.until : times.comes(expiresAt, write.worker) }
+    }
     return {
       line(line) {
-        if (line.kind === "answer" && line.outcome === "applied") isTimed ||= line.storeTime !== undefined
+        times.take(line)
         if (line.kind === "fault") faults.note(line)
         else if (line.kind === "lock") workers.set(line.ownerId, line.worker)
         else if (line.kind === "applied" && line.area === "leases") {
-          const before = leases.get(line.name)
+          const before = terms.get(line.name)
           if (before !== undefined && line.worker !== null) judge(before, line.at)
-          if (line.lease !== undefined) leases.set(line.name, line as LeaseWrite)
-          else leases.delete(line.name)
+          if (line.lease !== undefined) terms.set(line.name, termOf(line as LeaseWrite, before))
+          else terms.delete(line.name)
         }
       },
       end(at) {
-        for (const lease of leases.values()) judge(lease, at)
+        for (const term of terms.values()) judge(term, at)
       },
     }
   },

@@ -14,6 +14,8 @@ export type ProcessFault =
   | { readonly kind: "pause"; readonly worker: string; readonly ms: number }
   /** Its machine sleeps for `ms`: the monotonic clock stands still too. */
   | { readonly kind: "suspend"; readonly worker: string; readonly ms: number }
+  /** Its machine starts anew, `ms` later, and its wall clock is off by `wall` more: all that ran there is killed. */
+  | { readonly kind: "reboot"; readonly worker: string; readonly ms: number; readonly wall: number }
   /** Its event loop is blocked for `ms`. */
   | { readonly kind: "stall"; readonly worker: string; readonly ms: number }
   /** Its wall clock jumps by `ms`, in either direction. */
@@ -92,6 +94,7 @@ export const processKinds: readonly (ProcessFault | HookFault)["kind"][] = [
   "crash",
   "pause",
   "suspend",
+  "reboot",
   "stall",
   "stepWall",
   "drain",
@@ -113,6 +116,8 @@ export function drawProcessFault(
     case "pause":
     case "suspend":
       return { kind, worker, ms: draw.near(corners, 90_000) }
+    case "reboot":
+      return { kind, worker, ms: draw.near([1, 5000, ...corners], 60_000), wall: draw.pick([0, 0, ...walls]) }
     case "stall":
       return { kind, worker, ms: draw.near([200, 1000, 3000], 5000) }
     case "stepWall":
@@ -123,6 +128,9 @@ export function drawProcessFault(
       return { kind, worker, hook: draw.pick(hooks) }
   }
 }
+
+/** How far a machine's clock is off whose battery is empty, or that was set by hand. */
+const walls = [-3_600_000, -20_000, 20_000, 3_600_000]
 
 const hooks: readonly Hook[] = ["restore", "run", "use", "checkpoint", "close"]
 

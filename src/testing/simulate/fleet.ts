@@ -19,9 +19,10 @@ import { Stranger } from "../simulated-store/stranger.ts"
 import { Draw } from "./draw.ts"
 import { type OperatorFault, operatorKinds, type StrangerFault } from "./faults.ts"
 import { isHookFailure } from "./hook-faults.ts"
+import { Machine } from "./machine.ts"
 import { Member, ProcessGone } from "./member.ts"
 import { Moments } from "./moments.ts"
-import { type Fault, isOfStore, type Plan, type TimedFault } from "./plan.ts"
+import { type Fault, isOfStore, type Plan, type PlannedClock, type TimedFault } from "./plan.ts"
 import { TrappedCallError } from "./traps.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
 
@@ -89,7 +90,11 @@ class Fleet<S, C> {
       new Stranger("stranger-2", { store: this.#store, now: () => now() - slow, keeps: false }),
     ]
     this.#operator = new Operator(this.#store)
-    this.#members = new Map(Object.keys(plan.workers).map((name) => [name, this.#member(name)]))
+    const clocks = Object.entries(plan.workers)
+    const machines = new Map(clocks.map(([, { machine }]) => [machine, new Machine(machine)]))
+    this.#members = new Map(
+      clocks.map(([name, clock]) => [name, this.#member(name, clock, machines.get(clock.machine)!)]),
+    )
     this.#world = this.#makeWorld()
   }
 
@@ -166,12 +171,27 @@ class Fleet<S, C> {
       case "stall":
         return member.freeze(fault.ms, false)
       case "suspend":
-        return member.freeze(fault.ms, true)
+        return this.#ofMachine(member, "suspend", (each) => each.freeze(fault.ms, true))
+      case "reboot":
+        member.machine.reboot(fault.wall)
+        return this.#ofMachine(member, "crash", (each) => {
+          each.kill()
+          this.#restart(each, fault.ms)
+        })
       case "stepWall":
         return member.stepWall(fault.ms)
       case "slowHook":
       case "failingHook":
         return member.hooks?.add(fault)
+    }
+  }
+
+  /** The same befalls all that run on its machine, itself included: told of each, but of itself where that was told. */
+  #ofMachine(member: Member<S, C>, fault: string, befall: (member: Member<S, C>) => void): void {
+    for (const each of this.#members.values()) {
+      if (each.machine !== member.machine || !each.isAlive) continue
+      if (each !== member || fault === "crash") this.#recorder.fault(fault, { worker: each.name })
+      befall(each)
     }
   }
 
@@ -287,11 +307,10 @@ class Fleet<S, C> {
     }
   }
 
-  #member(name: string): Member<S, C> {
+  #member(name: string, planned: PlannedClock, machine: Machine): Member<S, C> {
     return new Member({
-      name,
+      ...{ name, clock: planned, machine },
       time: this.#time,
-      clock: this.#plan.workers[name]!,
       times: this.#plan.times,
       recorder: this.#recorder,
       sandbox: this.#parts.sandbox,

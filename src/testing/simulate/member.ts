@@ -11,6 +11,7 @@ import type { CheckpointStore, LeaseStore } from "../../locks/store.ts"
 import { VirtualHost } from "../../runtime/virtual-host.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
 import { HookFaults } from "./hook-faults.ts"
+import type { Machine } from "./machine.ts"
 import type { PlannedClock, PlannedTimes } from "./plan.ts"
 
 /** What a call rejects with whose process was killed: a caller elsewhere sees its connection break. */
@@ -23,6 +24,7 @@ export interface MemberParts<S, C> {
   readonly name: string
   readonly time: VirtualTime
   readonly clock: PlannedClock
+  readonly machine: Machine
   readonly times: PlannedTimes
   readonly recorder: TraceRecorder
   readonly sandbox: SandboxDefinition<S, C>
@@ -63,6 +65,7 @@ const startAgain = 2000
 /** A process that can be killed and started again. */
 export class Member<S, C> {
   readonly name: string
+  readonly machine: Machine
   readonly #parts: MemberParts<S, C>
   readonly #recorder: WorkerRecorder
   #lives = 0
@@ -71,6 +74,7 @@ export class Member<S, C> {
 
   constructor(parts: MemberParts<S, C>) {
     this.name = parts.name
+    this.machine = parts.machine
     this.#parts = parts
     this.#recorder = parts.recorder.worker(parts.name)
   }
@@ -266,11 +270,12 @@ export class Member<S, C> {
   #born(): Life<S, C> {
     const { name, time, clock, sandbox, recorder } = this.#parts
     this.#lives++
-    const host = new VirtualHost(time, { name, ...clock })
+    const { boot, wallOff } = this.machine
+    const host = new VirtualHost(time, { ...clock, name: boot, wallOffset: clock.wallOffset + wallOff })
     const hooks = new HookFaults(host)
     const gone = Promise.withResolvers<never>()
     gone.promise.catch(() => {})
-    recorder.fault("clock", { worker: name, detail: { ...clock } })
+    recorder.fault("clock", { worker: name, detail: { ...clock, boot, wallOff } })
     const life = {
       host,
       hooks,

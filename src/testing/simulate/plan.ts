@@ -1,5 +1,10 @@
 import { drawStoreFault, type StoreFault, type StoreFaultKind, storeFaultKinds } from "../simulated-store/faults.ts"
-import { type GenerationStyle, generationStyles, type StoreProfileName } from "../simulated-store/profile.ts"
+import {
+  type GenerationStyle,
+  generationStyles,
+  type StoreProfileName,
+  storeProfiles,
+} from "../simulated-store/profile.ts"
 /**
  * The plan of one simulated run: plain JSON that says how the fleet is made, what befalls it, and when. It is drawn from
  * the seed alone, so that the seed stands for it.
@@ -44,6 +49,8 @@ export interface PlannedClock {
   readonly rate: number
   /** Whether it has a boot clock. */
   readonly bootClock: boolean
+  /** The machine whose clocks these are: they are those of all its processes. */
+  readonly machine: string
 }
 
 /** Of the managers, in milliseconds. */
@@ -105,14 +112,13 @@ export function drawPlan(seed: number, bounds: PlanBounds): Plan {
   const draw = new Draw(seed)
   const times = { ...drawTimes(draw.fork("times")), ...bounds.times }
   const names = Array.from({ length: bounds.workers }, (_, index) => String.fromCharCode(97 + index))
-  const clocks = draw.fork("clocks")
   const chosen = draw.fork("store")
   const store = { profile: chosen.pick(bounds.stores), generations: chosen.pick(generationStyles) }
   const keys = Array.from({ length: bounds.keys }, (_, index) => `k${index + 1}`)
   return {
     seed,
     duration: bounds.duration,
-    workers: Object.fromEntries(names.map((name) => [name, drawClock(clocks, bounds)])),
+    workers: drawWorkers(names, store.profile, draw, bounds),
     keys,
     store,
     times,
@@ -134,8 +140,23 @@ function drawTimes(draw: Draw): PlannedTimes {
   }
 }
 
+/** Each is alone on a machine, but where the store's time is that of a boot: there a machine has one, some or all. */
+function drawWorkers(
+  names: readonly string[],
+  profile: StoreProfileName,
+  draw: Draw,
+  bounds: PlanBounds,
+): Plan["workers"] {
+  const drawn = draw.fork("clocks")
+  const clocks = names.map(() => drawClock(drawn, bounds))
+  const most = storeProfiles[profile].isOfBoots ? draw.fork("machines").pick([1, 2, names.length]) : names.length
+  return Object.fromEntries(
+    names.map((name, index) => [name, { ...clocks[index % most]!, machine: `m${1 + (index % most)}` }]),
+  )
+}
+
 /** One in four is right, one in four as wrong as it may be. */
-function drawClock(draw: Draw, { maxOffset, maxDrift }: PlanBounds): PlannedClock {
+function drawClock(draw: Draw, { maxOffset, maxDrift }: PlanBounds): Omit<PlannedClock, "machine"> {
   const wrong = (most: number): number => draw.pick([0, 1, draw.next(), draw.next()]) * most * draw.pick([1, -1])
   return { wallOffset: Math.round(wrong(maxOffset)) + 0, rate: 1 + wrong(maxDrift), bootClock: !draw.chance(1 / 8) }
 }
@@ -234,13 +255,14 @@ export const isOfStore = (kind: FaultKind): kind is StoreFaultKind =>
   (storeFaultKinds as readonly string[]).includes(kind)
 
 /**
- * Where the store stamps with the very clock that decides, its answers can't disagree. And where it has no clock, times in
- * records are nobody's but their writer's: a stranger could go by none of them.
+ * Where the store stamps with the very clock that decides, its answers can't disagree. And where it has no clock, or one for
+ * each boot, times in records are nobody's but their writer's: a stranger could go by none of them.
  */
 function kindsFor(profile: StoreProfileName, { kinds }: PlanBounds): readonly FaultKind[] {
   const without: Partial<Record<StoreProfileName, readonly FaultKind[]>> = {
     memory: ["skewDate", "staleDate"],
     clockless: ["stranger"],
+    file: ["skewDate", "staleDate", "noDate", "cachedAnswer", "stranger"],
   }
   return kinds.filter((kind) => !without[profile]?.includes(kind))
 }

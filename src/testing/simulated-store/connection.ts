@@ -22,8 +22,8 @@ import type { Fate } from "./fate.ts"
 import type { StoreOp } from "./faults.ts"
 import type { SimulatedStore, Version, Written } from "./store.ts"
 
-/** What a request does when it arrives: its answer, by the time that the answer tells. */
-type Arrive<A> = (storeTime: number | undefined) => A
+/** What a request does when it arrives: its answer, without a time. */
+type Arrive<A> = () => A
 
 /** A request that is to be sent. */
 interface Request<A> {
@@ -31,6 +31,8 @@ interface Request<A> {
   readonly ref?: ObjectRef
   readonly fate: Fate
   readonly arrive: Arrive<A>
+  /** The answer with the store's time; absent where answers tell none. */
+  readonly stamp?: (answer: A, storeTime: number) => A
   /** What its sender gets when the store's own answer doesn't come. */
   readonly failed: (error: LockError, status?: number) => A
   /** Its sender gets this answer. */
@@ -57,7 +59,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   }
 
   get capabilities(): StoreCapabilities {
-    return this.#store.capabilities
+    return this.#store.capabilitiesBy(this.#clock)
   }
 
   async start(options: RequestOptions): Promise<void> {
@@ -74,21 +76,20 @@ export class Connection implements LeaseStore, CheckpointStore {
     const key = `${ref.area}/${ref.name}`
     const fate = this.#store.strike(this.#worker, "read", ref)
     const cached = fate.isCached ? this.#shown.get(key) : undefined
-    const arrive: Arrive<ReadAnswer> = (storeTime) => {
+    const arrive: Arrive<ReadAnswer> = () => {
       const version = cached ?? this.#store.look(ref)
-      if (version === undefined) return { kind: "absent", ...stamped(storeTime) }
+      if (version === undefined) return { kind: "absent" }
       const { generation, body } = version
-      const told = { generation, ...stamped(storeTime) }
-      if (generation === options.known) return { kind: "unchanged", ...told }
-      if (body.length > options.limit) return { kind: "tooLarge", ...told }
-      return { kind: "found", ...told, body: body.slice() }
+      if (generation === options.known) return { kind: "unchanged", generation }
+      if (body.length > options.limit) return { kind: "tooLarge", generation }
+      return { kind: "found", generation, body: body.slice() }
     }
     const heard = (answer: ReadAnswer): void => {
       if (answer.kind === "found") this.#shown.set(key, { generation: answer.generation, body: answer.body, at: 0 })
       else if (answer.kind === "absent") this.#shown.delete(key)
     }
     const failed = (error: LockError): ReadAnswer => ({ kind: "failed", error })
-    return this.#send({ op: "read", ref, fate, arrive, failed, heard }, options)
+    return this.#send({ op: "read", ref, fate, arrive, failed, heard, stamp: stamped }, options)
   }
 
   put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer> {
@@ -130,11 +131,11 @@ export class Connection implements LeaseStore, CheckpointStore {
     options: RequestOptions,
   ): Promise<WriteAnswer> {
     const fate = this.#store.strike(this.#worker, op, ref)
-    const arrive: Arrive<WriteAnswer> = (storeTime) => {
+    const arrive: Arrive<WriteAnswer> = () => {
       const written: Written = fate.isLimited ? "throttled" : this.#store.write(this.#worker, ref, expected, body)
-      if (written === "refused") return { kind: "refused", ...stamped(storeTime) }
+      if (written === "refused") return { kind: "refused" }
       if (written === "throttled") return failed(this.#error(429), 429)
-      return { kind: "applied", generation: op === "remove" ? expected : written.generation, ...stamped(storeTime) }
+      return { kind: "applied", generation: op === "remove" ? expected : written.generation }
     }
     const key = `${ref.area}/${ref.name}`
     const heard = (answer: WriteAnswer): void => {
@@ -142,7 +143,7 @@ export class Connection implements LeaseStore, CheckpointStore {
       if (body === undefined) this.#shown.delete(key)
       else this.#shown.set(key, { generation: answer.generation, body, at: 0 })
     }
-    return this.#send({ op, ref, fate, arrive, failed, heard }, options)
+    return this.#send({ op, ref, fate, arrive, failed, heard, stamp: stamped }, options)
   }
 
   /** Sends a request; settles with its answer, or as `failed` says when none comes by its deadline. */
@@ -172,7 +173,7 @@ export class Connection implements LeaseStore, CheckpointStore {
     const { again } = fate
     const back = (answer: A): void => {
       if (!fate.answers || store.cuts("back", this.#worker, op, ref)) return
-      this.#clock.after(store.latency() + fate.back, () => came(answer))
+      this.#clock.after(store.latency() + fate.back, () => came(this.#stampedBy("process", request, answer)))
     }
     store.later(store.latency() + fate.there, () => {
       if (store.cuts("there", this.#worker, op, ref)) return
@@ -187,11 +188,20 @@ export class Connection implements LeaseStore, CheckpointStore {
   }
 
   /** What the store does when the request arrives, and what it says to it. */
-  #answer<A>({ fate, arrive, failed }: Request<A>): A {
-    const { instead, timeError } = fate
+  #answer<A>(request: Request<A>): A {
+    const { fate, arrive, failed } = request
+    const { instead } = fate
     if (instead?.applied === false) return failed(this.#error(instead.status), instead.status)
-    const answer = arrive(timeError === undefined ? undefined : this.#store.stamp(timeError))
+    const answer = this.#stampedBy("store", request, arrive())
     return instead === undefined ? answer : failed(this.#error(instead.status), instead.status)
+  }
+
+  /** Where the time is that of a boot a process looks at its own clock, once it has the answer. */
+  #stampedBy<A>(who: "store" | "process", { fate, stamp }: Request<A>, answer: A): A {
+    if (stamp === undefined || (this.#store.profile.isOfBoots ? "process" : "store") !== who) return answer
+    const { timeError } = fate
+    const storeTime = timeError === undefined ? undefined : this.#store.stamp(timeError, this.#clock)
+    return storeTime === undefined ? answer : stamp(answer, storeTime)
   }
 
   #error(what: number | "no answer"): LockError {
@@ -208,5 +218,6 @@ export class Connection implements LeaseStore, CheckpointStore {
 const failed = (error: LockError, status?: number): WriteAnswer =>
   status === 429 ? { kind: "unknown", error, throttled: true } : { kind: "unknown", error }
 
-const stamped = (storeTime: number | undefined): { readonly storeTime?: number } =>
-  storeTime === undefined ? {} : { storeTime }
+/** What isn't the store's own answer tells no time. */
+const stamped = <A extends ReadAnswer | WriteAnswer>(answer: A, storeTime: number): A =>
+  answer.kind === "failed" || answer.kind === "unknown" ? answer : { ...answer, storeTime }

@@ -3,11 +3,16 @@ import type { Generation, StoreCapabilities } from "../../locks/store.ts"
 import type { Chance } from "./chance.ts"
 
 /** The name of a profile. */
-export type StoreProfileName = "gcs" | "memory" | "exact" | "clockless" | "keeps"
+export type StoreProfileName = "gcs" | "memory" | "exact" | "clockless" | "file" | "keeps"
 
 /** A kind of store. */
 export interface StoreProfile {
   readonly capabilities: StoreCapabilities
+  /**
+   * Its time is that of a machine's boot, by which each of its processes stamps what it is answered: two boots don't agree, and
+   * a machine whose boot clock can't be read has none.
+   */
+  readonly isOfBoots?: true
   /** What a request takes on one way, in milliseconds: half of them less than the first, nearly all less than the second. */
   readonly latency: readonly [usual: number, seldom: number]
 }
@@ -30,6 +35,8 @@ export const storeProfiles: Readonly<Record<StoreProfileName, StoreProfile>> = {
   exact: { capabilities: remote, latency: [10, 80] },
   /** Its answers carry no time at all. */
   clockless: { capabilities: { ...remote, clock: "none" }, latency: [10, 80] },
+  /** As a directory that several machines share. */
+  file: { capabilities: { ...remote, sameClock: true, cheapReads: true }, isOfBoots: true, latency: [1, 20] },
   /** Its deletes honour no precondition, so that nobody deletes there. */
   keeps: { capabilities: { ...remote, clock: "coarse", deletes: false, writeSpacing: 1000 }, latency: [25, 150] },
 }

@@ -73,6 +73,8 @@ export class SimulatedStore {
   readonly #objects = new Map<string, Version>()
   /** When an object was last written, also one that is gone. */
   readonly #writtenAt = new Map<string, number>()
+  /** What the first process of each boot has left, by boot id. */
+  readonly #boots = new Map<string, number>()
   #faults: Active[] = []
   #versions = 0
 
@@ -115,9 +117,11 @@ export class SimulatedStore {
     this.#apply(null, ref, body)
   }
 
-  /** @internal What the store can do. */
-  get capabilities(): StoreCapabilities {
-    return this.profile.capabilities
+  /** @internal What the store can do for a process with this clock. */
+  capabilitiesBy({ bootId }: Clock): StoreCapabilities {
+    const { capabilities, isOfBoots } = this.profile
+    if (isOfBoots === undefined) return capabilities
+    return bootId === undefined ? { ...capabilities, clock: "none", sameClock: false } : { ...capabilities, bootId }
   }
 
   /** @internal What befalls a request that is sent now: one fault of each kind strikes it. */
@@ -155,11 +159,22 @@ export class SimulatedStore {
     this.#time.after(ms, callback)
   }
 
-  /** @internal The store's time, as an answer tells it; undefined where none does. */
-  stamp(skew: number): number | undefined {
+  /** @internal The store's time, as an answer tells it to a process with this clock; undefined where none does. */
+  stamp(skew: number, clock: Clock): number | undefined {
+    if (this.profile.isOfBoots) return this.#bootTime(clock)
     const now = this.#time.read().wall + skew
-    const { clock } = this.capabilities
-    return clock === "none" ? undefined : clock === "coarse" ? Math.floor(now / 1000) * 1000 : now
+    const { clock: kind } = this.profile.capabilities
+    return kind === "none" ? undefined : kind === "coarse" ? Math.floor(now / 1000) * 1000 : now
+  }
+
+  /** The first process of a boot leaves there by how much its wall clock is ahead of the boot clock. */
+  #bootTime(clock: Clock): number | undefined {
+    const { bootId } = clock
+    if (bootId === undefined) return undefined
+    const { wall, boot } = clock.read()
+    const offset = this.#boots.get(bootId) ?? wall - boot
+    this.#boots.set(bootId, offset)
+    return boot + offset
   }
 
   /** @internal The object as it stands. */
@@ -171,7 +186,7 @@ export class SimulatedStore {
   write(worker: string, ref: ObjectRef, expected: Generation, body: Uint8Array | undefined): Written {
     const there = this.look(ref)?.generation ?? ABSENT
     if (there !== expected || (body === undefined && expected === ABSENT)) return "refused"
-    const { writeSpacing } = this.capabilities
+    const { writeSpacing } = this.profile.capabilities
     const last = this.#writtenAt.get(address(ref)) ?? -Infinity
     if (writeSpacing > 0 && this.#time.mono() - last < writeSpacing) return "throttled"
     return { generation: this.#apply(worker, ref, body) }

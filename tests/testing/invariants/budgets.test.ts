@@ -1,7 +1,7 @@
 // Pins what is said of calls, waiters and requests, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
-import { acquired, asked, call, fault, gaveUp, key, told, waiting, work } from "./told.ts"
+import { acquired, asked, call, fault, gaveUp, key, lease, told, waiting, work } from "./told.ts"
 
 const { withinBudget, waitersAreServed, oneRequest } = invariants
 
@@ -59,6 +59,13 @@ describe("one request per waiter", () => {
     const requests = [asked(4, "a", 1, "b.1"), asked(4, "a", 1, "b.1"), asked(5, "c", 2, "b.1")]
     expect(told(oneRequest, ...waits, ...requests)).toEqual([])
     expect(told(oneRequest, asked(1, "a", 1, "stranger"), asked(2, "a", 1, "stranger"))).toEqual([])
+  })
+
+  it("counts a mark whose waiter gave up before it heard of it, where the store tells", () => {
+    const mark = (at: number, waiterId: string | null) => lease(at, "b", "a.1", 30_000, waiterId)
+    const lines = [mark(0, "b.1"), asked(1, "a", 1, "b.1"), mark(2, null), mark(3, "b.1"), waiting(4, "b")] as const
+    expect(told(oneRequest, ...lines, asked(5, "a", 1, "b.1"))).toEqual([])
+    expect(told(oneRequest, ...lines, asked(5, "a", 1, "b.1"), asked(6, "a", 1, "b.1"))).toHaveLength(1)
   })
 
   it("tells of a second one for the same wait", () => {

@@ -33,6 +33,20 @@ describe("no orphaned lease", () => {
     expect(told(noOrphans, { ...answer, storeTime: 0 }, ...owned, lease(40_000, "b", "b.1", 70_000))).toHaveLength(1)
   })
 
+  it("takes a time for that of who wrote it first, by what that one hears of the store's time", () => {
+    const heard = (worker: string, storeTime: number) =>
+      ({ kind: "answer", at: 0, worker, id: 1, outcome: "absent", ms: 1, storeTime }) as const
+    const owned = [heard("a", 1_000_000), heard("b", -1_000_000), acquired(0, "a", 1)] as const
+    const written = lease(0, "a", "a.1", 1_030_000)
+    const carried = lease(10_000, "b", "a.1", 1_030_000, "b.1")
+    const later = lease(29_000, "b", null)
+    expect(told(noOrphans, ...owned, written, carried, later)).toEqual([])
+    expect(told(noOrphans, ...owned, written, carried, { ...later, at: 40_000 })).toEqual([
+      "the lease of a on ledger=2fk ran out 10000 ms ago, and nothing befell it",
+    ])
+    expect(told(noOrphans, ...owned, lease(0, "b", "a.1", -970_000), { ...later, at: 40_000 })).toHaveLength(1)
+  })
+
   it("tells of one that ran out while its owner lived, as it shows: when another takes it, or at the end", () => {
     const owned = [acquired(0, "a", 1), lease(0, "a", "a.1", 30_000)]
     const message = "the lease of a on ledger=2fk ran out 10000 ms ago, and nothing befell it"

@@ -1,66 +1,24 @@
 /** What an operator does to a fleet, by scripts: deletes a record under its owner, leaves in its place what is none. */
-import { defineSandbox, unchecked } from "leasehold"
-import {
-  type CallLine,
-  isTraceLine,
-  type LockLine,
-  type Plan,
-  type TimedFault,
-  type TraceLine,
-  type WorkLine,
-} from "leasehold/testing"
+import type { CallLine, LockLine, TimedFault, TraceLine, WorkLine, Workload } from "leasehold/testing"
 import { describe, expect, it } from "vitest"
-import type { SimulateOptions } from "../../../src/testing/simulate/mod.ts"
-import { settingsOf } from "../../../src/testing/simulate/options.ts"
-import { runOnce } from "../../../src/testing/simulate/run.ts"
-import { planOf } from "../../../src/testing/simulate/seed.ts"
-
-interface Count {
-  n: number
-}
-
-const counter = defineSandbox({
-  name: "counter",
-  schema: unchecked<Count>(),
-  restore: ({ checkpoint }) => ({ n: checkpoint?.n ?? 0 }),
-  checkpoint: ({ n }) => ({ n }),
-})
+import { run } from "./scripted.ts"
 
 /** When an operator comes: before that one process alone has ever seen the key, from then on it is another's to use. */
 const comes = 60_000
 
-const workload: NonNullable<SimulateOptions<Count, Count>["workload"]> = async (world) => {
+const workload: Workload<{ n: number }, { n: number }> = async (world) => {
   const [first, second] = world.workers
   await (world.now() < comes ? first! : second!).use((state) => ++state.n, { durable: true, contention: "retry" })
 }
 
-interface Told {
-  readonly plan: Plan
-  readonly lines: readonly TraceLine[]
-  /** Milliseconds since the run began. */
-  readonly at: (line: TraceLine) => number
-}
-
-/** Runs a script on three right clocks and says what came of it, which breaks no invariant. */
-async function run(script: readonly TimedFault[]): Promise<Told> {
-  const settings = settingsOf({
-    ...{ sandbox: counter, seeds: 1, workload, script, keys: 1, store: "exact", duration: "3 min" },
-    clocks: { offset: 0, drift: 0 },
-    manager: { ttl: "30 s", minTenure: 0 },
-  })
-  const plan = { ...planOf(1, settings), pace: 300 }
-  const lines: TraceLine[] = []
-  const { violations } = await runOnce(plan, settings, (line) => isTraceLine(line) && lines.push(line))
-  expect(violations).toEqual([])
-  return { plan, lines, at: ({ at }) => at - lines[0]!.at }
-}
+const under = (script: readonly TimedFault[]) => run({ script, workload })
 
 const isAcquired = (line: TraceLine): line is LockLine => line.kind === "lock" && line.type === "Acquired"
 const isWork = (line: TraceLine): line is WorkLine => line.kind === "work" && line.edge === "began"
 
 describe("a record that is deleted under its owner", () => {
   it("is created at once by another process, which begins to work only when the owner's lease would be over", async () => {
-    const { lines, at } = await run([{ at: comes, kind: "deleteRecord", worker: null, key: "k1" }])
+    const { lines, at } = await under([{ at: comes, kind: "deleteRecord", worker: null, key: "k1" }])
     const created = lines.filter(isAcquired).find((line) => at(line) > comes)!
     expect(created).toMatchObject({ worker: "b", how: "created" })
     expect(at(created) - comes).toBeLessThan(2000)
@@ -72,7 +30,7 @@ describe("a record that is deleted under its owner", () => {
 describe("what is no record in a record's place", () => {
   it("is an error to every caller, and owned by nobody, until it is deleted by hand", async () => {
     const fault = { kind: "damageRecord", worker: null, key: "k1", leaves: "half", ms: 40_000 } as const
-    const { lines, at } = await run([{ at: comes, ...fault }])
+    const { lines, at } = await under([{ at: comes, ...fault }])
     const meanwhile = lines.filter((line) => at(line) > 75_000 && at(line) < 100_000)
     expect(meanwhile.filter(isAcquired)).toEqual([])
     const calls = meanwhile.filter((line): line is CallLine => line.kind === "call" && line.edge === "failed")

@@ -1,6 +1,7 @@
 /** Plans: what befalls a simulated fleet, drawn from a seed. */
 import { describe, expect, it } from "vitest"
 import { Draw } from "../../../src/testing/simulate/draw.ts"
+import type { StoreProfileName } from "../../../src/testing/simulate/mod.ts"
 import { drawPlan, faultKinds, type Plan, type PlanBounds } from "../../../src/testing/simulate/plan.ts"
 
 const bounds: PlanBounds = {
@@ -37,6 +38,17 @@ describe("a plan", () => {
     expect(Math.max(...clocks.map(({ rate }) => Math.abs(rate - 1)))).toBeCloseTo(0.05, 9)
     expect(Math.max(...clocks.map(({ wallOffset }) => Math.abs(wallOffset)))).toBe(3_600_000)
     for (const { faults, duration } of plans) for (const { at } of faults) expect(at >= 0 && at < duration).toBe(true)
+  })
+
+  it("puts workers together on machines only where the store's time is that of a boot, and then one, some or all", () => {
+    const machinesOf = (store: StoreProfileName) =>
+      Array.from({ length: 60 }, (_, seed) => Object.values(drawPlan(seed, { ...bounds, stores: [store] }).workers))
+    const counts = (store: StoreProfileName) =>
+      new Set(machinesOf(store).map((clocks) => new Set(clocks.map(({ machine }) => machine)).size))
+    expect(counts("gcs")).toEqual(new Set([3]))
+    expect(counts("file")).toEqual(new Set([1, 2, 3]))
+    for (const clocks of machinesOf("file"))
+      for (const one of clocks) expect(one).toEqual(clocks.find(({ machine }) => machine === one.machine))
   })
 
   it("often makes a pause end just where a lease does", () => {

@@ -9,19 +9,22 @@ import { drawStoreFault, type StoreFault, storeFaultKinds } from "../../../src/t
 import { generationStyles, type StoreProfileName } from "../../../src/testing/simulated-store/profile.ts"
 import { SimulatedStore } from "../../../src/testing/simulated-store/store.ts"
 
-describe.each(["exact", "memory", "clockless", "gcs", "keeps"] as const)("a calm simulated store, as %s", (profile) => {
-  const time = new VirtualTime({ maxSteps: 50_000_000 })
-  const places = new Map<string, SimulatedStore>()
-  const make = (place: string): LeaseStore & CheckpointStore => {
-    let store = places.get(place)
-    if (store === undefined) places.set(place, (store = new SimulatedStore({ time, chance: new Draw(1), profile })))
-    return store.connect("a", time)
-  }
-  const cases = conformance(make, { clock: time, deletes: profile !== "keeps", names: 1003 })
-  it.each(cases)("$name", async ({ run }) => {
-    await expect(time.runUntil(run())).resolves.toBeUndefined()
-  })
-})
+describe.each(["exact", "memory", "clockless", "file", "gcs", "keeps"] as const)(
+  "a calm simulated store, as %s",
+  (profile) => {
+    const time = new VirtualTime({ maxSteps: 50_000_000 })
+    const places = new Map<string, SimulatedStore>()
+    const make = (place: string): LeaseStore & CheckpointStore => {
+      let store = places.get(place)
+      if (store === undefined) places.set(place, (store = new SimulatedStore({ time, chance: new Draw(1), profile })))
+      return store.connect("a", time)
+    }
+    const cases = conformance(make, { clock: time, deletes: profile !== "keeps", names: 1003 })
+    it.each(cases)("$name", async ({ run }) => {
+      await expect(time.runUntil(run())).resolves.toBeUndefined()
+    })
+  },
+)
 
 const ref: ObjectRef = { area: "leases", name: "k" }
 const body = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -219,6 +222,32 @@ describe("a simulated store", () => {
     world.host.kill()
     await world.time.advance(10_000)
     expect(heard).toEqual(["applied"])
+  })
+
+  it("tells where it is like a directory the time of the reader's boot, when that one looks, and one for all of a boot", async () => {
+    const { time, store } = new World("file")
+    const hosts = [
+      new VirtualHost(time, { name: "m1", wallOffset: 5000 }),
+      new VirtualHost(time, { name: "m1", wallOffset: 9000 }),
+      new VirtualHost(time, { name: "m2", wallOffset: -5000 }),
+      new VirtualHost(time, { name: "m3", bootClock: false }),
+    ] as const
+    const ahead = async (host: VirtualHost): Promise<number | undefined> => {
+      const read = store.connect("a", host).read(ref, { limit: 100, deadline: 90_000 })
+      const { storeTime } = await time.runUntil(read)
+      return storeTime === undefined ? undefined : storeTime - time.read().wall
+    }
+    expect(await Promise.all(hosts.slice(0, 1).map(ahead))).toEqual([5000])
+    expect([await ahead(hosts[1]), await ahead(hosts[2]), await ahead(hosts[3])]).toEqual([5000, -5000, undefined])
+    const wire = store.connect("a", hosts[0])
+    const read = wire.read(ref, { limit: 100, deadline: 90_000 })
+    hosts[0].pause()
+    await time.advance(40_000)
+    hosts[0].resume()
+    expect((await time.runUntil(read)).storeTime).toBe(time.read().wall + 5000)
+    expect(wire.capabilities).toMatchObject({ clock: "exact", bootId: hosts[0].bootId, sameClock: true })
+    expect(store.connect("a", hosts[3]).capabilities).toMatchObject({ clock: "none", sameClock: false })
+    expect(store.connect("a", hosts[3]).capabilities).not.toHaveProperty("bootId")
   })
 
   it("takes one write a second for an object where it is like GCS", async () => {

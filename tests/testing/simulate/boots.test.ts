@@ -1,0 +1,67 @@
+/** Fleets on a store whose time is that of a boot: machines with clocks of their own, and reboots, by scripts. */
+import type { LockLine, TraceLine, WorkLine, Workload } from "leasehold/testing"
+import { describe, expect, it } from "vitest"
+import { run } from "./scripted.ts"
+
+const isAcquired = (line: TraceLine): line is LockLine => line.kind === "lock" && line.type === "Acquired"
+const restored = (lines: readonly TraceLine[]): readonly WorkLine[] =>
+  lines.filter((line): line is WorkLine => line.kind === "work" && line.work === "restore" && line.edge === "began")
+
+type Count = { n: number }
+
+/** Each of the workers has its turn, a minute long; the second changes nothing. */
+const inTurns: Workload<Count, Count> = async (world) => {
+  const turn = Math.min(2, Math.floor(world.now() / 60_000))
+  const worker = world.workers.find(({ name }) => name === "abc"[turn])
+  await worker?.use((state) => (turn === 1 ? 0 : ++state.n), { contention: "retry", durable: true })
+}
+
+describe("a fleet on a store whose time is that of a boot", () => {
+  it("hands over from machine to machine, whose clocks know nothing of each other", async () => {
+    const { lines } = await run({ script: [], workload: inTurns, store: "file" })
+    expect(lines.filter(isAcquired).map(({ worker, how }) => `${worker} ${how}`)).toEqual([
+      "a created",
+      "b granted",
+      "c granted",
+    ])
+  })
+
+  it("takes over from a machine that was rebooted with a wrong clock only when its lease was over by any clock", async () => {
+    const { lines, at } = await run({
+      script: [{ at: 55_000, kind: "reboot", worker: "a", ms: 60_000, wall: 3_600_000 }],
+      ...{ workload: inTurns, store: "file" },
+    })
+    const [, taken] = lines.filter(isAcquired)
+    expect(taken).toMatchObject({ worker: "b", how: "takeover" })
+    expect(at(taken!)).toBeGreaterThan(55_000 + 20_000)
+  })
+
+  it("ends all processes of a machine with it", async () => {
+    const machines = ["m1", "m2", "m1"] as const
+    const script = [{ at: 30_000, kind: "reboot", worker: "a", ms: 1000, wall: 0 }] as const
+    const { lines } = await run({ script, workload: inTurns, store: "file", machines })
+    const crashes = lines.flatMap((line) => (line.kind === "fault" && line.fault === "crash" ? [line.worker] : []))
+    expect(crashes).toEqual(["a", "c"])
+  })
+
+  it("suspends all processes of a machine with it", async () => {
+    const machines = ["m1", "m2", "m1"] as const
+    const script = [{ at: 30_000, kind: "suspend", worker: "c", ms: 1000 }] as const
+    const { lines } = await run({ script, workload: inTurns, store: "file", machines })
+    const asleep = lines.flatMap((line) => (line.kind === "fault" && line.fault === "suspend" ? [line.worker] : []))
+    expect(new Set(asleep)).toEqual(new Set(["a", "c"]))
+  })
+
+  it("never goes back behind a token, though its record was deleted by hand and the clock set back", async () => {
+    const { lines } = await run({
+      script: [
+        { at: 110_000, kind: "reboot", worker: "a", ms: 15_000, wall: -3_600_000 },
+        { at: 112_000, kind: "deleteRecord", worker: null, key: "k1" },
+      ],
+      ...{ workload: inTurns, store: "file", machines: ["m1", "m1", "m1"] as const },
+    })
+    const tokens = restored(lines).map(({ worker, token }) => ({ worker, token }))
+    expect(tokens.map(({ worker }) => worker).join("")).toContain("abc")
+    expect(tokens).toEqual(tokens.toSorted((one, other) => one.token - other.token))
+  })
+})

@@ -1,0 +1,47 @@
+/** Runs of a counter under a script: what their traces tell, and that no invariant is broken. */
+import { defineSandbox, unchecked } from "leasehold"
+import { isTraceLine, type StoreProfileName, type TimedFault, type TraceLine, type Workload } from "leasehold/testing"
+import { expect } from "vitest"
+import { settingsOf } from "../../../src/testing/simulate/options.ts"
+import { runOnce } from "../../../src/testing/simulate/run.ts"
+import { planOf } from "../../../src/testing/simulate/seed.ts"
+
+interface Count {
+  n: number
+}
+
+const counter = defineSandbox({
+  name: "counter",
+  schema: unchecked<Count>(),
+  restore: ({ checkpoint }) => ({ n: checkpoint?.n ?? 0 }),
+  checkpoint: ({ n }) => ({ n }),
+})
+
+/** What a script is run on. */
+interface Run {
+  readonly script: readonly TimedFault[]
+  readonly workload: Workload<Count, Count>
+  readonly store?: StoreProfileName
+  /** On which machine each of the workers a, b, c is; default: each on its own. */
+  readonly machines?: readonly [string, string, string]
+}
+
+/** Runs a script on right clocks and one key, for three minutes. */
+export async function run({ script, workload, store = "exact", machines = ["m1", "m2", "m3"] }: Run): Promise<{
+  readonly lines: readonly TraceLine[]
+  /** Milliseconds since the run began. */
+  readonly at: (line: TraceLine) => number
+}> {
+  const settings = settingsOf({
+    ...{ sandbox: counter, seeds: 1, workload, script, keys: 1, store, duration: "3 min" },
+    clocks: { offset: 0, drift: 0 },
+    manager: { ttl: "30 s", minTenure: 0 },
+  })
+  const right = { wallOffset: 0, rate: 1, bootClock: true }
+  const workers = Object.fromEntries(machines.map((machine, index) => ["abc"[index]!, { ...right, machine }]))
+  const lines: TraceLine[] = []
+  const plan = { ...planOf(1, settings), workers, pace: 300 }
+  const { violations } = await runOnce(plan, settings, (line) => isTraceLine(line) && lines.push(line))
+  expect(violations).toEqual([])
+  return { lines, at: ({ at }) => at - lines[0]!.at }
+}
