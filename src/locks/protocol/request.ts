@@ -40,17 +40,31 @@ export function ownersTurnSurely(state: Pick<LockState, "config" | "view">, at: 
 }
 
 /**
- * From when on a waiter may write this version: owners go first. Behind an owner that renews more often than that, a
- * waiter would never have its turn: it writes between two renewals, later than an owner that was held up would. After
- * another waiter's write, or a 429, the owner may be held up: it has its turn before any waiter has one again.
+ * From when on a waiter may write this version: owners go first. After another waiter's write, or a 429, the owner may be
+ * held up: it has its turn before any waiter has one again.
  */
 export function waitersTurn(draft: Draft): Instant {
   const { config, now, view } = draft
-  const renewal = renewalAfter(view?.record?.owner?.ttlMs ?? Infinity, 0) / config.spacing
-  const short: readonly [number, number] = [1.2, Math.max(1.4, renewal - 0.2)]
   const isHeldUp = view?.crowded === true || !writtenByOwner(view?.record)
-  const [from, to] = isHeldUp ? [2.5, 3.5] : renewal > 3 ? [2, 3] : short
+  const [from, to] = isHeldUp ? [2.5, 3.5] : renewsOften(draft) ? betweenRenewals(draft) : [2, 3]
   return afterLastWrite(draft, instant(now), (from + now.draw * (to - from)) * config.spacing)
+}
+
+/** Whether the owner writes more often than waiters may. */
+export function renewsOften({ config, view }: Draft): boolean {
+  return renewalAfter(view?.record?.owner?.ttlMs ?? Infinity, 0) <= 3 * config.spacing
+}
+
+/**
+ * Behind an owner that renews more often than waiters write, these would never have their turn: they write before its next
+ * renewal. One that comes later than that lets the renewal by, which the owner has no time to repeat. In spacings.
+ */
+function betweenRenewals({ config, now, view }: Draft): readonly [number, number] {
+  const ttl = view?.record?.owner?.ttlMs ?? Infinity
+  const end = Math.max(1.4, renewalAfter(ttl, 0) / config.spacing - 0.2)
+  if (view === undefined || elapsed(view.lastWrite, now) <= end * config.spacing) return [1.2, end]
+  const passed = (renewalAfter(ttl, 1) + view.vague) / config.spacing + 1.2
+  return [passed, passed + 1]
 }
 
 /** Whether the last write was the owner's, as far as is known: its lease counts from its own writes. */

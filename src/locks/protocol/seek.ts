@@ -11,10 +11,10 @@ import { beginClearing } from "./clear.ts"
 import { stillRemembered, timeProblem } from "./over.ts"
 import { beginOwning, forceRenewal } from "./own.ts"
 import { cancelled, contention, elsewhere, timedOut, tooNew } from "./refusals.ts"
-import { backoff, ownersTurn, waitersTurn } from "./request.ts"
+import { backoff, ownersTurn, renewsOften, waitersTurn } from "./request.ts"
 import { ownerStanding, waiterStanding } from "./standing.ts"
 import type { Act, Attempt, Draft, Input, Phase, SentWrite, View } from "./state.ts"
-import { elapsed, instant, type Instant, past, plus, storeNow } from "./time.ts"
+import { earlier, elapsed, instant, type Instant, past, plus, storeNow } from "./time.ts"
 import { sightOf } from "./view.ts"
 
 type Seeking = Extract<Phase, { name: "seeking" }>
@@ -22,6 +22,9 @@ type Owning = Extract<Phase, { name: "owning" }>
 
 /** Where writes are spaced, a wait shorter than this can't be served: it would only cost the owner renewals. */
 const SHORTEST_WAIT = 4000
+/** Where reads aren't cheap, a look comes after one to two of these. */
+const SHORTEST_POLL = 1000
+
 /** Starts an attempt: a read first, unless my own release is the last version known. */
 export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquire" }>): void {
   const { type: _, waitedMs = 0, ...options } = input
@@ -150,7 +153,15 @@ function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
   }
   if (attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
   if (!mayMark(draft, attempt)) return poll(draft)
-  next(draft, "mark", waitersTurn(draft))
+  mark(draft, mine === "mine" || renewsOften(draft))
+}
+
+/** Whoever may be granted the key meanwhile, or will find it renewed, looks again before a turn that is far off. */
+function mark(draft: Draft, looks: boolean): void {
+  const at = waitersTurn(draft)
+  const before = plus(at, -SHORTEST_POLL)
+  if (!looks || past(before, draft.now)) next(draft, "mark", at)
+  else next(draft, "read", earlier(before, plus(draft.now, 2 * SHORTEST_POLL)))
 }
 
 /** My mark stands unchanged for half its life. */
@@ -184,7 +195,7 @@ function poll(draft: Draft): void {
   const { cheapReads } = draft.config
   const delay = cheapReads
     ? Math.min(1000, 10 * 2 ** phase.polls) * (0.5 + draft.now.draw / 2)
-    : 1000 * (1 + draft.now.draw)
+    : SHORTEST_POLL * (1 + draft.now.draw)
   const at = plus(draft.now, delay)
   draft.phase = { ...phase, next: { act: "read", at }, polls: Math.min(phase.polls + 1, 10) }
 }

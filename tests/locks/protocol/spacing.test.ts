@@ -73,6 +73,41 @@ describe("rule 13: spacing", () => {
     }
   })
 
+  it("a waiter that comes when such an owner's renewal is due lets it by", () => {
+    for (let seed = 0; seed < 50; seed++) {
+      const random = new SeededRandom(seed)
+      const world = new World({ clock: "exact", draw: () => random.next() })
+      const a = world.owner("a", { ttl: 6000 })
+      world.until(() => a.count("Renewed") === 1)
+      world.advance(1700 + 300 * random.next())
+      const b = world.process("b", { ttl: 6000 })
+      world.send(b, acquire())
+      world.until(() => a.count("Renewed") === 2)
+      expect(b.count("Waiting")).toBe(0)
+      world.until(() => b.count("Waiting") > 0)
+      expect(a.count("Degraded") + a.count("Lost")).toBe(0)
+    }
+  })
+
+  it("a waiter goes on looking for a grant while its mark's refresh waits for its turn", () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const { world } = chancy(seed)
+      const a = world.owner("a", { ttl: 6000 })
+      const b = world.waiter("b", { ttl: 6000 }, { budgetMs: undefined })
+      const marked = world.requests.length
+      for (let minutes = 0; minutes < 3; minutes++) {
+        world.advance(60_000)
+        const looks = world.requests
+          .slice(marked)
+          .filter(({ process }) => process === b)
+          .map(({ sentAt }) => sentAt)
+        for (const [i, at] of looks.slice(1).entries()) expect(at - looks[i]!).toBeLessThan(2500)
+        expect(b.count("Waiting")).toBe(1)
+      }
+      expect(a.count("Lost")).toBe(0)
+    }
+  })
+
   it("owners first: three clients with short budgets starve no renewal", () => {
     for (const ttl of [10_000, 30_000]) {
       for (let seed = 0; seed < 5; seed++) {
