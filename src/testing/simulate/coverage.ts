@@ -35,11 +35,13 @@ const moves: readonly Move[] = nodes.flatMap((node) => {
 })
 
 /**
- * What the chart allows and its shell does never, or in no order of turns: a lock is cancelled by the chart alone, which
- * then is in `reconciling`; a call that wants a sandbox no more lets go of it before the chart's own time for the acquire
- * is over; and a lock that was cancelled releases what it gets by itself, unless both come in one turn of the event loop.
+ * What no fleet comes to, though the chart draws it and other ways lead there (tests/testing/simulate/coverage.test.ts goes
+ * them): a lock that is made elsewhere may cancel by itself, or keep nobody's time; and a process may begin to drain in the very
+ * turn of the event loop in which a lock settles. Locks of ours cancel only when the chart asks for it, which then is in
+ * `reconciling`, and end before the chart's own time for the acquire is over; whatever befalls a process of a fleet, or comes to
+ * it, comes in a turn of its own.
  */
-const never: ReadonlySet<string> = new Set([
+export const outOfReach: ReadonlySet<string> = new Set([
   "acquiring.trying -> released.cancelled",
   "waiting.watching -> released.cancelled",
   "acquiring.reconciling -> released.timedOut",
@@ -48,7 +50,7 @@ const never: ReadonlySet<string> = new Set([
 
 /** The names of all states and transitions that runs can come to and that can be seen. */
 export const chartParts: readonly string[] = [
-  ...new Set([...states, ...moves.map(({ name }) => name)].filter((name) => !never.has(name))),
+  ...new Set([...states, ...moves.map(({ name }) => name)].filter((name) => !outOfReach.has(name))),
 ]
 
 /** Watches the states of a trace. */

@@ -45,6 +45,7 @@ const inOrder = (faults: readonly TimedFault[]): readonly TimedFault[] => faults
 function smaller(fault: TimedFault): TimedFault[] {
   const { on, ...atOnce } = fault
   const simpler: TimedFault[] = on === undefined ? [] : [atOnce]
+  if ("wall" in fault && fault.wall !== 0) simpler.push({ ...fault, wall: 0 })
   if ("ms" in fault && Math.abs(fault.ms) > 1000) simpler.push({ ...fault, ms: Math.trunc(fault.ms / 2) })
   if (fault.at % 1000 > 0) simpler.push({ ...fault, at: Math.floor(fault.at / 1000) * 1000 })
   return simpler
