@@ -173,7 +173,7 @@ function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | und
   draft.phase = { name: "owning", hold: hurried(draft, { ...hold, bounds, readBackAt: undefined }) }
 }
 
-/** Only a renewal that was first sent after the clocks last diverged ends suspicion. */
+/** Only a renewal that was first sent after the clocks last diverged ends suspicion; an earlier one tells its deadline. */
 function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound): void {
   const recovered = hold.degraded || hold.suspect
   const next: Hold = {
@@ -189,7 +189,7 @@ function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound): void 
   }
   draft.phase = { name: "owning", hold: hurried(draft, next) }
   if (past(bound.deadline, draft.now)) return lose(draft, next, "expired")
-  if (!next.suspect) tell(draft, recovered ? "Recovered" : "Renewed", next)
+  tell(draft, next.suspect ? "Suspect" : recovered ? "Recovered" : "Renewed", next)
 }
 
 /** Under half a ttl left, or still in doubt, or still to be raised: renew at once. */

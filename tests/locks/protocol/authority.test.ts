@@ -14,6 +14,10 @@ const holdOf = ({ state }: ProcessModel): Extract<LockState["phase"], { name: "o
 const deadline = (process: ProcessModel): number =>
   Math.min(...holdOf(process).bounds.map((bound) => bound.deadline.mono))
 
+/** What its doubts said of that end, as a wall time. */
+const doubted = ({ events }: ProcessModel): readonly number[] =>
+  events.flatMap((event) => (event.type === "Suspect" ? [event.deadline] : []))
+
 describe("rule 3: the store's time", () => {
   it("a sample is the answer's time plus what passed since the request was sent", () => {
     const world = new World({ clock: "exact" })
@@ -322,8 +326,11 @@ describe("rule 5: holding", () => {
     world.answer(renewal)
     expect(a.types).toEqual(["Acquired", "Suspect"])
     expect(a.holds(world.at)).toBe(false)
+    const [first] = doubted(a)
     world.until(() => a.holds(world.at))
+    expect(a.types.slice(0, 3)).toEqual(["Acquired", "Suspect", "Suspect"])
     expect(a.count("Recovered")).toBe(1)
+    expect(doubted(a)[1]).toBeGreaterThan(first!)
   })
 
   it("a suspicion that no renewal ends becomes a loss at the deadline", () => {
