@@ -106,6 +106,7 @@ class Fleet<S, C> {
     await time.advance(this.#plan.duration)
     this.#heal()
     await this.#within(Promise.all(clients), "a call of the workload")
+    await this.#settle()
     await this.#look()
     await this.#end()
     return time.mono() - this.#epoch
@@ -243,6 +244,12 @@ class Fleet<S, C> {
     } catch (error) {
       if (!isExpected(error)) this.#parts.onFailure(what, `the ${what} threw ${describe(error)}`)
     }
+  }
+
+  /** An owner whose record was deleted by hand finds out when it renews, at the latest. */
+  async #settle(): Promise<void> {
+    const { faults, times } = this.#plan
+    if (faults.some(isOperatorFault)) await this.#time.advance(times.ttl)
   }
 
   async #look(): Promise<void> {
