@@ -8,22 +8,16 @@ import type { SandboxDefinition } from "../../actors/sandbox.ts"
 import { appliedWrite } from "../../inspector/applied.ts"
 import { TraceRecorder } from "../../inspector/recorder.ts"
 import type { TraceLine } from "../../inspector/trace.ts"
-import { LockError } from "../../locks/errors.ts"
-import { encodeName, sandboxLockKey } from "../../locks/keys.ts"
-import type { ObjectRef } from "../../locks/store.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
 import type { StoreFault } from "../simulated-store/faults.ts"
-import { Operator } from "../simulated-store/operator.ts"
 import { SimulatedStore } from "../simulated-store/store.ts"
-import { Stranger } from "../simulated-store/stranger.ts"
 import { Draw } from "./draw.ts"
-import { type OperatorFault, operatorKinds, type StrangerFault } from "./faults.ts"
-import { isHookFailure } from "./hook-faults.ts"
+import { describe, isExpected } from "./expected.ts"
+import { Intruders, type Intrusion, isIntrusion, isOperation } from "./intruders.ts"
 import { Machine } from "./machine.ts"
-import { Member, ProcessGone } from "./member.ts"
+import { Member } from "./member.ts"
 import { Moments } from "./moments.ts"
 import { type Fault, isOfStore, type Plan, type PlannedClock, type TimedFault } from "./plan.ts"
-import { TrappedCallError } from "./traps.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
 
 /** What a run is made of beside its plan. */
@@ -57,8 +51,7 @@ class Fleet<S, C> {
   readonly #time: VirtualTime
   readonly #recorder: TraceRecorder
   readonly #store: SimulatedStore
-  readonly #strangers: readonly [keeps: Stranger, drops: Stranger]
-  readonly #operator: Operator
+  readonly #intruders: Intruders
   readonly #members: ReadonlyMap<string, Member<S, C>>
   readonly #world: SimulatedWorld<S, C>
   readonly #moments = new Moments()
@@ -83,13 +76,9 @@ class Fleet<S, C> {
       chance: new Draw(seed, "store"),
       onApplied: (write) => this.#recorder.applied(appliedWrite(write)),
     })
-    const now = (): number => this.#time.read().wall
-    const slow = new Draw(seed, "stranger").pick([0, 500, 4000])
-    this.#strangers = [
-      new Stranger("stranger-1", { store: this.#store, now, keeps: true }),
-      new Stranger("stranger-2", { store: this.#store, now: () => now() - slow, keeps: false }),
-    ]
-    this.#operator = new Operator(this.#store)
+    this.#intruders = new Intruders({
+      ...{ sandbox: parts.sandbox.name, seed, time: this.#time, store: this.#store, recorder: this.#recorder },
+    })
     const clocks = Object.entries(plan.workers)
     const machines = new Map(clocks.map(([, { machine }]) => [machine, new Machine(machine)]))
     this.#members = new Map(
@@ -106,7 +95,8 @@ class Fleet<S, C> {
     await time.advance(this.#plan.duration)
     this.#heal()
     await this.#within(Promise.all(clients), "a call of the workload")
-    await this.#settle()
+    // An owner whose record was deleted by hand finds out when it renews, at the latest.
+    if (this.#plan.faults.some(isOperation)) await time.advance(this.#plan.times.ttl)
     await this.#look()
     await this.#end()
     return time.mono() - this.#epoch
@@ -132,36 +122,12 @@ class Fleet<S, C> {
     const member = worker === null ? undefined : this.#members.get(worker)
     if (worker !== null && (member === undefined || !(member.isAlive || isStoreFault(fault)))) return
     this.#recorder.fault(kind, { ...(worker !== null && { worker }), detail })
-    if (fault.kind === "stranger") this.#strangerOf(fault.keeps).move(this.#recordOf(fault.key), fault.move)
-    else if (isOperatorFault(fault)) this.#operate(fault)
+    if (isIntrusion(fault)) this.#intruders.act(fault)
     else if (isStoreFault(fault)) this.#store.inject(fault)
     else this.#befall(member!, fault)
   }
 
-  /** There are two: one that keeps what it doesn't know, and one that drops it. */
-  #strangerOf(keeps: boolean): Stranger {
-    return keeps ? this.#strangers[0] : this.#strangers[1]
-  }
-
-  #operate(fault: OperatorFault): void {
-    const record = this.#recordOf(fault.key)
-    if (fault.kind === "deleteRecord") return this.#operator.delete(record)
-    this.#operator.damage(record, fault.leaves)
-    this.#time.after(fault.ms, () => this.#mend(fault.key))
-  }
-
-  #mend(key: string): void {
-    const record = this.#recordOf(key)
-    if (!this.#operator.hasToMend(record)) return
-    this.#recorder.fault("mendRecord", { detail: { key } })
-    this.#operator.mend(record)
-  }
-
-  #recordOf(key: string): ObjectRef {
-    return { area: "leases", name: encodeName(sandboxLockKey(this.#parts.sandbox.name, key)) }
-  }
-
-  #befall(member: Member<S, C>, fault: Exclude<Fault, StoreFault | StrangerFault | OperatorFault>): void {
+  #befall(member: Member<S, C>, fault: Exclude<Fault, StoreFault | Intrusion>): void {
     switch (fault.kind) {
       case "crash":
         member.kill()
@@ -218,8 +184,7 @@ class Fleet<S, C> {
     this.#moments.clear()
     this.#recorder.fault("heal")
     this.#store.heal()
-    for (const key of this.#plan.keys) this.#mend(key)
-    for (const key of this.#plan.keys) for (const stranger of this.#strangers) stranger.goes(this.#recordOf(key))
+    for (const key of this.#plan.keys) this.#intruders.leave(key)
     for (const member of this.#members.values()) {
       member.hooks?.clear()
       member.thaw()
@@ -244,12 +209,6 @@ class Fleet<S, C> {
     } catch (error) {
       if (!isExpected(error)) this.#parts.onFailure(what, `the ${what} threw ${describe(error)}`)
     }
-  }
-
-  /** An owner whose record was deleted by hand finds out when it renews, at the latest. */
-  async #settle(): Promise<void> {
-    const { faults, times } = this.#plan
-    if (faults.some(isOperatorFault)) await this.#time.advance(times.ttl)
   }
 
   async #look(): Promise<void> {
@@ -336,15 +295,3 @@ class Fleet<S, C> {
 }
 
 const isStoreFault = (fault: Fault): fault is StoreFault => isOfStore(fault.kind)
-
-const isOperatorFault = (fault: Fault): fault is OperatorFault =>
-  (operatorKinds as readonly string[]).includes(fault.kind)
-
-/** The library's own errors, and those that the run itself makes. */
-const isExpected = (error: unknown): boolean =>
-  error instanceof LockError ||
-  error instanceof ProcessGone ||
-  error instanceof TrappedCallError ||
-  isHookFailure(error)
-
-const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? String(error)) : String(error))
