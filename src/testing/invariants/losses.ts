@@ -85,6 +85,7 @@ export const noOrphans: Invariant = {
     const faults = new Faults()
     const times = new StoreTimes()
     const terms = new Map<string, Term>()
+    /** By incarnation, while it lives. */
     const workers = new Map<string, string>()
     const judge = ({ write: { lease, name }, until }: Term, at: number): void => {
       const worker = lease.ownerId === null ? undefined : workers.get(lease.ownerId)
@@ -105,6 +106,8 @@ export const noOrphans: Invariant = {
     return {
       line(line) {
         times.take(line)
+        const ended = endedLife(line)
+        if (ended !== undefined) for (const [id, worker] of workers) if (worker === ended) workers.delete(id)
         if (line.kind === "fault") faults.note(line)
         else if (line.kind === "lock") workers.set(line.ownerId, line.worker)
         else if (line.kind === "applied" && line.area === "leases") {

@@ -33,6 +33,11 @@ describe("no orphaned lease", () => {
     expect(told(noOrphans, { ...answer, storeTime: 0 }, ...owned, lease(40_000, "b", "b.1", 70_000))).toHaveLength(1)
   })
 
+  it("asks nothing of a process that died, however long ago that was", () => {
+    const owned = [acquired(0, "a", 1), lease(0, "a", "a.1", 30_000), fault(20_000, "a", "crash")] as const
+    expect(told(noOrphans, ...owned, lease(500_000, "b", "b.1", 530_000))).toEqual([])
+  })
+
   it("takes a time for that of who wrote it first, by what that one hears of the store's time", () => {
     const heard = (worker: string, storeTime: number) =>
       ({ kind: "answer", at: 0, worker, id: 1, outcome: "absent", ms: 1, storeTime }) as const
