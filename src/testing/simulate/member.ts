@@ -2,17 +2,18 @@
  * One process of a simulated fleet, over all its lives: each an incarnation with a clock, a connection to the store and a
  * manager of its own. Owns how a process starts, ends and is called; what befalls it, and when, is the fleet's to say.
  */
-import { type RestoreOptions, SandboxManager } from "../../actors/manager.ts"
+import type { RestoreOptions, SandboxManager } from "../../actors/manager.ts"
 import type { HookContext, Sandbox, SandboxDefinition, UseOptions } from "../../actors/sandbox.ts"
 import type { TraceRecorder, WorkerRecorder } from "../../inspector/recorder.ts"
 import { sandboxLockKey } from "../../locks/keys.ts"
 import { millis } from "../../locks/options.ts"
 import type { CheckpointStore, LeaseStore } from "../../locks/store.ts"
-import { VirtualHost } from "../../runtime/virtual-host.ts"
+import type { VirtualHost } from "../../runtime/virtual-host.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
 import { HookFaults } from "./hook-faults.ts"
 import type { Machine } from "./machine.ts"
 import type { PlannedClock, PlannedTimes } from "./plan.ts"
+import { SimulatedProcess } from "./process.ts"
 
 /** What a call rejects with whose process was killed: a caller elsewhere sees its connection break. */
 export class ProcessGone extends Error {
@@ -38,12 +39,9 @@ export interface MemberParts<S, C> {
 export type CallOptions = RestoreOptions & Pick<UseOptions, "durable">
 
 interface Life<S, C> {
-  readonly host: VirtualHost
+  readonly process: SimulatedProcess
   readonly hooks: HookFaults
   readonly sandbox: SandboxDefinition<S, C>
-  /** Undefined until it has started. */
-  manager: SandboxManager | undefined
-  readonly gone: PromiseWithResolvers<never>
   /** It takes no new calls. */
   leaving: boolean
 }
@@ -51,6 +49,7 @@ interface Life<S, C> {
 /** What a process has between being asked to end and being killed. */
 const graceOf = ({ settleWithin, checkpointWithin }: PlannedTimes): number => settleWithin + checkpointWithin + 5000
 
+/** A life whose manager has started. */
 type Up<S, C> = Life<S, C> & { readonly manager: SandboxManager }
 type Asked = Parameters<WorkerRecorder["call"]>[0]
 type Recorded = <A>(asked: Asked, call: () => Promise<A>) => Promise<A>
@@ -81,7 +80,7 @@ export class Member<S, C> {
 
   /** It runs and takes calls. */
   get isUp(): boolean {
-    return this.#life?.manager !== undefined && !this.#life.leaving
+    return this.#life?.process.manager !== undefined && !this.#life.leaving
   }
 
   /** It is there, ready or not. */
@@ -91,7 +90,7 @@ export class Member<S, C> {
 
   /** Timers that its present life has set and that haven't run. */
   get pendingTimers(): number {
-    return this.#life?.host.pendingTimers ?? 0
+    return this.#life?.process.host.pendingTimers ?? 0
   }
 
   /** What its hooks are about to do wrong. */
@@ -104,25 +103,14 @@ export class Member<S, C> {
     if (this.#life !== undefined) return
     const life = this.#born()
     const { name, times, connect, onError } = this.#parts
-    const incarnation = { id: `${name}.${this.#lives}` }
-    const store = this.#recorder.store(connect(name, life.host))
-    while (this.#isPresent(life) && life.manager === undefined) {
+    const { process, sandbox } = life
+    const store = this.#recorder.store(connect(name, process.host))
+    const { inspect } = this.#recorder
+    const options = { store, onError, sandboxes: [sandbox], inspect, ...times, killGrace: graceOf(times) }
+    while (process.isAlive && process.manager === undefined) {
       try {
-        const start = (): Promise<SandboxManager> =>
-          SandboxManager.start({
-            ...{
-              store,
-              incarnation,
-              onError,
-              clock: life.host,
-              sandboxes: [life.sandbox],
-              inspect: this.#recorder.inspect,
-            },
-            ...times,
-            killGrace: graceOf(times),
-          })
-        life.manager = await this.#orGone(life, this.#recorder.call({ call: "start" }, start))
-        this.#recorder.locks(life.manager.events$)
+        const started = this.#recorder.call({ call: "start" }, () => process.start(options))
+        this.#recorder.locks((await process.orGone(started)).manager.events$)
       } catch (error) {
         if (error instanceof ProcessGone) return
         onError(error)
@@ -136,26 +124,22 @@ export class Member<S, C> {
     const life = this.#life
     if (life === undefined) return
     this.#life = undefined
-    life.host.kill()
-    life.gone.reject(new ProcessGone(`the process ${this.name}.${this.#lives} is gone`))
+    life.process.kill()
   }
 
   /** Lets the present life end in peace, then kills it. Settles with what is stuck. */
   async leave(): Promise<readonly string[]> {
     const life = this.#life
-    if (life?.manager === undefined || life.leaving) return []
+    if (life?.process.manager === undefined || life.leaving) return []
     life.leaving = true
+    const { process } = life
     try {
-      await this.#up()
-      const { manager } = life
+      const { manager } = await this.#up()
       const budget = graceOf(this.#parts.times)
       const draining = this.#recorder.call({ call: "drain", budget }, () => manager.drain())
-      const { stuck } = await this.#orGone(life, draining)
+      const { stuck } = await process.orGone(draining)
       if (stuck.length > 0) return stuck
-      await this.#orGone(
-        life,
-        this.#recorder.call({ call: "close" }, async () => manager[Symbol.asyncDispose]()),
-      )
+      await process.orGone(this.#recorder.call({ call: "close" }, async () => manager[Symbol.asyncDispose]()))
       return stuck
     } catch (error) {
       if (!(error instanceof ProcessGone)) throw error
@@ -168,24 +152,25 @@ export class Member<S, C> {
     const life = this.#life
     if (life === undefined) return
     const freeze = ++this.#freezes
-    if (asleep) life.host.sleep()
-    else life.host.pause()
+    const { process } = life
+    if (asleep) process.host.sleep()
+    else process.host.pause()
     this.#parts.time.after(ms, () => {
-      if (!this.#isPresent(life) || this.#freezes !== freeze) return
+      if (!process.isAlive || this.#freezes !== freeze) return
       this.#parts.recorder.fault("resume", { worker: this.name })
-      life.host.resume()
+      process.host.resume()
     })
   }
 
   /** Ends any freeze. */
   thaw(): void {
     this.#freezes++
-    this.#life?.host.resume()
+    this.#life?.process.host.resume()
   }
 
   /** Its wall clock jumps. */
   stepWall(ms: number): void {
-    this.#life?.host.stepWall(ms)
+    this.#life?.process.host.stepWall(ms)
   }
 
   /**
@@ -245,22 +230,24 @@ export class Member<S, C> {
   /** Anything else that a manager can do, which the trace doesn't tell. Rejects as that does, and with ProcessGone. */
   async ask<A>(call: (manager: SandboxManager, sandbox: SandboxDefinition<S, C>) => Promise<A>): Promise<A> {
     const life = await this.#up()
-    return this.#orGone(life, call(life.manager, life.sandbox))
+    return life.process.orGone(call(life.manager, life.sandbox))
   }
 
   /** A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection. */
   async #call<A>(asked: Asked, make: (life: Up<S, C>, recorded: Recorded) => Promise<A>): Promise<A> {
     const life = await this.#up()
-    const recorded: Recorded = (what, call) => this.#orGone(life, this.#recorder.call(what, call))
+    const recorded: Recorded = (what, call) => life.process.orGone(this.#recorder.call(what, call))
     return recorded(asked, () => make(life, recorded))
   }
 
   /** The present life, once a call has reached it: one that is stopped hears of nothing before it goes on. */
   async #up(): Promise<Up<S, C>> {
     const life = this.#life
-    if (life?.manager === undefined) throw new ProcessGone(`the process ${this.name} isn't up`)
-    await this.#orGone(life, new Promise<void>((resolve) => life.host.soon(resolve)))
-    return life as Up<S, C>
+    const manager = life?.process.manager
+    if (life === undefined || manager === undefined) throw new ProcessGone(`the process ${this.name} isn't up`)
+    const { process } = life
+    await process.orGone(new Promise<void>((resolve) => process.host.soon(resolve)))
+    return { ...life, manager }
   }
 
   #of(key: string): Pick<Asked, "key"> {
@@ -271,34 +258,19 @@ export class Member<S, C> {
     const { name, time, clock, sandbox, recorder } = this.#parts
     this.#lives++
     const { boot, wallOff } = this.machine
-    const host = new VirtualHost(time, { ...clock, name: boot, wallOffset: clock.wallOffset + wallOff })
-    const hooks = new HookFaults(host)
-    const gone = Promise.withResolvers<never>()
-    gone.promise.catch(() => {})
+    const id = `${name}.${this.#lives}`
+    const gone = (): ProcessGone => new ProcessGone(`the process ${id} is gone`)
+    const hostClock = { ...clock, name: boot, wallOffset: clock.wallOffset + wallOff }
+    const process = new SimulatedProcess({ id, time, clock: hostClock, gone })
+    const hooks = new HookFaults(process.host)
     recorder.fault("clock", { worker: name, detail: { ...clock, boot, wallOff } })
-    const life = {
-      host,
-      hooks,
-      gone,
-      sandbox: this.#recorder.sandbox(hooks.wrap(sandbox)),
-      manager: undefined,
-      leaving: false,
-    }
-    this.#life = life
-    return life
-  }
-
-  #isPresent(life: Life<S, C>): boolean {
-    return this.#life === life
-  }
-
-  #orGone<A>(life: Life<S, C>, promise: Promise<A>): Promise<A> {
-    return Promise.race([promise, life.gone.promise])
+    this.#life = { process, hooks, sandbox: this.#recorder.sandbox(hooks.wrap(sandbox)), leaving: false }
+    return this.#life
   }
 
   async #sleep(life: Life<S, C>, ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    life.host.after(ms, resolve)
-    await this.#orGone(life, promise).catch(() => {})
+    life.process.host.after(ms, resolve)
+    await life.process.orGone(promise).catch(() => {})
   }
 }

@@ -14,7 +14,8 @@ import type { LockEvent } from "../../locks/lock.ts"
 import { millis, oneOf, refuseUnknown } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
-import { ended, type Process, WorkerWorld } from "./world.ts"
+import type { StartedProcess } from "../simulate/process.ts"
+import { ended, WorkerWorld } from "./world.ts"
 
 /** How a worker under test is made. */
 export interface TestWorkerOptions<C> {
@@ -117,16 +118,16 @@ const patience = "5 min"
 class Worker<S, C> implements TestWorker<S, C> {
   readonly trace: LockEvent[] = []
   readonly #world: WorkerWorld<S, C>
-  readonly #process: Process
+  readonly #process: StartedProcess
 
-  constructor(world: WorkerWorld<S, C>, process: Process) {
+  constructor(world: WorkerWorld<S, C>, process: StartedProcess) {
     this.#world = world
     this.#process = process
     process.manager.events$.subscribe((event) => void this.trace.push(event))
   }
 
   get name(): string {
-    return this.#process.name
+    return this.#process.id
   }
 
   get manager(): SandboxManager {
@@ -204,7 +205,7 @@ class Worker<S, C> implements TestWorker<S, C> {
   }
 
   #alive(): void {
-    if (this.#world.isAlive(this.#process)) return
+    if (this.#process.isAlive) return
     throw ended(this.name)
   }
 }

@@ -3,23 +3,13 @@
  * that have it one after the other. Owns how they are made and ended.
  */
 import { defineSandbox, partsOf } from "../../actors/definition.ts"
-import { SandboxManager } from "../../actors/manager.ts"
 import type { AnyDefinition, SandboxDefinition } from "../../actors/sandbox.ts"
 import { ManagerClosedError } from "../../locks/errors.ts"
 import { SeededRandom } from "../../runtime/random.ts"
-import { VirtualHost } from "../../runtime/virtual-host.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
+import { SimulatedProcess, type StartedProcess } from "../simulate/process.ts"
 import { SimulatedStore } from "../simulated-store/store.ts"
 import { Mover } from "./mover.ts"
-
-/** One process of the world, as it was started. */
-export interface Process {
-  readonly name: string
-  readonly host: VirtualHost
-  readonly manager: SandboxManager
-  /** Rejects when it is killed: nothing that it was asked settles after that. */
-  readonly gone: PromiseWithResolvers<never>
-}
 
 /** What the workers of one test share. */
 export class WorkerWorld<S, C> {
@@ -29,7 +19,7 @@ export class WorkerWorld<S, C> {
   readonly key: string
   /** What background work reported. */
   readonly errors: unknown[] = []
-  readonly #processes = new Map<string, Process>()
+  readonly #processes = new Set<StartedProcess>()
   readonly #mover: Mover
   #started = 0
 
@@ -42,8 +32,8 @@ export class WorkerWorld<S, C> {
   }
 
   /** Lets time pass until the promise settles, and settles as it does; ManagerClosedError once its process is killed. */
-  run<A>({ gone }: Process, promise: Promise<A>): Promise<A> {
-    return this.#mover.run(Promise.race([promise, gone.promise]))
+  run<A>(process: StartedProcess, promise: Promise<A>): Promise<A> {
+    return this.#mover.run(process.orGone(promise))
   }
 
   /** Lets time pass. */
@@ -52,7 +42,7 @@ export class WorkerWorld<S, C> {
   }
 
   /** Starts a process. */
-  start(): Promise<Process> {
+  start(): Promise<StartedProcess> {
     return this.#start(`worker-${++this.#started}`, this.sandbox)
   }
 
@@ -74,19 +64,13 @@ export class WorkerWorld<S, C> {
   }
 
   /** Kills a process: nothing of it ever runs again. */
-  kill({ name, host, gone }: Process): void {
-    this.#processes.delete(name)
-    host.kill()
-    gone.reject(ended(name))
-  }
-
-  /** Whether it has neither crashed nor ended. */
-  isAlive({ name }: Process): boolean {
-    return this.#processes.has(name)
+  kill(process: StartedProcess): void {
+    this.#processes.delete(process)
+    process.kill()
   }
 
   /** Closes a process, and what it leaves behind goes with it. */
-  async close(process: Process): Promise<void> {
+  async close(process: StartedProcess): Promise<void> {
     process.host.resume()
     try {
       await this.#mover.run(process.manager[Symbol.asyncDispose]())
@@ -98,25 +82,18 @@ export class WorkerWorld<S, C> {
   /** Closes all that still run. Idempotent. */
   async end(): Promise<void> {
     this.store.heal()
-    const processes = [...this.#processes.values()]
+    const processes = [...this.#processes]
     this.#processes.clear()
     for (const process of processes) await this.close(process)
   }
 
-  async #start(name: string, sandbox: AnyDefinition): Promise<Process> {
-    const host = new VirtualHost(this.time, { name })
-    const gone = Promise.withResolvers<never>()
-    gone.promise.catch(() => {}) // whoever waits for the process hears of it
-    const manager = await this.#mover.run(this.#manager(name, host, sandbox))
-    const process = { name, host, manager, gone }
-    this.#processes.set(name, process)
-    return process
-  }
-
-  #manager(id: string, clock: VirtualHost, sandbox: AnyDefinition): Promise<SandboxManager> {
-    const store = this.store.connect(id, clock)
+  async #start(id: string, sandbox: AnyDefinition): Promise<StartedProcess> {
+    const process = new SimulatedProcess({ id, time: this.time, clock: { name: id }, gone: () => ended(id) })
+    const store = this.store.connect(id, process.host)
     const onError = (error: unknown): void => void this.errors.push(error)
-    return SandboxManager.start({ store, clock, onError, incarnation: { id }, sandboxes: [sandbox], minTenure: 0 })
+    const started = await this.#mover.run(process.start({ store, onError, sandboxes: [sandbox], minTenure: 0 }))
+    this.#processes.add(started)
+    return started
   }
 }
 
