@@ -20,7 +20,7 @@ import type {
 import type { Clock } from "../../runtime/clock.ts"
 import type { Fate } from "./fate.ts"
 import type { StoreOp } from "./faults.ts"
-import type { SimulatedStore, Version, Written } from "./store.ts"
+import type { SimulatedStore, StoredVersion, Written } from "./store.ts"
 
 /** What a request does when it arrives: its answer, without a time. */
 type Arrive<A> = () => A
@@ -49,7 +49,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   readonly #worker: string
   readonly #clock: Clock
   /** What this process was shown last of each object, or wrote: no answer from a cache is older. */
-  readonly #shown = new Map<string, Version>()
+  readonly #shown = new Map<string, StoredVersion>()
 
   constructor(store: SimulatedStore, worker: string, clock: Clock) {
     this.name = store.name

@@ -44,11 +44,27 @@ export interface SimulatedStoreOptions {
 }
 
 /** One version of an object. */
-export interface Version {
+export interface StoredVersion {
+  /** Its name, which no other version ever has. */
   readonly generation: Generation
+  /** What was written. */
   readonly body: Uint8Array
-  /** When it was written, in true time. */
+  /** When it was written, in milliseconds of the world's monotonic time. */
   readonly at: number
+}
+
+/** A simulated store in the hands of a test: what goes wrong, and what is there. */
+export interface StoreControl {
+  /** In people's eyes, and in heads. */
+  readonly name: string
+  /** What is there, by `area/name`. */
+  readonly objects: ReadonlyMap<string, StoredVersion>
+  /** From now on this goes wrong, as often or as long as it says. Throws InvalidConfigError. */
+  inject(fault: StoreFault): void
+  /** Nothing goes wrong any more. What is on its way stays as it is. */
+  heal(): void
+  /** Writes an object, or removes it, as an operator or a stranger does, who goes by no protocol of ours. */
+  tamper(ref: ObjectRef, body: Uint8Array | undefined): void
 }
 
 /** What became of a write when it arrived. */
@@ -61,16 +77,15 @@ interface Active {
 }
 
 /** A store that exists in one virtual world. */
-export class SimulatedStore {
+export class SimulatedStore implements StoreControl {
   /** What it is like. */
   readonly profile: StoreProfile
-  /** In people's eyes, and in heads. */
   readonly name: string
   readonly #time: VirtualTime
   readonly #chance: Chance
   readonly #style: GenerationStyle
   readonly #onApplied: (write: AppliedWrite) => void
-  readonly #objects = new Map<string, Version>()
+  readonly #objects = new Map<string, StoredVersion>()
   /** When an object was last written, also one that is gone. */
   readonly #writtenAt = new Map<string, number>()
   /** What the first process of each boot has left, by boot id. */
@@ -94,7 +109,6 @@ export class SimulatedStore {
     return new Connection(this, worker, clock)
   }
 
-  /** From now on this goes wrong, as often or as long as it says. Throws InvalidConfigError. */
   inject(fault: StoreFault): void {
     checkStoreFault(fault)
     const { times, forMs } = fault
@@ -102,29 +116,26 @@ export class SimulatedStore {
     this.#faults.push({ fault, until, left: times ?? (forMs === undefined ? 1 : Infinity) })
   }
 
-  /** Nothing goes wrong any more. What is on its way stays as it is. */
   heal(): void {
     this.#faults = []
   }
 
-  /** What is there, by `area/name`. */
-  get objects(): ReadonlyMap<string, Version> {
+  get objects(): ReadonlyMap<string, StoredVersion> {
     return this.#objects
   }
 
-  /** Writes an object, or removes it, as an operator or a stranger does, who goes by no protocol of ours. */
   tamper(ref: ObjectRef, body: Uint8Array | undefined): void {
     this.#apply(null, ref, body)
   }
 
-  /** @internal What the store can do for a process with this clock. */
+  /** What the store can do for a process with this clock. */
   capabilitiesBy({ bootId }: Clock): StoreCapabilities {
     const { capabilities, isOfBoots } = this.profile
     if (isOfBoots === undefined) return capabilities
     return bootId === undefined ? { ...capabilities, clock: "none", sameClock: false } : { ...capabilities, bootId }
   }
 
-  /** @internal What befalls a request that is sent now: one fault of each kind strikes it. */
+  /** What befalls a request that is sent now: one fault of each kind strikes it. */
   strike(worker: string, op: StoreOp, ref?: ObjectRef): Fate {
     if (this.#faults.length === 0) return calm
     const now = this.#time.mono()
@@ -139,7 +150,7 @@ export class SimulatedStore {
     return fateOf([...struck.values()])
   }
 
-  /** @internal Whether a partition or an outage that goes on now stops what is on its way, there or back. */
+  /** Whether a partition or an outage that goes on now stops what is on its way, there or back. */
   cuts(way: "there" | "back", worker: string, op: StoreOp, ref?: ObjectRef): boolean {
     if (this.#faults.length === 0) return false
     const now = this.#time.mono()
@@ -149,17 +160,17 @@ export class SimulatedStore {
     )
   }
 
-  /** @internal How long one way takes. */
+  /** How long one way takes. */
   latency(): number {
     return latencyOf(this.profile, this.#chance)
   }
 
-  /** @internal Calls back in true time, whoever lives then. */
+  /** Calls back in true time, whoever lives then. */
   later(ms: number, callback: () => void): void {
     this.#time.after(ms, callback)
   }
 
-  /** @internal The store's time, as an answer tells it to a process with this clock; undefined where none does. */
+  /** The store's time, as an answer tells it to a process with this clock; undefined where none does. */
   stamp(skew: number, clock: Clock): number | undefined {
     if (this.profile.isOfBoots) return this.#bootTime(clock)
     const now = this.#time.read().wall + skew
@@ -177,12 +188,12 @@ export class SimulatedStore {
     return boot + offset
   }
 
-  /** @internal The object as it stands. */
-  look(ref: ObjectRef): Version | undefined {
+  /** The object as it stands. */
+  look(ref: ObjectRef): StoredVersion | undefined {
     return this.#objects.get(address(ref))
   }
 
-  /** @internal A write that arrives. */
+  /** A write that arrives. */
   write(worker: string, ref: ObjectRef, expected: Generation, body: Uint8Array | undefined): Written {
     const there = this.look(ref)?.generation ?? ABSENT
     if (there !== expected || (body === undefined && expected === ABSENT)) return "refused"

@@ -15,6 +15,7 @@ import { millis, oneOf, refuseUnknown } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
 import type { StartedProcess } from "../simulate/process.ts"
+import type { StoreControl } from "../simulated-store/store.ts"
 import { ended, WorkerWorld } from "./world.ts"
 
 /** How a worker under test is made. */
@@ -61,6 +62,8 @@ export interface TestWorker<S, C> extends AsyncDisposable {
   crash(): Promise<TestWorker<S, C>>
   /** Stops this process for that long, as SIGSTOP does; `suspend`: its machine sleeps. Settles when it goes on. */
   pause(time: Duration, options?: { readonly suspend?: boolean }): Promise<void>
+  /** The store of this test, for what `fault` doesn't know: `worker.store.inject({ kind: "partition", worker: worker.name, … })`. */
+  readonly store: StoreControl
   /** The next requests of this process go wrong: one, or so many `times`. */
   fault(kind: WorkerFault, options?: { readonly times?: number }): void
   /** All lock events of this process so far. */
@@ -136,6 +139,10 @@ class Worker<S, C> implements TestWorker<S, C> {
 
   get time(): VirtualTime {
     return this.#world.time
+  }
+
+  get store(): StoreControl {
+    return this.#world.store
   }
 
   get errors(): readonly unknown[] {

@@ -120,6 +120,18 @@ describe("a worker under test", () => {
     }
   })
 
+  it("has a store that goes wrong in any way that a script knows, and shows what is there", async () => {
+    await using worker = await testWorker(counter)
+    worker.store.inject({ kind: "partition", worker: worker.name, forMs: 40_000 })
+    await worker.advance("45 s")
+    expect(worker.trace.map(({ type }) => type)).toContain("Lost")
+    const record = { area: "leases", name: "counter=2ftest" } as const
+    expect([...worker.store.objects.keys()]).toContain(`${record.area}/${record.name}`)
+    worker.store.tamper(record, new TextEncoder().encode("[]"))
+    await expect(worker.use(add)).rejects.toMatchObject({ _tag: "CorruptRecordError" })
+    expect(() => worker.store.inject({ kind: "flood", worker: null } as never)).toThrow(InvalidConfigError)
+  })
+
   it("has several calls at once take their turns", async () => {
     await using worker = await testWorker(counter)
     const [one, two, saved] = await Promise.all([worker.use(add), worker.use(add), worker.saved()])
