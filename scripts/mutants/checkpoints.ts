@@ -95,8 +95,8 @@ export const checkpointMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "sim", from: 161, to: 161 },
-      { by: "sim", from: 1, to: 250 },
+      { by: "sim", from: 9, to: 9, faults: ["crash", "partition", "status"], ttl: "6 s" },
+      { by: "sim", from: 1, to: 100, faults: ["crash", "partition", "status"], ttl: "6 s" },
     ],
   },
 ]
