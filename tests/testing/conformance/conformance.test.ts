@@ -1,14 +1,11 @@
 // Pins that the conformance suite passes right stores, that each of its cases refuses a store that is wrong in what the
 // case is about, and what it says then.
-import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { ABSENT, type ObjectStore } from "../../../src/locks/store.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
 import { conformance, ConformanceError, type ConformanceOptions, type MakeStore } from "../../../src/testing/mod.ts"
-import { describeConformance } from "../../support/conformance.ts"
 import { loseRequest, scripted, type ScriptedStore } from "../../support/scripted-store.ts"
-import { mapStore, type Objects } from "./map-store.ts"
 import { sabotages } from "./sabotage.ts"
 import type { Scene } from "./saboteurs.ts"
 
@@ -149,20 +146,5 @@ describe("the conformance suite", () => {
       "settles every call by its deadline though nothing answers, and says that it learned nothing",
       "settles every call that is given up though nothing answers",
     ])
-  })
-})
-
-describe("the store of docs/testing.md", () => {
-  const objects = new Map<string, Objects>()
-  describeConformance((place) => {
-    const shared = objects.get(place) ?? new Map()
-    objects.set(place, shared)
-    return mapStore(shared)
-  })
-
-  it("is shown there to the letter", () => {
-    const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8")
-    const [, shown] = /```ts\n(\/\/ A store of one's own[\s\S]*?)```/.exec(page) ?? []
-    expect(shown).toBe(readFileSync(new URL("map-store.ts", import.meta.url), "utf8"))
   })
 })

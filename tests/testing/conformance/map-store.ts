@@ -1,3 +1,4 @@
+// --- example: a store in a Map
 // A store of one's own: objects in a Map. All store objects that are given the same Map share them.
 import { ABSENT, type ObjectStore, StoreMisconfiguredError } from "leasehold"
 
@@ -41,3 +42,4 @@ export function mapStore(objects: Objects): ObjectStore {
     },
   }
 }
+// --- end

@@ -1,9 +1,11 @@
-// The three examples of docs/testing.md, "One sandbox in a test", word for word: the page and this file are compared.
-import { readFileSync } from "node:fs"
-import { defineSandbox } from "leasehold"
+// The examples of docs/testing.md, "One sandbox in a test", word for word: tests/testing/page.test.ts compares them.
+
+// --- example: what they import
+import { defineSandbox, ManagerClosedError } from "leasehold"
 import { testWorker } from "leasehold/testing"
 import { expect, it } from "vitest"
 import * as z from "zod"
+// --- end
 
 // --- example: a meter that bills by the minute
 const meter = defineSandbox({
@@ -71,12 +73,13 @@ it("finds a basket that forgets what it has none of", async () => {
 })
 // --- end
 
-it("are those of the page", () => {
-  const here = readFileSync(new URL(import.meta.url), "utf8")
-  const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8")
-  const examples = Array.from(here.matchAll(/^\/\/ --- example: .*\n([\s\S]*?)^\/\/ --- end$/gm), ([, code]) =>
-    code!.trim(),
-  )
-  expect(examples).toHaveLength(3)
-  for (const example of examples) expect(page).toContain(example)
+// --- example: a use whose process dies
+it("ends a use whose process dies in the middle of it", async () => {
+  await using worker = await testWorker(order)
+  const refused = worker.use((_, { clock }) => clock.sleep("10 s")).catch((error: unknown) => error)
+  await worker.advance("4 s")
+  const next = await worker.crash()
+  expect(await refused).toBeInstanceOf(ManagerClosedError)
+  expect(await next.saved()).toBeUndefined()
 })
+// --- end
