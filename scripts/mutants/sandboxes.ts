@@ -66,4 +66,9 @@ export const sandboxMutants: readonly Mutant[] = [
     ],
     hunts: [{ by: "sim", from: 1, to: 40, faults: ["crash"], ttl: "6 s" }],
   },
+  {
+    name: "a former owner whose record was deleted is not waited out",
+    edits: [{ file: "src/actors/saved-state.ts", find: "        await this.#pause(delay)\n", replace: "" }],
+    hunts: [{ by: "sim", from: 1, to: 60, faults: ["deleteRecord"] }],
+  },
 ]
