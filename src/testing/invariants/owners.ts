@@ -59,21 +59,24 @@ class Deleted {
   }
 }
 
-/** Nobody sets to work where somebody else, who came before, may still be at it. */
+/** Two are never at work, also where two believe to own since a record was deleted by hand: their heads decide. */
 export const aloneAtWork: Invariant = {
   name: "alone at work",
-  sentence: "No section of work but a close begins on a key that another process holds that came before.",
+  sentence: "No section of work but a close begins on a key that another process has begun to work on and still holds.",
   watch(found) {
     const holdings = new Holdings()
+    const atWork = new WeakSet<Holding>()
     return {
       line(line) {
         holdings.take(line)
         if (line.kind !== "work" || line.edge !== "began" || line.work === "close") return
         const { worker, key, work, at } = line
+        const own = holdings.of(worker, key)
+        if (own !== undefined) atWork.add(own)
         for (const other of holdings.holders(key, at)) {
-          if (other.worker === worker) return // the younger ones are to wait
+          if (other.worker === worker || !atWork.has(other)) continue
           const left = Math.round(other.until - at)
-          const message = `${worker} begins a ${work} on ${key} while ${other.worker} holds it for ${left} ms more`
+          const message = `${worker} begins a ${work} on ${key} while ${other.worker} is at work for ${left} ms more`
           found({ key, workers: [other.worker, worker], message })
         }
       },

@@ -88,20 +88,25 @@ describe("one owner, where a record is deleted by hand,", () => {
 })
 
 describe("alone at work", () => {
-  const both = [acquired(0, "a", 1), acquired(10_000, "b", 2)] as const
   const begun = (at: number, worker: string, token: number) => work(at, worker, "restore began", token)
+  const both = [acquired(0, "a", 1), acquired(10_000, "b", 2)] as const
+  const busy = [acquired(0, "a", 1), begun(10, "a", 1), acquired(10_000, "b", 2)] as const
 
-  it("tells of work that begins while one that came before may be at it", () => {
-    expect(told(aloneAtWork, ...both, begun(10_001, "b", 2))).toEqual([
-      "b begins a restore on ledger/k while a holds it for 16999 ms more",
+  it("tells of work that begins while another may be at it, whoever of them came first", () => {
+    expect(told(aloneAtWork, ...busy, begun(10_001, "b", 2))).toEqual([
+      "b begins a restore on ledger/k while a is at work for 16999 ms more",
+    ])
+    expect(told(aloneAtWork, ...both, begun(10_001, "b", 2), begun(10_002, "a", 1))).toEqual([
+      "a begins a restore on ledger/k while b is at work for 26998 ms more",
     ])
   })
 
-  it("is content with one that waits until the other is over, and with the elder's own work", () => {
-    expect(told(aloneAtWork, ...both, begun(27_000, "b", 2))).toEqual([])
-    expect(told(aloneAtWork, ...both, lost(20_000, "a"), begun(20_001, "b", 2))).toEqual([])
-    expect(told(aloneAtWork, ...both, work(10_001, "a", "use began", 1))).toEqual([])
-    expect(told(aloneAtWork, ...both, work(10_001, "b", "close began", 2))).toEqual([])
+  it("is content with one that waits until the other is over, with its own work, and with an owner that never began", () => {
+    expect(told(aloneAtWork, ...busy, begun(27_000, "b", 2))).toEqual([])
+    expect(told(aloneAtWork, ...busy, lost(20_000, "a"), begun(20_001, "b", 2))).toEqual([])
+    expect(told(aloneAtWork, ...busy, work(10_001, "a", "use began", 1))).toEqual([])
+    expect(told(aloneAtWork, ...busy, work(10_001, "b", "close began", 2))).toEqual([])
+    expect(told(aloneAtWork, ...both, begun(10_001, "b", 2))).toEqual([])
   })
 })
 
