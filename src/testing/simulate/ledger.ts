@@ -209,12 +209,15 @@ function refuseTwice(world: World, key: string, rows: readonly number[], where: 
   if (new Set(rows).size < rows.length) world.fail(`${where} of ${key} has a row twice: ${rows.join(", ")}`)
 }
 
-/** When all is calm every worker gets every key, and finds what it has to. */
+/**
+ * When all is calm every worker gets every key, and finds what it has to: at the latest when a stranger's pair has stood still
+ * for a minute, and then a former owner whose record was deleted by hand is waited out, both by a slow clock.
+ */
 export const ledgerAfterwards: Workload<Ledger, Ledger> = async (world) => {
   for (const key of world.keys) {
     for (const worker of world.workers) {
       const row = ++booksOf(world).last
-      await worker.use(append(world, key, row), { key, durable: true, timeout: "90 s", contention: "retry" })
+      await worker.use(append(world, key, row), { key, durable: true, timeout: "2 min", contention: "retry" })
       acknowledged(world, key, row, undefined)
       await read(world, worker, key)
     }
