@@ -1,4 +1,5 @@
 /** The invariants of leasehold, each to be had alone, and all of them. */
+import { acknowledgedIsStored } from "./acknowledged.ts"
 import { oneRequest, waitersAreServed, withinBudget } from "./budgets.ts"
 import { claimsKeepState, fencedBeforeRestore, noOldTokens, noStepBack } from "./heads.ts"
 import type { Invariant } from "./invariant.ts"
@@ -19,6 +20,7 @@ export const invariants: {
   readonly noStepBack: Invariant
   readonly claimsKeepState: Invariant
   readonly fencedBeforeRestore: Invariant
+  readonly acknowledgedIsStored: Invariant
   readonly settledBeforeRelease: Invariant
   readonly oneClose: Invariant
   readonly withinBudget: Invariant
@@ -37,6 +39,7 @@ export const invariants: {
   noStepBack,
   claimsKeepState,
   fencedBeforeRestore,
+  acknowledgedIsStored,
   settledBeforeRelease,
   oneClose,
   withinBudget,

@@ -1,0 +1,102 @@
+/**
+ * That what was acknowledged as durable had been stored by then. That it stays stored, through every change of owner, is
+ * what `heads.ts` asks of all later writes; the two together are the second promise.
+ *
+ * Not promised: to see that nothing had to be stored. Where no head is asked for after a checkpoint, its bytes are taken to
+ * have been those of the head.
+ */
+import type { AppliedLine, CallLine, RequestLine, TraceLine, WorkLine } from "../../inspector/trace.ts"
+import { encodeName } from "../../locks/keys.ts"
+import type { Invariant } from "./invariant.ts"
+import { endedLife } from "./leases.ts"
+
+/** A durable use that is under way. */
+interface Use {
+  readonly worker: string
+  readonly key: string
+  /** A use of the key has ended since the call began. */
+  hasRun: boolean
+  /** The checkpoint that began after that. */
+  checkpoint: { readonly id: number; ended: boolean } | undefined
+  /** On which version a head was asked for after that checkpoint. */
+  asked: string | undefined
+  stored: boolean
+}
+
+/** The durable uses of a trace that are under way. */
+class DurableUses {
+  readonly #open = new Map<string, Use>()
+
+  begin({ worker, id, key = "" }: CallLine): void {
+    this.#open.set(`${worker} ${id}`, {
+      ...{ worker, key, hasRun: false, checkpoint: undefined, asked: undefined, stored: false },
+    })
+  }
+
+  end({ worker, id }: CallLine): Use | undefined {
+    const use = this.#open.get(`${worker} ${id}`)
+    this.#open.delete(`${worker} ${id}`)
+    return use
+  }
+
+  kill(worker: string): void {
+    for (const [name, use] of this.#open) if (use.worker === worker) this.#open.delete(name)
+  }
+
+  work({ worker, key, work, edge, id }: WorkLine): void {
+    for (const use of this.#of(worker, key)) {
+      const { checkpoint } = use
+      if (work === "use" && edge !== "began") use.hasRun = true
+      if (work !== "checkpoint" || !use.hasRun) continue
+      if (edge === "began") use.checkpoint = checkpoint?.ended ? checkpoint : { id, ended: false }
+      else if (checkpoint?.id === id) use.checkpoint = edge === "ended" ? { id, ended: true } : undefined
+    }
+  }
+
+  asked({ worker, op, area, name, generation }: RequestLine): void {
+    if (op !== "put" || area !== "state") return
+    for (const use of this.#byHead(worker, name)) if (use.checkpoint?.ended) use.asked = generation
+  }
+
+  applied({ worker, area, name, before }: AppliedLine): void {
+    if (area !== "state" || worker === null) return
+    for (const use of this.#byHead(worker, name)) if (use.asked === before) use.stored = true
+  }
+
+  #of(worker: string, key: string): readonly Use[] {
+    return [...this.#open.values()].filter((use) => use.worker === worker && use.key === key)
+  }
+
+  #byHead(worker: string, name: string | undefined): readonly Use[] {
+    return [...this.#open.values()].filter((use) => use.worker === worker && `${encodeName(use.key)}/head` === name)
+  }
+}
+
+/** Nothing is acknowledged that is not stored. */
+export const acknowledgedIsStored: Invariant = {
+  name: "acknowledged is stored",
+  sentence:
+    "A durable use is acknowledged only after a checkpoint that began when it had run, and after the head that was asked for with it took effect.",
+  watch(found) {
+    const uses = new DurableUses()
+    const judge = ({ worker, key, hasRun, checkpoint, asked, stored }: Use): void => {
+      if (!hasRun || (checkpoint?.ended && (asked === undefined || stored))) return
+      const what = checkpoint?.ended ? "its head took effect" : "a checkpoint held it"
+      found({ key, workers: [worker], message: `${worker} acknowledges a durable use of ${key} before ${what}` })
+    }
+    return {
+      line(line: TraceLine) {
+        const ended = endedLife(line)
+        if (ended !== undefined) uses.kill(ended)
+        if (line.kind === "work") uses.work(line)
+        else if (line.kind === "request") uses.asked(line)
+        else if (line.kind === "applied") uses.applied(line)
+        else if (line.kind === "call" && line.call === "use" && line.durable === true) {
+          if (line.edge === "began") uses.begin(line)
+          const use = line.edge === "began" ? undefined : uses.end(line)
+          if (use !== undefined && line.edge === "ended") judge(use)
+        }
+      },
+    }
+  },
+}
