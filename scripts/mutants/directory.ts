@@ -7,8 +7,8 @@
  */
 import { basename, dirname } from "node:path"
 import type { Content, Files } from "../../src/locks/stores/file/files.ts"
-import { objectDirectory } from "../../src/locks/stores/file/layout.ts"
-import { put, type Target } from "../../src/locks/stores/file/swap.ts"
+import { objectDirectory, type Target } from "../../src/locks/stores/file/layout.ts"
+import { put } from "../../src/locks/stores/file/swap.ts"
 import { readCurrent } from "../../src/locks/stores/file/versions.ts"
 import { SeededRandom } from "../../src/runtime/random.ts"
 
@@ -84,6 +84,7 @@ class Turns {
       create: (path, body) => turn(() => folder.create(path, body)),
       read: (path) => turn(() => folder.read(path)),
       link: (path, second) => turn(() => folder.link(path, second)),
+      rename: (path, other) => turn(() => folder.rename(path, other)),
       exists: (path) => turn(() => folder.exists(path)),
       unlink: (path) => turn(() => folder.unlink(path)),
       makeDirectory: (path) => turn(() => folder.makeDirectory(path)),
@@ -125,6 +126,13 @@ class Folder {
     if (body === undefined) throw errno("ENOENT")
     if (this.exists(second)) throw errno("EEXIST")
     this.#files.set(second, body)
+  }
+
+  rename(path: string, other: string): void {
+    const body = this.#files.get(path)
+    if (body === undefined) throw errno("ENOENT")
+    this.#files.delete(path)
+    this.#files.set(other, body)
   }
 
   exists(path: string): boolean {

@@ -11,7 +11,10 @@ import { Hub } from "../runtime/observables.ts"
 import type { OnError } from "../runtime/report.ts"
 import { scheduleOf, type Wake } from "../runtime/schedule.ts"
 import { watchClocks } from "../runtime/watch-clocks.ts"
+import { examined } from "./evidence.ts"
+import { releasesAtEnd } from "./last-will.ts"
 import type { LockEvent } from "./lock.ts"
+import { Lookout } from "./lookout.ts"
 import { requestDeadline } from "./options.ts"
 import { deadlineOf, isHeld } from "./protocol/authority.ts"
 import { initialState, nextWake, step } from "./protocol/reducer.ts"
@@ -31,8 +34,10 @@ export class KeyCore {
   readonly key: string
   readonly clock: Clock
   readonly requests: Requests
+  readonly #store: LeaseStore
   readonly #hub: Hub<LockEvent>
   readonly #wake: Wake
+  readonly #lookout: Lookout | undefined
   readonly #turns: (() => void)[] = []
   /** What comes after the present step: tidings for observers, and the next turn. */
   readonly #outbox: (() => void)[] = []
@@ -43,6 +48,8 @@ export class KeyCore {
   #callers = 0
   #asked: Asked | undefined
   #watch: Disposable | undefined
+  /** It was rung for while a request was under way, which may not show why. */
+  #rung = false
   readonly #onBusy: (busy: boolean) => void
 
   /** `onBusy` is called when the key leaves its rest, and when it comes to rest again. */
@@ -55,10 +62,12 @@ export class KeyCore {
   ) {
     this.key = key
     this.clock = clock
+    this.#store = store
     this.#onBusy = onBusy
     this.requests = new Requests(key, store, clock, onError)
     this.#hub = new Hub(onError)
     this.#wake = scheduleOf(clock).wake(() => this.dispatch({ type: "tick" }))
+    if (store.watch !== undefined) this.#lookout = new Lookout(store, this.requests.ref, () => this.#ring())
   }
 
   /** All events of this key in this incarnation. */
@@ -163,11 +172,47 @@ export class KeyCore {
     const { state, commands, events } = step(this.#state, input, now)
     this.#state = state
     const deadline = requestDeadline(state.config.ttl)
-    for (const command of commands) this.requests.run(command, deadline, (answer) => this.dispatch(answer))
+    for (const command of commands) this.requests.run(command, deadline, (answer) => this.#answered(answer))
     this.#rearm(now)
+    if (this.#lookout?.follow(state) === true) this.#rung = true
+    if (this.#store.lastWrites !== undefined) releasesAtEnd(this, this.hold !== undefined)
     for (const event of events) this.#tell({ at: now.wall, key: this.key, ownerId: state.config.id, ...event })
     if (!wasAtRest && this.#atRest) this.#outbox.push(() => this.#rest())
     this.#deliver()
+    this.#hearRing()
+  }
+
+  /** The process ends: what it owns is released by a write that is done before this returns, if it may be. */
+  releaseNow(): void {
+    const { lastWrites } = this.#store
+    if (lastWrites === undefined || this.#state === undefined || !this.isHeld()) return
+    if ((this.hold?.groups.length ?? 0) > 0) return
+    const { state, commands } = step(this.#state, { type: "release" }, this.#now())
+    this.#state = state
+    for (const command of commands) {
+      if (command.type === "put") {
+        lastWrites.put(this.requests.ref, command.expected, new TextEncoder().encode(command.body))
+      } else if (command.type === "remove") lastWrites.remove(this.requests.ref, command.expected)
+    }
+  }
+
+  #answered(answer: Input): void {
+    const { witness } = this.#store
+    const known = answer.type === "read" && witness !== undefined
+    this.dispatch(known ? examined(witness, this.key, answer, this.#state?.view) : answer)
+  }
+
+  /** Something happened to the record, or to its owner's process. */
+  #ring(): void {
+    this.#rung = true
+    this.#hearRing()
+  }
+
+  /** What a request under way will show may be older than what rang. */
+  #hearRing(): void {
+    if (!this.#rung || this.#state?.flight !== undefined) return
+    this.#rung = false
+    this.dispatch({ type: "ring" })
   }
 
   get #atRest(): boolean {

@@ -10,6 +10,12 @@ export interface Owner {
   readonly ownerId: string
   /** Where the owner can be reached, if it said so. */
   readonly address?: string
+  /** The name of its machine, on stores whose records tell processes (files). */
+  readonly host?: string
+  /** Its process on that machine, likewise. */
+  readonly pid?: number
+  /** Since when it owns the key, in Unix milliseconds of the store's time, likewise. */
+  readonly since?: number
   /** The fencing token; 0 where the owner is a stranger that publishes none. */
   readonly token: number
   /** When its lease ends, in Unix milliseconds of the store's time. */

@@ -2,9 +2,8 @@
  * Who contends: an incarnation is one life of one process, never seen before or after. Owns its name only; what it holds
  * is in registry.ts.
  */
-import { hostname } from "node:os"
-import process from "node:process"
 import { liveClock } from "../runtime/clock.ts"
+import { processes } from "../runtime/processes.ts"
 import { InvalidConfigError } from "./errors.ts"
 import type { Incarnation } from "./lock.ts"
 import type { HostHalf } from "./record.ts"
@@ -23,24 +22,15 @@ let stores = 0
 export function thisProcess(store: object): Incarnation {
   let incarnation = ofStore.get(store)
   if (incarnation === undefined) {
-    ofThisProcess ??= `${hostPart()}.${process.pid}.${liveClock.id()}`
+    ofThisProcess ??= `${hostPart()}.${processes.self.pid}.${liveClock.id()}`
     incarnation = { id: ++stores === 1 ? ofThisProcess : `${ofThisProcess}.${stores}` }
     ofStore.set(store, incarnation)
   }
   return incarnation
 }
 
-const hostPart = (): string =>
-  hostName()
-    .replaceAll(/[^A-Za-z0-9.-]/g, "-")
-    .slice(0, 60)
-
-/** Only for people to read. Deno asks at the terminal for a permission it wasn't given, which a name is not worth. */
-function hostName(): string {
-  const { Deno: deno } = globalThis as { Deno?: { permissions: { querySync(descriptor: object): { state: string } } } }
-  const known = deno === undefined || deno.permissions.querySync({ name: "sys", kind: "hostname" }).state === "granted"
-  return known ? hostname() : "host"
-}
+/** Only for people to read. */
+const hostPart = (): string => (processes.self.name || "host").replaceAll(/[^A-Za-z0-9.-]/g, "-").slice(0, 60)
 
 /** Refuses a name that could not be part of an object's name. */
 export function checkIncarnation(incarnation: Incarnation): Incarnation {
@@ -52,11 +42,11 @@ export function checkIncarnation(incarnation: Incarnation): Incarnation {
 }
 
 /**
- * What an owner says of its host, on a store whose time is that host's. Processes of one boot share its clock. An incarnation
- * with a name that was given may be one of several in this process, which contend like processes: it tells no pid.
+ * What an incarnation says of its process, on a store whose time is one machine's. Where that is another's, as in a
+ * simulation, there is no process to tell of.
  */
-export function hostOf(bootId: string, id: string): HostHalf {
-  const isThisProcess = ofThisProcess !== undefined && id.startsWith(ofThisProcess)
-  const { name, pid } = isThisProcess ? { name: hostName(), pid: process.pid } : { name: "", pid: 0 }
-  return { name, pid, startedAt: null, bootId, pidNs: null, groups: [] }
+export function hostOf(bootId: string): HostHalf {
+  if (bootId !== liveClock.bootId) return { name: "", pid: 0, startedAt: null, bootId, pidNs: null, groups: [] }
+  const { self, life } = processes
+  return { ...self, bootId, groups: [], ...(life !== null && { life }) }
 }

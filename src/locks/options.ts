@@ -72,7 +72,7 @@ export function configOf(key: string, id: string, options: LockOptions, can: Sto
     deletes: options.onRelease === "delete" && can.deletes,
     strict: oneOf("renewal", options.renewal ?? "tolerant", ["tolerant", "strict"]) === "strict",
     address: options.address ?? null,
-    host: can.bootId === undefined ? null : hostOf(can.bootId, id),
+    host: can.bootId === undefined ? null : hostOf(can.bootId),
   }
 }
 

@@ -11,14 +11,21 @@ export const RECORD_LIMIT: number = 64 * 1024
 /** Tokens are milliseconds at least: this one lies in the year 144,683. */
 const MAX_TOKEN = 2 ** 52
 
-/** The host of an owner on a store whose clock is the host's. */
+/** The process of a half, on a store whose clock is that of its host. What another wrote here may be anything. */
 export interface HostHalf {
+  /** The machine's name; empty where it isn't known. */
   readonly name: string
+  /** 0 where it isn't known. */
   readonly pid: number
+  /** Tells the process from later ones of that pid. Opaque. */
   readonly startedAt: string | null
   readonly bootId: string | null
+  /** In which namespace pid and groups mean something. */
   readonly pidNs: string | null
+  /** Process groups that work under the lease: the key is not free while one of them lives. */
   readonly groups: readonly number[]
+  /** A descriptor of that process which is open for as long as it lives. */
+  readonly life?: number
 }
 
 /** What an owner of ours says beside the published pair. `expiresAt` is in seconds, equal to the published number. */
@@ -34,6 +41,8 @@ export interface OwnerHalf {
   /** Reserved: a key under one heartbeat per process. Written null, ignored on reading. */
   readonly process: null
   readonly host: HostHalf | null
+  /** Since when it owns the key, in seconds, where a host is known. */
+  readonly since?: number
   /** The record is deleted on release: its absence then means "free" even to those who saw it owned. */
   readonly deletes?: boolean
 }
@@ -47,6 +56,8 @@ export interface WaiterHalf {
   readonly opId: string
   /** Where the store's time belongs to one boot of one host: that boot. */
   readonly bootId: string | null
+  /** The process that waits, likewise. */
+  readonly host?: HostHalf
 }
 
 /** Who ended the last ownership and how. An unknown `how` means "ended, manner unknown". */
@@ -118,10 +129,32 @@ export function ownerOf(record: LeaseRecord | undefined): Owner | undefined {
     token: owner?.token ?? 0,
     expiresAt: record.expiresAt,
     ...(owner?.address != null && { address: owner.address }),
+    ...processOf(owner?.host),
+    ...(isTime(owner?.since) && { since: toMillis(owner.since) }),
     ...(owner?.stateVersion != null && { checkpointVersion: owner.stateVersion }),
     ...(record.waitingOwnerId !== null && { waiterId: record.waitingOwnerId }),
   }
 }
+
+function processOf(host: HostHalf | null | undefined): Pick<Owner, "pid" | "host"> {
+  const pid: unknown = host?.pid
+  const name: unknown = host?.name
+  return {
+    ...(Number.isSafeInteger(pid) && (pid as number) > 0 && { pid: pid as number }),
+    ...(isText(name) && { host: name }),
+  }
+}
+
+/** The owner as a message names it. */
+export function named({ ownerId, host, pid }: Owner): string {
+  return pid === undefined
+    ? JSON.stringify(ownerId)
+    : `${JSON.stringify(ownerId)} (pid ${pid} on ${host ?? "its host"})`
+}
+
+/** Whether two lists name the same process groups. */
+export const sameGroups = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((group, index) => group === b[index])
 
 /** The error for a record that needs what this release doesn't know. */
 export function needsError(key: string, record: LeaseRecord): FormatVersionError {

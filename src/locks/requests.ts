@@ -31,9 +31,10 @@ type Request = Exclude<Command, { type: "abandon" }>
 
 /** One key's way to one store. */
 export class Requests {
+  /** Where the key's record is. */
+  readonly ref: ObjectRef
   readonly #key: string
   readonly #store: LeaseStore
-  readonly #ref: ObjectRef
   readonly #clock: Clock
   readonly #fibers: Fibers
   readonly #flights = new Map<number, Fiber.Fiber<unknown, unknown>>()
@@ -41,7 +42,7 @@ export class Requests {
   constructor(key: string, store: LeaseStore, clock: Clock, onError: OnError | undefined) {
     this.#key = key
     this.#store = store
-    this.#ref = { area: "leases", name: encodeName(key) }
+    this.ref = { area: "leases", name: encodeName(key) }
     this.#clock = clock
     this.#fibers = new Fibers(clock, onError)
   }
@@ -90,7 +91,7 @@ export class Requests {
   #read(known: string | undefined, deadline: number): Effect.Effect<ReadResult> {
     const options = { limit: RECORD_LIMIT, ...(known !== undefined && { known }) }
     const read = async (request: RequestOptions): Promise<ReadResult> =>
-      textOf(await this.#store.read(this.#ref, { ...options, ...request }))
+      textOf(await this.#store.read(this.ref, { ...options, ...request }))
     return this.#within(deadline, read).pipe(
       Effect.catch((error) => Effect.succeed({ kind: "failed" as const, error })),
     )
@@ -100,8 +101,8 @@ export class Requests {
     const { expected } = request
     const write = async (options: RequestOptions): Promise<WriteResult> =>
       request.type === "remove"
-        ? this.#store.remove(this.#ref, expected, options)
-        : this.#store.put(this.#ref, expected, new TextEncoder().encode(request.body), options)
+        ? this.#store.remove(this.ref, expected, options)
+        : this.#store.put(this.ref, expected, new TextEncoder().encode(request.body), options)
     return this.#within(deadline, write).pipe(
       Effect.catch((error) => Effect.succeed({ kind: "unknown" as const, error })),
     )

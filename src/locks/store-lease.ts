@@ -11,6 +11,7 @@ import type { LockError } from "./errors.ts"
 import type { AcquiredHow, Lease, LockEvent, ReleaseOptions, ReleaseResult, RenewOptions } from "./lock.ts"
 import { checkNote, checkTokenAbove } from "./options.ts"
 import type { Hold } from "./protocol/state.ts"
+import { sameGroups } from "./record.ts"
 import { notHeld } from "./refusals.ts"
 
 type Ending = Extract<LockEvent, { type: "Lost" | "Released" }>
@@ -89,6 +90,21 @@ export class StoreLease implements Lease {
     })
     this.#core.dispatch({ type: "renew", tokenAbove })
     await this.#core.attend(renewed)
+  }
+
+  /**
+   * Settles once the record names these process groups, and no others: from then on nobody takes the key over on this machine
+   * while one of them lives. Rejects with LockLostError or LockNotHeldError.
+   */
+  async nameGroups(groups: readonly number[]): Promise<void> {
+    if (this.#current === undefined) throw this.#gone()
+    const named = this.#happens<void>((event, { resolve, reject }) => {
+      if (event.type === "Renewed" || event.type === "Recovered") {
+        if (sameGroups(this.#current?.named ?? [], groups)) resolve()
+      } else if (isEnding(event)) reject(this.#gone())
+    })
+    this.#core.dispatch({ type: "nameGroups", groups })
+    await this.#core.attend(named)
   }
 
   /** Ends ownership; idempotent. */

@@ -5,6 +5,7 @@
  * it can't tell.
  */
 import type { LockError } from "./errors.ts"
+import type { HostHalf } from "./record.ts"
 
 /** The identity of one version of an object. Opaque: compared for equality only, never for order. */
 export type Generation = string
@@ -120,10 +121,41 @@ export interface ObjectStore {
   close(): Promise<void>
 }
 
+/**
+ * What can be known of a process that a record names: that it has ended for sure, and every process group that it named with
+ * it; or that it is at work, as one of those groups lives or can't be shown not to. Once `gone` always `gone`.
+ */
+export type Testimony = "gone" | "working"
+
+/** Knows processes of this machine. What it can't tell for sure it doesn't say. */
+export interface Witness {
+  /** About the process of a half; undefined where nothing is known. `host` is another's writing and may be anything. */
+  testify(host: HostHalf): Testimony | undefined
+  /** Calls `wake` soon after that process has ended. It may miss the end, and may call for nothing. */
+  watch(host: HostHalf, wake: () => void): Disposable
+}
+
+/** Writes that are done when the call returns, for the end of a process. They say nothing of what became of them. */
+export interface LastWrites {
+  /** As `put`. */
+  put(ref: ObjectRef, expected: Generation, body: Uint8Array): void
+  /** As `remove`. */
+  remove(ref: ObjectRef, expected: Generation): void
+}
+
 /** A store fit for leases. */
 export interface LeaseStore extends ObjectStore {
   /** Compare-and-swap holds under crashes of clients; an acknowledged lease may be lost with the machine. */
   readonly leases: true
+  /** Where records name processes: who knows about those. */
+  readonly witness?: Witness
+  /** Where a write needs no event loop. */
+  readonly lastWrites?: LastWrites
+  /**
+   * Calls `wake` soon after the object may have changed, and never keeps the process alive. It may miss changes, and may
+   * call for nothing: who watches looks for himself now and then.
+   */
+  watch?(ref: ObjectRef, wake: () => void): Disposable
 }
 
 /** A store fit for checkpoints. */

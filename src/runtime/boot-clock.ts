@@ -8,6 +8,7 @@
  */
 import { Buffer } from "node:buffer"
 import { closeSync, openSync, readFileSync, readlinkSync, readSync } from "node:fs"
+import { isPermitted } from "./permissions.ts"
 
 /** The unit of times in `/proc/self/stat`: 100 on every Linux that Node and Deno run on. */
 const TICKS_PER_SECOND = 100
@@ -47,7 +48,7 @@ export class BootClock {
 
   #open(): void {
     this.#state = "unreadable"
-    if (!mayRead(this.#proc)) return
+    if (!isPermitted({ name: "read", path: this.#proc })) return
     try {
       this.#descriptor = openSync(`${this.#proc}/uptime`, "r")
       if (this.#isMadeUp()) throw new Error("the uptime is not this kernel's")
@@ -91,10 +92,4 @@ export class BootClock {
       return undefined
     }
   }
-}
-
-/** Deno asks at the terminal for a permission it wasn't given; a clock must not make it ask. */
-const mayRead = (path: string): boolean => {
-  const { Deno: deno } = globalThis as { Deno?: { permissions: { querySync(descriptor: object): { state: string } } } }
-  return deno === undefined || deno.permissions.querySync({ name: "read", path }).state === "granted"
 }

@@ -7,6 +7,8 @@ import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
 import { checkIncarnation, hostOf, thisProcess } from "../../src/locks/incarnation.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
+import { liveClock } from "../../src/runtime/clock.ts"
+import { processes } from "../../src/runtime/processes.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const deno = "Deno" in globalThis ? process.execPath : join(root, "node_modules", ".bin", "deno")
@@ -23,9 +25,11 @@ describe("the incarnation of this process", () => {
     expect(id.split(".")).toContain(String(process.pid))
   })
 
-  it("tells its pid to others on its host, and one that was given a name tells none: it is one of several in a process", () => {
-    expect(hostOf("boot-1", thisProcess(memoryStore()).id)).toMatchObject({ bootId: "boot-1", pid: process.pid })
-    expect(hostOf("boot-1", "worker-1")).toMatchObject({ bootId: "boot-1", name: "", pid: 0 })
+  it("tells which process it is to others of its machine's boot, and nothing where time is another machine's", () => {
+    const bootId = liveClock.bootId!
+    const { self } = processes
+    expect(hostOf(bootId)).toMatchObject({ ...self, pid: process.pid, bootId, groups: [] })
+    expect(hostOf("boot-1")).toEqual({ name: "", pid: 0, startedAt: null, bootId: "boot-1", pidNs: null, groups: [] })
   })
 
   it("needs no permission of Deno's", async () => {

@@ -35,8 +35,8 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
   const token = nextToken(draft, record, pen)
   const came = claimHow(draft, view, attempt)
   const ended = came === "takeover" ? null : (record?.body["ended"] ?? null)
-  const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, ended }
-  return { ...owned(draft, record, pen, mine), came }
+  const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, since: toSeconds(pen.at), ended }
+  return { ...owned(draft, record, pen, { ...mine, groups: [] }), came }
 }
 
 /** How a claim on this view comes by the key. */
@@ -55,12 +55,14 @@ const ownHow = (record: LeaseRecord): AcquiredHow => (record.owner === undefined
 export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Written {
   const token = tokenOf(hold)
   const ended = view.record?.body["ended"] ?? hold.ended ?? null
-  return owned(draft, view.record, pen, { nonce: hold.nonce, token, stateVersion: hold.stateVersion, ended })
+  const { nonce, stateVersion, since, groups } = hold
+  const written = owned(draft, view.record, pen, { nonce, token, stateVersion, since, groups, ended })
+  return { ...written, groups }
 }
 
 /** Marks me as the waiter. The owner's half and times stay to the letter. */
 export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pen: Pen): Written {
-  const { id, waiterTtl, bootId } = draft.config
+  const { id, waiterTtl, bootId, host } = draft.config
   const expiresAt = toSeconds(pen.at + waiterTtl)
   const waiter: WaiterHalf = {
     for: id,
@@ -69,6 +71,7 @@ export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pe
     accepts: ["grant"],
     opId: pen.opId,
     bootId,
+    ...(host !== null && { host }),
   }
   const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }
   return finish(draft, body, pen, waiterTtl)
@@ -138,11 +141,12 @@ function owned(
   draft: Draft,
   record: LeaseRecord | undefined,
   pen: Pen,
-  mine: Pick<OwnerHalf, "nonce" | "token" | "stateVersion"> & { readonly ended: unknown },
+  mine: Pick<OwnerHalf, "nonce" | "token" | "stateVersion"> &
+    Pick<Hold, "since" | "groups"> & { readonly ended: unknown },
 ): Written {
   const { id, ttl, address, host, deletes } = draft.config
   const expiresAt = toSeconds(pen.at + ttl)
-  const { ended, ...half } = mine
+  const { ended, since, groups, ...half } = mine
   const owner: OwnerHalf = {
     for: id,
     expiresAt,
@@ -151,7 +155,8 @@ function owned(
     opId: pen.opId,
     address,
     process: null,
-    host,
+    host: host && { ...host, groups },
+    ...(host !== null && since !== undefined && { since }),
     ...(deletes && { deletes }),
   }
   const waiter = record === undefined || record.waitingOwnerId === id ? noWaiter : carriedWaiter(record)
@@ -174,19 +179,21 @@ function granted(draft: Draft, record: LeaseRecord, pen: Pen, ended: object): Wr
     address: null,
     stateVersion: null,
     process: null,
-    host: bootOf(draft, waiter),
+    host: hostOf(draft, waiter),
+    ...(draft.config.host !== null && { since: toSeconds(pen.at) }),
   }
   const body = { ...record.body, ownerId: waiter.for, expiresAt, owner, ...noWaiter, ended }
   return finish(draft, body, pen, ttlMs)
 }
 
 /**
- * The grant is stamped with my host's clock; whether the waiter shares it, its own half says. It is not my process that
- * owns then: nobody may take the waiter for dead when I end.
+ * The grant is stamped with my host's clock; whether the waiter shares it, its own half says, and which process it is. Where
+ * it doesn't, none is named: it is not mine that owns then, and nobody may take the waiter for dead when I end.
  */
-function bootOf(draft: Draft, waiter: WaiterHalf): OwnerHalf["host"] {
+function hostOf(draft: Draft, waiter: WaiterHalf): OwnerHalf["host"] {
   const { bootId, host } = draft.config
   if (bootId === null || waiter.bootId !== bootId) return null
+  if (waiter.host?.bootId === bootId) return { ...waiter.host, groups: [] }
   return { name: host?.name ?? "", pid: 0, startedAt: null, bootId, pidNs: null, groups: [] }
 }
 
@@ -205,14 +212,18 @@ function finish(draft: Draft, body: object, pen: Pen, life: number): Written {
   const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, ...rest } = body as Record<string, unknown>
   const published = { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt }
   const written = { ...published, v: 1, needs: [], ...rest, key: draft.config.key, writtenAt: toSeconds(pen.at) }
-  return { opId: pen.opId, body: readable(written), life }
+  // Where records name processes people read them, too, by their files' names.
+  return { opId: pen.opId, body: readable(written, draft.config.host === null ? 0 : 2), life }
 }
 
 /** What nobody could read again would take the key from its owner: then what isn't known here is not carried over. */
-function readable(body: Readonly<Record<string, unknown>>): string {
-  const text = JSON.stringify(body)
+function readable(body: Readonly<Record<string, unknown>>, indent: number): string {
+  const end = indent === 0 ? "" : "\n"
+  const text = JSON.stringify(body, null, indent) + end
   if (new TextEncoder().encode(text).length <= RECORD_LIMIT) return text
-  return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field))))
+  return (
+    JSON.stringify(Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field))), null, indent) + end
+  )
 }
 
 const known: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
 /**
  * Whether another's half is over (rule 6): one pure function of the record, the time in the very answer that showed it,
- * and what this process observed. Never of my own clock's idea of the store's time.
+ * what this process observed, and what its machine said then of the processes that the record names. Never of my own
+ * clock's idea of the store's time.
  */
 import type { LeaseRecord } from "../record.ts"
 import type { LockConfig, Observation, Remembered, View } from "./state.ts"
@@ -20,19 +21,21 @@ export interface Sight {
   readonly now: Now
 }
 
-/** Whether the owner's lease is over. */
+/** Whether the owner's lease is over. Of one that has ended, it is; of one whose process groups live, it never is. */
 export function ownerOver(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedOwner: observed, now } = sight
   const half = record.owner
+  if (half !== undefined && view.evidence?.owner !== undefined) return view.evidence.owner === "gone"
   const date = dateFor(config, view, half?.host?.bootId ?? null)
   if (half !== undefined) return halfOver({ ...half, expiresAt: record.expiresAt }, date, observed, now)
   const quiet = Math.max(config.ttl, config.strangerTtl, 3 * (observed?.longestGap ?? 0))
   return (date === undefined || date > record.expiresAt + SLACK) && unchangedFor(observed, quiet, now)
 }
 
-/** Whether the waiter's mark is over: past, or never one because its time is none. */
+/** Whether the waiter's mark is over: past, or never one because its time is none, or that of a process that has ended. */
 export function waiterOver(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedWaiter: observed, now } = sight
+  if (record.waiter !== undefined && view.evidence?.waiter === "gone") return true
   const date = dateFor(config, view, record.waiter?.bootId ?? null)
   if (date === undefined) return unchangedFor(observed, config.waiterTtl, now)
   return date > record.waiterExpiresAt + SLACK || record.waiterExpiresAt > date + LONGEST

@@ -4,7 +4,7 @@
  */
 import { type LockError, LockLostError, type LossReason } from "../errors.ts"
 import type { AcquiredHow } from "../lock.ts"
-import { needsError, ownerOf } from "../record.ts"
+import { needsError, ownerOf, sameGroups } from "../record.ts"
 import { deadlineOf, lower, remaining, shownBound, writtenBound } from "./authority.ts"
 import { liveWaiter, tokenOf } from "./bodies.ts"
 import { abandon, backoff, ownersTurn, ownersTurnSurely } from "./request.ts"
@@ -43,6 +43,9 @@ export function beginOwning(
     ended: view.record?.ended,
     note,
     stateVersion: attempt.stateVersion,
+    since: view.record?.owner?.since,
+    groups: [],
+    named: [],
     expiring: false,
   }
   draft.phase = { name: "owning", hold: hurried(draft, hold) }
@@ -79,6 +82,20 @@ export function forceRenewal(draft: Draft, phase: Owning, tokenAbove: number | u
   const { hold } = phase
   const raising = tokenAbove !== undefined && tokenAbove >= tokenOf(hold) ? tokenAbove + 1 : hold.raising
   draft.phase = { name: "owning", hold: { ...hold, raising, renewAt: earlier(hold.renewAt, instant(draft.now)) } }
+}
+
+/** From the next renewal on, which comes now, the record names these process groups. */
+export function nameGroups(draft: Draft, phase: Owning, groups: readonly number[]): void {
+  draft.phase = {
+    name: "owning",
+    hold: { ...phase.hold, groups, renewAt: earlier(phase.hold.renewAt, instant(draft.now)) },
+  }
+}
+
+/** The record may have changed: a waiter is looked for now. */
+export function lookForWaiter(draft: Draft, phase: Owning): void {
+  const watchAt = earlier(phase.hold.watchAt, instant(draft.now))
+  draft.phase = { name: "owning", hold: { ...phase.hold, watchAt } }
 }
 
 /** No more renewals. */
@@ -180,6 +197,7 @@ function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound): void 
     ...hold,
     token: sent.token ?? hold.token,
     raising: hold.raising === sent.token ? undefined : hold.raising,
+    named: sent.groups ?? hold.named,
     bounds: [bound],
     renewAt: plus(sent.firstSend, renewEvery(draft)),
     readBackAt: undefined,
@@ -192,10 +210,11 @@ function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound): void 
   tell(draft, next.suspect ? "Suspect" : recovered ? "Recovered" : "Renewed", next)
 }
 
-/** Under half a ttl left, or still in doubt, or still to be raised: renew at once. */
+/** Under half a ttl left, or still in doubt, to be raised, or to name process groups: renew at once. */
 function hurried(draft: Draft, hold: Hold): Hold {
   const left = remaining(hold, draft.now) + draft.config.guard
-  const late = left * 2 < draft.config.ttl || hold.suspect || hold.raising !== undefined
+  const late =
+    left * 2 < draft.config.ttl || hold.suspect || hold.raising !== undefined || !sameGroups(hold.named, hold.groups)
   return late ? { ...hold, renewAt: earlier(hold.renewAt, instant(draft.now)) } : hold
 }
 

@@ -11,6 +11,8 @@ import {
   expireOwning,
   forceRenewal,
   leaveToExpire,
+  lookForWaiter,
+  nameGroups,
   ownerFailed,
   ownerSaw,
   ownerThrottled,
@@ -25,6 +27,7 @@ import {
   beginSeeking,
   cancelSeeking,
   expireSeeking,
+  lookNow,
   seekingFailed,
   seekingSaw,
   seekingUnsure,
@@ -138,6 +141,12 @@ function accept(draft: Draft, input: Input): void {
       return phase.name === "owning" ? forceRenewal(draft, phase, input.tokenAbove) : undefined
     case "release":
       return phase.name === "owning" ? beginLeaving(draft, phase.hold, input.note) : undefined
+    case "nameGroups":
+      return phase.name === "owning" ? nameGroups(draft, phase, input.groups) : undefined
+    case "ring":
+      if (phase.name === "seeking") lookNow(draft, phase)
+      else if (phase.name === "owning") lookForWaiter(draft, phase)
+      return
     case "leaveToExpire":
       return phase.name === "owning" ? leaveToExpire(draft, phase) : undefined
     case "read":

@@ -10,7 +10,7 @@ import {
   OwnedElsewhereError,
   StoreUnavailableError,
 } from "../errors.ts"
-import { type LeaseRecord, ownerOf } from "../record.ts"
+import { type LeaseRecord, named, ownerOf } from "../record.ts"
 import type { Attempt, Draft, LockState, Phase, View } from "./state.ts"
 import { elapsed } from "./time.ts"
 
@@ -40,7 +40,7 @@ export function timedOut(draft: Draft, phase: Seeking): LockError {
       next: "Check the store and the way to it, then try again",
     })
   }
-  const held = owner === undefined ? "was not to be had" : `is held by ${JSON.stringify(owner.ownerId)}`
+  const held = owner === undefined ? "was not to be had" : `is held by ${named(owner)}`
   return new LockTimeoutError({
     ...details,
     waitedMs,
@@ -60,7 +60,7 @@ export function contention(draft: Draft, view: View, waiterId: string): LockCont
     owner,
     waiterId,
     retryAfterMs: Math.max(1000, Math.min(left, draft.config.waiterTtl)),
-    message: `${JSON.stringify(waiterId)} waits already for ${quoted(draft)}, held by ${JSON.stringify(owner?.ownerId ?? "nobody")}`,
+    message: `${JSON.stringify(waiterId)} waits already for ${quoted(draft)}, held by ${owner === undefined ? "nobody" : named(owner)}`,
     next: `Try again later, or pass contention: "retry" to wait for a turn within the budget`,
   })
 }
@@ -74,7 +74,7 @@ export function elsewhere(draft: Draft, record: LeaseRecord): OwnedElsewhereErro
     message:
       owner === undefined
         ? `${quoted(draft)} is on its way to ${JSON.stringify(record.waitingOwnerId)}`
-        : `${quoted(draft)} is owned by ${JSON.stringify(owner.ownerId)}`,
+        : `${quoted(draft)} is owned by ${named(owner)}`,
     next: `Send the work to ${owner?.address ?? "its owner"}, or pass whenOwned: "request" to ask for the key`,
   })
 }

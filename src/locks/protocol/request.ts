@@ -2,7 +2,7 @@
  * Requests (rules 1 and 13): one under way at a time, a write sent again only as the same bytes, every opId remembered
  * with its first send until the generation moves, and the spacing of writes. A write takes precedence over a read.
  */
-import type { LeaseRecord } from "../record.ts"
+import { type LeaseRecord, sameGroups } from "../record.ts"
 import { ABSENT } from "../store.ts"
 import { claimBody, eraseBody, leaveBody, markBody, type Pen, renewBody, tokenOf, type Written } from "./bodies.ts"
 import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./state.ts"
@@ -109,9 +109,12 @@ function depart(draft: Draft, act: Act, opId: string | undefined): number {
 function resendable(draft: Draft, act: WriteAct): SentWrite | undefined {
   const last = draft.sent.findLast((sent) => sent.act === act)
   if (last === undefined || last.epoch !== draft.sense.epoch) return undefined
-  if (act === "renew" && last.token !== tokenOf(holdOf(draft))) return undefined
+  if (act === "renew" && !saysTheSame(last, holdOf(draft))) return undefined
   return elapsed(last.firstSend, draft.now) * 2 > last.life ? undefined : last
 }
+
+const saysTheSame = (sent: SentWrite, hold: Hold): boolean =>
+  sent.token === tokenOf(hold) && sameGroups(sent.groups ?? [], hold.groups)
 
 function draftWrite(draft: Draft, act: WriteAct): SentWrite {
   const view = draft.view!

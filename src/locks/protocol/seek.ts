@@ -69,10 +69,18 @@ export function seekingSaw(draft: Draft, phase: Seeking, view: View, landed: Sen
       return stillRemembered(sightOf(draft, view), draft.remembered) ? poll(draft) : claim(draft, view)
     case "other":
       return liveOwner(draft, view) ? meetOwner(draft, view, record!) : claim(draft, view)
-    case "free":
     case "dead":
+      // Of an earlier attempt of mine, whose process groups may be at work yet.
+      return view.evidence?.owner === "working" ? poll(draft) : claim(draft, view)
+    case "free":
       return claim(draft, view)
   }
+}
+
+/** The record may have changed: what would be looked for later is looked for now, unless it is a failure that is waited out. */
+export function lookNow(draft: Draft, phase: Seeking): void {
+  if (phase.next.act !== "read" || phase.failures > 0) return
+  next(draft, "read", earlier(phase.next.at, draft.now))
 }
 
 /** A record that may not be judged, let alone written. */

@@ -5,7 +5,7 @@
 import type { LockError } from "../errors.ts"
 import type { AcquiredHow, LockEvent } from "../lock.ts"
 import type { HostHalf, LeaseRecord } from "../record.ts"
-import type { Generation } from "../store.ts"
+import type { Generation, Testimony } from "../store.ts"
 import type { Instant, Now, Sense } from "./time.ts"
 
 /** What doesn't change in the life of a lock. Times in milliseconds. */
@@ -51,6 +51,14 @@ export interface View {
   readonly crowded: boolean
   /** It is my own release, so that the next acquire need not read. */
   readonly warm: boolean
+  /** What was known of the processes in the record when it was read. */
+  readonly evidence?: Evidence
+}
+
+/** What the machine says of the processes of a record's halves, of which nothing need be known. */
+export interface Evidence {
+  readonly owner: Testimony | undefined
+  readonly waiter: Testimony | undefined
 }
 
 /** How long a published pair and its half stand unchanged. Belongs to the process: attempts come and go. */
@@ -92,6 +100,8 @@ export interface SentWrite {
   readonly token?: number
   /** Of a claim: how it came by the key. */
   readonly came?: AcquiredHow
+  /** Of a claim or renewal: the process groups that it names. */
+  readonly groups?: readonly number[]
   /** Of a leave: how it hands off. */
   readonly how?: LeaveHow
 }
@@ -155,6 +165,11 @@ export interface Hold {
   /** What the owner before left for this ownership, by granting it. */
   readonly note: string | undefined
   readonly stateVersion: number | null
+  /** In seconds of the store's time. */
+  readonly since: number | undefined
+  /** Process groups that work under this ownership, and those of them that the record is known to name. */
+  readonly groups: readonly number[]
+  readonly named: readonly number[]
   /** No more renewals: the lease is left to run out. */
   readonly expiring: boolean
 }
@@ -216,7 +231,7 @@ export interface LockState {
 }
 
 /** The answer to a read, its body as text. */
-export type ReadResult = { readonly storeTime?: number } & (
+export type ReadResult = { readonly storeTime?: number; readonly evidence?: Evidence } & (
   | { readonly kind: "found"; readonly generation: Generation; readonly text: string }
   | { readonly kind: "unchanged"; readonly generation: Generation }
   | { readonly kind: "absent" }
@@ -237,10 +252,14 @@ export type Input =
   | ({ readonly type: "acquire"; readonly waitedMs?: number } & Omit<Attempt, "nonce" | "startedAt">)
   | { readonly type: "cancel" }
   | { readonly type: "renew"; readonly tokenAbove?: number | undefined }
+  /** Names process groups that are to work under the ownership, by a renewal. */
+  | { readonly type: "nameGroups"; readonly groups: readonly number[] }
   | { readonly type: "release"; readonly note?: string | undefined }
   | { readonly type: "leaveToExpire" }
   | { readonly type: "read"; readonly id: number; readonly answer: ReadResult }
   | { readonly type: "wrote"; readonly id: number; readonly answer: WriteResult }
+  /** The record may have changed, or a process that it names has ended. */
+  | { readonly type: "ring" }
   | { readonly type: "tick" }
 
 /** What the shell is asked to do. `abandon`: nobody listens to that request any more. */

@@ -17,12 +17,12 @@ export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): Lock
   const { view } = draft
   if (answer.kind === "unchanged") {
     if (view?.generation !== answer.generation) return cached(draft)
-    return confirm(draft, flight, view, view.record, answer.storeTime)
+    return confirm(draft, flight, view, view.record, answer)
   }
   const found = attempt(() => (answer.kind === "absent" ? undefined : parseRecord(draft.config.key, answer.text)))
   if (found instanceof Error) return found
   const generation = answer.kind === "absent" ? ABSENT : answer.generation
-  return confirm(draft, flight, { generation, warm: false }, found, answer.storeTime)
+  return confirm(draft, flight, { generation, warm: false }, found, answer)
 }
 
 /** Takes an applied write into the draft: what it wrote is now the last version known. */
@@ -83,7 +83,7 @@ function confirm(
   flight: Flight,
   known: Pick<View, "generation" | "warm">,
   record: LeaseRecord | undefined,
-  storeTime: number | undefined,
+  { storeTime, evidence }: Pick<ReadResult, "storeTime" | "evidence">,
 ): undefined {
   takeSample(draft, flight, storeTime)
   const moved = draft.view?.generation !== known.generation
@@ -97,6 +97,7 @@ function confirm(
     vague: written.vague,
     crowded: !moved && draft.view?.crowded === true,
     warm: known.warm && !moved,
+    ...(evidence !== undefined && { evidence }),
   }
   draft.view = view
   observe(draft, record)

@@ -54,6 +54,7 @@ export class Bounds {
       persist: (directory) => (check(), files.persist(directory)),
       exists: (path) => (check(), files.exists(path)),
       status: (path) => files.status(path),
+      rename: (path, other) => files.rename(path, other),
       unlink: (path) => files.unlink(path),
       removeDirectory: (path) => files.removeDirectory(path),
     }

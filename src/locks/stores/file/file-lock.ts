@@ -1,6 +1,8 @@
 /** The lock on a directory. All of it is the shell's and the store's; this joins them. */
 import { resolve } from "node:path"
 import { liveClock } from "../../../runtime/clock.ts"
+import { releaseOnSignals } from "../../last-will.ts"
+import type { AcquireOptions, Lease } from "../../lock.ts"
 import type { LockOptions } from "../../options.ts"
 import { StoreLock } from "../../store-lock.ts"
 import type { CheckpointStore, LeaseStore } from "../../store.ts"
@@ -11,6 +13,11 @@ import { fileStore } from "./store.ts"
 export interface FileLockOptions extends LockOptions {
   /** Made where it is missing. All processes that contend name the same one, by the same path. */
   readonly directory: string
+  /**
+   * Whether a SIGTERM, SIGINT or SIGHUP that nobody else in this process listens for releases what it owns in directories
+   * before it ends the process, as it would without. Without one: true, from the first acquire on.
+   */
+  readonly releaseOnSignals?: boolean
 }
 
 const stores = new SharedStores<LeaseStore & CheckpointStore>()
@@ -20,9 +27,18 @@ const stores = new SharedStores<LeaseStore & CheckpointStore>()
  * that they take turns at a key. Leaves the record of the key behind, some 100 bytes, unless `onRelease` is `delete`.
  */
 export class FileLock extends StoreLock {
+  readonly #releaseOnSignals: boolean
+
   /** Throws InvalidKeyError or InvalidConfigError. Nothing is opened before the first call. */
   constructor(key: string, options: FileLockOptions) {
     super(key, { ...options, store: storeOf(options) })
+    this.#releaseOnSignals = options.releaseOnSignals ?? true
+  }
+
+  /** As `acquire` of any lock. */
+  override acquire(options?: AcquireOptions): Promise<Lease> {
+    if (this.#releaseOnSignals) releaseOnSignals()
+    return super.acquire(options)
   }
 }
 

@@ -29,6 +29,8 @@ export interface Files {
   read(path: string, limit: number): Awaitable<Content>
   /** Gives a file a second name, which must not exist. */
   link(path: string, second: string): Awaitable<void>
+  /** Gives a file another name, in place of the file that has it. Between two names of one file it may do nothing. */
+  rename(path: string, other: string): Awaitable<void>
   exists(path: string): Awaitable<boolean>
   unlink(path: string): Awaitable<void>
   makeDirectory(path: string): Awaitable<void>
@@ -53,6 +55,7 @@ export const quickFiles: Files = {
     }
   },
   link: (path, second) => sync.linkSync(path, second),
+  rename: (path, other) => sync.renameSync(path, other),
   // Not `access`, for which Deno wants to be permitted to know the user.
   exists: (path) => sync.lstatSync(path, { throwIfNoEntry: false }) !== undefined,
   unlink: (path) => sync.unlinkSync(path),
@@ -84,6 +87,7 @@ export const durableFiles: Files = {
     }
   },
   link: (path, second) => async.link(path, second),
+  rename: (path, other) => async.rename(path, other),
   exists: async (path) => (await durableFiles.status(path)) !== undefined,
   unlink: (path) => async.unlink(path),
   makeDirectory: (path) => async.mkdir(path),

@@ -1,6 +1,7 @@
 /**
  * Where things lie in the store's directory, and what may be cleared away:
  *
+ *     <name>.lock                         for people: the current version of a lease record, by another name (show.ts)
  *     leases/<name>/<16 digits>           one version of a lease record; the highest number is the current one
  *     state/<lock>/<part>/<16 digits>     the same for heads and content
  *     probe/<name>/<16 digits>            scratch objects of a start
@@ -14,6 +15,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { InvalidKeyError } from "../../errors.ts"
 import type { Area, Generation, ObjectRef } from "../../store.ts"
+import type { Files } from "./files.ts"
 
 /** The directories directly under the store's own. */
 export const directories = ["leases", "state", "probe", "clock"] as const
@@ -22,6 +24,15 @@ const DIGITS = 16
 const onePart = /^[A-Za-z0-9=~_-][A-Za-z0-9=~._-]*$/
 const twoParts = /^[A-Za-z0-9=~_-][A-Za-z0-9=~._-]*\/[A-Za-z0-9=~_-][A-Za-z0-9=~._-]*$/
 const content = /\/\d+-\d+-/
+
+/** An object, and by what means it is read and written. */
+export interface Target {
+  readonly files: Files
+  /** Of the store object: a part of the names of temporary files. */
+  readonly id: string
+  readonly root: string
+  readonly ref: ObjectRef
+}
 
 /** Whether encodeName can have made this name. */
 export function isObjectName(area: Area, name: string): boolean {
@@ -35,6 +46,11 @@ export function objectDirectory(root: string, { area, name }: ObjectRef): string
     message: `${JSON.stringify(name)} can't name an object of the area ${area}`,
     next: "Encode keys with encodeName; a name in state has two parts with one / between them",
   })
+}
+
+/** Where people find the current version of an object, if it is one for them. */
+export function shownPath(root: string, { area, name }: ObjectRef): string | undefined {
+  return area === "leases" ? `${root}/${name}.lock` : undefined
 }
 
 /** The directories to make for an object, outermost first, and no further out than its area. */

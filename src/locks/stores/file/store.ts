@@ -1,7 +1,8 @@
 /**
  * The store in a directory that several processes share. It joins the parts of this folder and answers in the terms of
  * the port; who may write what is decided by swap.ts alone. Lease records are written at once and never synced, since an
- * expired lease is no loss; `state` is synced before it is acknowledged.
+ * expired lease is no loss; `state` is synced before it is acknowledged. Records of this machine's processes are judged by
+ * what the machine knows of those.
  *
  * Not promised: Windows (no store time, other rules for links), file systems without hard links, and on network file
  * systems anything beyond what `link`, `mkdir` and a fresh `readdir` promise there.
@@ -14,6 +15,7 @@ import type {
   Area,
   CheckpointStore,
   Generation,
+  LastWrites,
   LeaseStore,
   ListOptions,
   ObjectRef,
@@ -22,19 +24,23 @@ import type {
   ReadOptions,
   RequestOptions,
   StoreCapabilities,
+  Witness,
   WriteAnswer,
 } from "../../store.ts"
 import { probe } from "../probe.ts"
 import { Bounds } from "./bounds.ts"
 import { failure } from "./failures.ts"
 import { durableFiles, type Files, quickFiles } from "./files.ts"
-import { generationNumber, objectDirectory } from "./layout.ts"
+import { LastFileWrites } from "./last-writes.ts"
+import { generationNumber, objectDirectory, type Target } from "./layout.ts"
 import { list } from "./list.ts"
 import { prepare, requireArea } from "./prepare.ts"
-import { put, remove, type Swap, type Target } from "./swap.ts"
+import { put, remove, type Swap } from "./swap.ts"
 import { storeTime, type StoreTime } from "./time.ts"
 import { wholeOrReleased } from "./torn.ts"
 import { readCurrent } from "./versions.ts"
+import { watchVersions } from "./watch.ts"
+import { MachineWitness } from "./witness.ts"
 
 /** How a file store is made. */
 export interface FileStoreOptions {
@@ -59,6 +65,8 @@ class FileStore implements LeaseStore, CheckpointStore {
   readonly leases = true as const
   readonly checkpoints = true as const
   readonly name: string
+  readonly witness?: Witness
+  readonly lastWrites: LastWrites
   readonly #root: string
   readonly #clock: Clock
   readonly #id: string
@@ -73,7 +81,9 @@ class FileStore implements LeaseStore, CheckpointStore {
     this.#root = root
     this.#clock = clock
     this.#id = clock.id()
+    this.lastWrites = new LastFileWrites(root, this.#id)
     const { bootId } = clock
+    if (bootId !== undefined && bootId === liveClock.bootId) this.witness = new MachineWitness(bootId)
     const time =
       bootId === undefined
         ? ({ clock: "none", sameClock: false } as const)
@@ -127,6 +137,11 @@ class FileStore implements LeaseStore, CheckpointStore {
     } catch (error) {
       throw failure(error, `listing ${area}`, this.#root)
     }
+  }
+
+  /** Hears of this machine's writes alone, and of none where the system has no watches left. */
+  watch(ref: ObjectRef, wake: () => void): Disposable {
+    return watchVersions(objectDirectory(this.#root, ref), wake)
   }
 
   /** Nothing stays open between requests. */

@@ -4,26 +4,17 @@
  * hammered in by tests/integration/file-hammer.test.ts.
  */
 import { dirname } from "node:path"
-import type { ObjectRef } from "../../store.ts"
 import { clearOld, drop } from "./clear.ts"
 import { createWhole, isNew } from "./create.ts"
 import { errnoOf } from "./failures.ts"
 import type { Files } from "./files.ts"
-import { isUsedOnce, objectDirectories, objectDirectory, versionPath } from "./layout.ts"
+import { isUsedOnce, objectDirectories, objectDirectory, shownPath, type Target, versionPath } from "./layout.ts"
 import { requireArea } from "./prepare.ts"
+import { showCurrent } from "./show.ts"
 import { isTombstone, scan } from "./versions.ts"
 
 /** `overtaken`: it was written, but by now a higher version is there, and nobody can tell which came first. */
 export type Swap = { readonly kind: "applied"; readonly number: number } | { readonly kind: "refused" | "overtaken" }
-
-/** The object to swap, and by what means. */
-export interface Target {
-  readonly files: Files
-  /** Of the store object: a part of the names of temporary files. */
-  readonly id: string
-  readonly root: string
-  readonly ref: ObjectRef
-}
 
 /** Writes the version after number `expected` (0: there must be none, or a tombstone; below 0: never). */
 export async function put(target: Target, expected: number, body: Uint8Array): Promise<Swap> {
@@ -34,7 +25,9 @@ export async function put(target: Target, expected: number, body: Uint8Array): P
   // Before the first version is there: should its writer be stopped then, nobody would do it for the later ones.
   if (number === 1) await makeDirectories(target)
   if (!(await create(target, directory, number, body))) return { kind: "refused" }
-  return (await isHighest(files, directory, number)) ? { kind: "applied", number } : { kind: "overtaken" }
+  if (await isHighest(files, directory, number)) return { kind: "applied", number }
+  await showCurrent(target)
+  return { kind: "overtaken" }
 }
 
 /** Writes a tombstone after number `expected`. */
@@ -44,7 +37,9 @@ export async function remove(target: Target, expected: number): Promise<Swap> {
   if (expected < 1 || (await scan(files, directory)).highest !== expected) return { kind: "refused" }
   const number = expected + 1
   if (!(await isNew(() => files.makeDirectory(versionPath(directory, number))))) return { kind: "refused" }
-  if (!(await isHighest(files, directory, number))) return { kind: "overtaken" }
+  const isDeleted = await isHighest(files, directory, number)
+  await showCurrent(target)
+  if (!isDeleted) return { kind: "overtaken" }
   if (isUsedOnce(ref)) await drop(files, directory, number)
   return { kind: "applied", number }
 }
@@ -62,8 +57,9 @@ async function numberAfter(files: Files, directory: string, expected: number): P
 
 /** Writes a version, and the object's directories where they are missing. False where the number is taken. */
 async function create(target: Target, directory: string, number: number, body: Uint8Array): Promise<boolean> {
-  const { files, id } = target
-  const attempt = (): Promise<boolean> => createWhole(files, id, directory, versionPath(directory, number), body)
+  const { files, id, root, ref } = target
+  const path = versionPath(directory, number)
+  const attempt = (): Promise<boolean> => createWhole(files, id, directory, path, body, shownPath(root, ref))
   try {
     return await attempt()
   } catch (error) {

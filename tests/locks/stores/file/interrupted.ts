@@ -20,6 +20,7 @@ export function interrupted(files: Files, at: number, meanwhile: () => Promise<v
     create: (path, body) => step("create", () => files.create(path, body)),
     read: (path, limit) => step("read", () => files.read(path, limit)),
     link: (path, second) => step("link", () => files.link(path, second)),
+    rename: (path, other) => step("rename", () => files.rename(path, other)),
     exists: (path) => step("exists", () => files.exists(path)),
     unlink: (path) => step("unlink", () => files.unlink(path)),
     makeDirectory: (path) => step("makeDirectory", () => files.makeDirectory(path)),

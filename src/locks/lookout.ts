@@ -1,0 +1,58 @@
+/**
+ * What wakes a key before its next look is due: its record, watched where the store can, and the owner's process, watched
+ * where the record names one of this machine. Begins only with the second look, so that a key which nobody contends for
+ * costs nothing.
+ *
+ * Not promised: that anything is heard. The looks go on, as without.
+ */
+import type { LockState } from "./protocol/state.ts"
+import type { HostHalf } from "./record.ts"
+import type { LeaseStore, ObjectRef } from "./store.ts"
+
+/** One key's. */
+export class Lookout {
+  readonly #store: LeaseStore
+  readonly #ref: ObjectRef
+  readonly #ring: () => void
+  #record: Disposable | undefined
+  #process: Disposable | undefined
+  #watched: HostHalf | undefined
+
+  /** `ring` is called when it is time to look. */
+  constructor(store: LeaseStore, ref: ObjectRef, ring: () => void) {
+    this.#store = store
+    this.#ref = ref
+    this.#ring = ring
+  }
+
+  /** Watches what this state waits for, until the key rests. True where it began: what came just before was not heard. */
+  follow(state: LockState): boolean {
+    if (state.phase.name === "idle") this.#end()
+    const begins = this.#record === undefined && waits(state)
+    if (begins) this.#record = this.#store.watch?.(this.#ref, this.#ring)
+    if (this.#record !== undefined) this.#followOwner(state)
+    return begins
+  }
+
+  /** A record is read anew with each look, so its halves are compared by what they say. */
+  #followOwner({ phase, view }: LockState): void {
+    const host = (phase.name === "seeking" && view?.record?.owner?.host) || undefined
+    if (host === this.#watched || isSame(host, this.#watched)) return
+    this.#process?.[Symbol.dispose]()
+    this.#process = host && this.#store.witness?.watch(host, this.#ring)
+    this.#watched = host
+  }
+
+  #end(): void {
+    this.#record?.[Symbol.dispose]()
+    this.#process?.[Symbol.dispose]()
+    this.#record = this.#process = this.#watched = undefined
+  }
+}
+
+/** An acquirer that looks again and again, and an owner that looks for a waiter. */
+const waits = ({ phase, flight }: LockState): boolean =>
+  phase.name === "seeking" ? phase.polls > 0 : phase.name === "owning" && flight?.act === "read"
+
+const isSame = (a: HostHalf | undefined, b: HostHalf | undefined): boolean =>
+  a !== undefined && b !== undefined && a.pid === b.pid && a.startedAt === b.startedAt && a.life === b.life

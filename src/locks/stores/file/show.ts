@@ -1,0 +1,38 @@
+/**
+ * `<name>.lock`, the current version of a record by a name that people can find, as a second hard link. Whoever writes a
+ * version gives it that name (create.ts); this puts right what a late writer may have left. It decides nothing: who owns a
+ * key is in the version with the highest number.
+ *
+ * Not promised: that it is current while a write is under way, or after a writer was killed in one, until the next write.
+ */
+import { discard, newTemporary, takesName } from "./create.ts"
+import { unlessMissing } from "./failures.ts"
+import { objectDirectory, shownPath, type Target, versionPath } from "./layout.ts"
+import { isTombstone, scan } from "./versions.ts"
+
+/** Others may write on meanwhile: then it is theirs to show. */
+const TRIES = 10
+
+/** Makes it show what is current, or nothing where that is nothing. */
+export async function showCurrent({ files, id, root, ref }: Target): Promise<void> {
+  const shown = shownPath(root, ref)
+  if (shown === undefined) return
+  const directory = objectDirectory(root, ref)
+  const show = async (number: number): Promise<void> => {
+    if (number === 0 || (await isTombstone(files, directory, number)) !== false) return files.unlink(shown)
+    const temporary = newTemporary(directory, id)
+    await files.link(versionPath(directory, number), temporary)
+    // Where it was shown already, the temporary name is still there.
+    await takesName(files, temporary, shown)
+    await discard(files, temporary)
+  }
+  try {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const { highest } = await scan(files, directory)
+      await unlessMissing(() => show(highest))
+      if ((await scan(files, directory)).highest === highest) return
+    }
+  } catch {
+    // It is for reading only.
+  }
+}

@@ -1,0 +1,30 @@
+/** Hears of new versions of an object: an event for each in its directory, where the file system of this machine tells. */
+import { watchPath } from "../../../runtime/watch-path.ts"
+import { versionNumber } from "./layout.ts"
+
+/** The system has some thousands of watches for all; who gets none looks from time to time. */
+const MOST = 1000
+
+let watches = 0
+
+/** Calls `wake` for each new version, once. Watches nothing where the directory is missing. */
+export function watchVersions(directory: string, wake: () => void): Disposable {
+  let newest = 0
+  const heard = (name: string): void => {
+    const number = versionNumber(name) ?? 0
+    // That older ones are cleared away is heard of too.
+    if (number <= newest) return
+    newest = number
+    wake()
+  }
+  let watch = watches < MOST ? watchPath(directory, heard) : undefined
+  if (watch !== undefined) watches++
+  return {
+    [Symbol.dispose]: () => {
+      if (watch === undefined) return
+      watches--
+      watch[Symbol.dispose]()
+      watch = undefined
+    },
+  }
+}

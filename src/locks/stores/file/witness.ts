@@ -1,0 +1,52 @@
+/**
+ * What this machine knows of a process that a record names, under the conditions of docs/protocol.md, "file". Host, boot, pid
+ * namespace and start must be readable on both sides and match; whatever isn't so leaves the key to its lease. Process
+ * groups that may be this machine's and can't be shown to have ended are at work.
+ */
+import { type Processes, processes } from "../../../runtime/processes.ts"
+import type { HostHalf } from "../../record.ts"
+import type { Testimony, Witness } from "../../store.ts"
+
+/** Of the processes that share this one's boot. */
+export class MachineWitness implements Witness {
+  readonly #bootId: string
+  readonly #processes: Processes
+
+  /** `bootId`: as the records of this boot name it. */
+  constructor(bootId: string, known: Processes = processes) {
+    this.#bootId = bootId
+    this.#processes = known
+  }
+
+  testify(host: HostHalf): Testimony | undefined {
+    if (host.bootId !== this.#bootId || this.#isThis(host)) return undefined
+    if (this.#isAtWork(host)) return "working"
+    return this.#isHere(host) && this.#processes.hasEnded(host.pid, host.startedAt) ? "gone" : undefined
+  }
+
+  watch(host: HostHalf, wake: () => void): Disposable {
+    if (!this.#isHere(host) || this.#isThis(host) || host.life === undefined) return { [Symbol.dispose]: () => {} }
+    return this.#processes.whenEnding(host.pid, host.startedAt, host.life, wake)
+  }
+
+  /** Another namespace's groups are as unknown as another machine's; those of an unknown one may be here. */
+  #isAtWork({ pidNs, groups }: HostHalf): boolean {
+    if (!Array.isArray(groups) || groups.length === 0) return false
+    const { self } = this.#processes
+    if (pidNs === null || self.pidNs === null) return true
+    return pidNs === self.pidNs && groups.some((group) => this.#processes.groupLives(group as number))
+  }
+
+  #isHere(host: HostHalf): host is HostHalf & { startedAt: string } {
+    const { self } = this.#processes
+    const { bootId, pidNs, name, startedAt } = host
+    if (bootId !== this.#bootId || self.pidNs === null || pidNs !== self.pidNs) return false
+    return name !== "" && name === self.name && typeof startedAt === "string"
+  }
+
+  /** It lives, and its groups are its own matter. */
+  #isThis({ pid, startedAt, groups }: HostHalf): boolean {
+    const { self } = this.#processes
+    return pid === self.pid && startedAt === self.startedAt && !(Array.isArray(groups) && groups.length > 0)
+  }
+}

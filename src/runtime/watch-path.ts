@@ -1,0 +1,52 @@
+/**
+ * Hears from the operating system that something happened to a path: one callback for each event, by the name that it
+ * concerns. Never keeps the process alive. What is behind it differs (inotify, FSEvents, Deno's own watcher) and so does
+ * what is heard.
+ *
+ * Not promised: that anything is heard. A network file system tells only of this machine's own changes, and the system's
+ * watches may be used up.
+ */
+import { watch } from "node:fs"
+import { basename } from "node:path"
+
+/** Called with the name, within the watched directory, that something happened to; empty where that isn't told. */
+export type Heard = (name: string) => void
+
+/** What this needs of Deno, whose `node:fs` can't watch a file that has no name any more. */
+interface DenoWatcher extends AsyncIterable<{ readonly paths: readonly string[] }> {
+  unref(): void
+  close(): void
+}
+
+/** Undefined where the path can't be watched. */
+export function watchPath(path: string, heard: Heard): Disposable | undefined {
+  const { Deno: deno } = globalThis as { Deno?: { watchFs(path: string, options: object): DenoWatcher } }
+  try {
+    return deno === undefined ? byNode(path, heard) : byDeno(deno.watchFs(path, { recursive: false }), heard)
+  } catch {
+    return undefined // missing, not permitted, or no watches left
+  }
+}
+
+function byNode(path: string, heard: Heard): Disposable {
+  const watcher = watch(path, { persistent: false }, (_, name) => heard(name ?? ""))
+  watcher.on("error", () => watcher.close())
+  return { [Symbol.dispose]: () => watcher.close() }
+}
+
+function byDeno(watcher: DenoWatcher, heard: Heard): Disposable {
+  watcher.unref()
+  let closed = false
+  const listen = async (): Promise<void> => {
+    for await (const { paths } of watcher) {
+      for (const path of paths) if (!closed) heard(basename(path))
+    }
+  }
+  listen().catch(() => {}) // it ends when it is closed, and when the system ends it
+  return {
+    [Symbol.dispose]: () => {
+      if (!closed) watcher.close()
+      closed = true
+    },
+  }
+}
