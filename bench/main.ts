@@ -6,6 +6,7 @@
 import { spawnSync } from "node:child_process"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
 import { benchRequests } from "./requests.ts"
@@ -14,6 +15,7 @@ import { benchSimulation } from "./simulation.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "file-put": benchFilePut,
+  "file-lock": benchFileLock,
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
   schedule: benchSchedule,

@@ -5,7 +5,7 @@
  *
  * Not promised: that a process which has ended is known to have at once, or at all.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, unlinkSync } from "node:fs"
+import { openSync, readdirSync, readFileSync, readlinkSync, unlinkSync } from "node:fs"
 import { hostname, tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -184,15 +184,23 @@ function hostName(): string {
 function openUnnamed(): number | null {
   const path = join(tmpdir(), `.leasehold-${process.pid}-${liveClock.id()}`)
   try {
-    const file = openSync(path, "wx", 0o600)
-    try {
-      unlinkSync(path)
-      return file
-    } catch {
-      closeSync(file)
-    }
+    openSync(path, "wx", 0o600)
+    unlinkSync(path)
+    return descriptorOf(path)
   } catch {
-    // Not everybody may write there; then the end of this process is found by looking.
+    return null // not everybody may write there: then the end of this process is found by looking
   }
-  return null
+}
+
+/** What the kernel calls it. Deno has numbers of its own for open files. */
+function descriptorOf(path: string): number | null {
+  const open = "/proc/self/fd"
+  const found = readdirSync(open).find((name) => {
+    try {
+      return readlinkSync(`${open}/${name}`) === `${path} (deleted)`
+    } catch {
+      return false // closed meanwhile
+    }
+  })
+  return found === undefined ? null : Number(found)
 }

@@ -13,7 +13,9 @@ import { basename } from "node:path"
 export type Heard = (name: string) => void
 
 /** What this needs of Deno, whose `node:fs` can't watch a file that has no name any more. */
-interface DenoWatcher extends AsyncIterable<{ readonly paths: readonly string[] }> {
+interface DenoWatcher {
+  next(): Promise<IteratorResult<{ readonly paths: readonly string[] }>>
+  /** Of the `next` under way. */
   unref(): void
   close(): void
 }
@@ -35,11 +37,14 @@ function byNode(path: string, heard: Heard): Disposable {
 }
 
 function byDeno(watcher: DenoWatcher, heard: Heard): Disposable {
-  watcher.unref()
   let closed = false
   const listen = async (): Promise<void> => {
-    for await (const { paths } of watcher) {
-      for (const path of paths) if (!closed) heard(basename(path))
+    for (;;) {
+      const next = watcher.next()
+      watcher.unref()
+      const { done, value } = await next
+      if (done === true) return
+      for (const path of value.paths) if (!closed) heard(basename(path))
     }
   }
   listen().catch(() => {}) // it ends when it is closed, and when the system ends it

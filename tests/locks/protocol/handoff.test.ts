@@ -113,20 +113,28 @@ describe("rule 10: grant and reserve", () => {
     ])
   })
 
-  it("a grant within one host says whose clock stamped it, and no process: the waiter isn't dead when the granter is", () => {
-    const host = { name: "h", pid: 7, startedAt: "1", bootId: "boot-1", pidNs: "2", groups: [9] }
-    const world = new World({ clock: "exact", spacing: 0 })
-    const a = world.owner("a", { bootId: "boot-1", host })
-    const b = world.waiter("b", { bootId: "boot-1", host: { ...host, pid: 8 } })
-    world.until(() => asked(a) > 0)
-    b.network = "held"
-    world.send(a, { type: "release" })
-    world.until(() => a.phase === "idle")
-    const granted = { name: "h", pid: 0, startedAt: null, bootId: "boot-1", pidNs: null, groups: [] }
-    expect(world.store.body["owner"]).toMatchObject({ for: "b", host: granted })
-    b.network = "up"
-    world.until(() => b.count("Renewed") > 0)
-    expect(world.store.body["owner"]).toMatchObject({ host: { pid: 8, startedAt: "1" } })
+  it("a grant within one host says whose clock stamped it, and which process the waiter is, never the granter", () => {
+    const host = { name: "h", pid: 7, startedAt: "1", bootId: "boot-1", pidNs: "2", groups: [] }
+    const unknown = { name: "h", pid: 0, startedAt: null, bootId: "boot-1", pidNs: null, groups: [] }
+    for (const [waiter, granted] of [
+      [
+        { ...host, pid: 8 },
+        { ...host, pid: 8 },
+      ],
+      [null, unknown],
+    ] as const) {
+      const world = new World({ clock: "exact", spacing: 0 })
+      const a = world.owner("a", { bootId: "boot-1", host })
+      const b = world.waiter("b", { bootId: "boot-1", host: waiter })
+      world.until(() => asked(a) > 0)
+      b.network = "held"
+      world.send(a, { type: "release" })
+      world.until(() => a.phase === "idle")
+      expect(world.store.body["owner"]).toMatchObject({ for: "b", host: granted })
+      b.network = "up"
+      world.until(() => b.count("Renewed") > 0)
+      expect(world.store.body["owner"]).toMatchObject({ host: waiter })
+    }
   })
 
   it("a grant by a lease shorter than 15 s is no longer than that lease", () => {

@@ -1,0 +1,113 @@
+/**
+ * Locks on a directory between processes, against a blocking flock(2) (Python's `fcntl.flock`, as Node has no such call) and
+ * against proper-lockfile with retries every 50 ms: how long a released lock takes to reach who waits for it, how long that
+ * of a killed process takes, and how often a lock that nobody else wants can be taken and given back. In turns.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { lock as properLock } from "proper-lockfile"
+import { FileLock } from "../src/locks/stores/file/mod.ts"
+import { Contender, type Kind } from "./file-lock/contender.ts"
+import { detail, inTurns, ratio } from "./ratio.ts"
+
+const HANDOFFS = 31
+const TAKEOVERS = 11
+const CYCLES = 200
+const CYCLE_ROUNDS = 21
+/** By then who waits does so in earnest. */
+const SETTLED_MS = 700
+
+/** Prints the figures. */
+export async function benchFileLock(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "leasehold-bench-"))
+  try {
+    await handoffs(directory)
+    await takeovers(directory)
+    await cycles(directory)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+async function handoffs(directory: string): Promise<void> {
+  const pairs = { flock: await pair("flock", directory), leasehold: await pair("leasehold", directory) }
+  const proper = await pair("proper-lockfile", directory)
+  const cost = await inTurns(HANDOFFS, {
+    flock: () => handoff(pairs.flock),
+    leasehold: () => handoff(pairs.leasehold),
+    proper: () => handoff(proper),
+  })
+  for (const each of [...pairs.flock, ...pairs.leasehold, ...proper]) each.kill()
+  detail("handoff by flock(2)", cost.flock, "ms")
+  detail("handoff", cost.leasehold, "ms")
+  detail("handoff by proper-lockfile, 50 ms retries", cost.proper, "ms")
+  ratio("file-lock-handoff/flock", cost.leasehold / cost.flock, "<=", 3)
+  ratio("file-lock-handoff-speed/proper-lockfile", cost.proper / cost.leasehold, ">=", 40)
+}
+
+/** The first of them holds the lock. */
+type Pair = [Contender, Contender]
+
+async function pair(kind: Kind, directory: string): Promise<Pair> {
+  const both: Pair = [await Contender.start(kind, directory), await Contender.start(kind, directory)]
+  await both[0].does("acquire", "has")
+  return both
+}
+
+/** From the call that releases to the end of the other's wait, in ms. Then the two change places. */
+async function handoff(both: Pair): Promise<number> {
+  const [holder, waiter] = both
+  await waiter.does("acquire", "asks")
+  const has = waiter.hears("has")
+  await setTimeout(SETTLED_MS)
+  const cost = await between(holder.does("release", "gives"), has)
+  both.reverse()
+  return cost
+}
+
+async function takeovers(directory: string): Promise<void> {
+  const cost = await inTurns(TAKEOVERS, {
+    flock: async () => takeover(await Contender.holdingFlock(directory), await Contender.start("flock", directory)),
+    leasehold: async () => takeover(...(await pair("leasehold", directory))),
+  })
+  detail("takeover from a killed process by flock(2)", cost.flock, "ms")
+  detail("takeover from a killed process", cost.leasehold, "ms")
+  ratio("file-lock-takeover/flock", cost.leasehold / cost.flock, "<=", 2)
+}
+
+/** From `kill -9` of a Node process that holds the lock to the end of the other's wait, in ms. */
+async function takeover(holder: Contender, waiter: Contender): Promise<number> {
+  await waiter.does("acquire", "asks")
+  await setTimeout(SETTLED_MS)
+  const has = waiter.hears("has")
+  const cost = await between(Promise.resolve(holder.kill()), has)
+  waiter.kill()
+  return cost
+}
+
+const between = async (from: Promise<bigint>, to: Promise<bigint>): Promise<number> =>
+  Number((await to) - (await from)) / 1e6
+
+/** Microseconds to take and give back a lock that nobody else wants. */
+async function cycles(directory: string): Promise<void> {
+  const lock = new FileLock("cycles", { directory })
+  const file = join(directory, "proper-cycles")
+  const cost = await inTurns(CYCLE_ROUNDS, {
+    leasehold: () =>
+      perCycle(async () => {
+        await using _ = await lock.acquire()
+      }),
+    proper: () => perCycle(async () => (await properLock(file, { realpath: false }))()),
+  })
+  detail("acquire + release", cost.leasehold, "µs")
+  detail("acquire + release of proper-lockfile", cost.proper, "µs")
+  ratio("file-lock-rate/proper-lockfile", cost.proper / cost.leasehold, ">=", 3)
+}
+
+async function perCycle(cycle: () => Promise<void>): Promise<number> {
+  const from = performance.now()
+  for (let done = 0; done < CYCLES; done++) await cycle()
+  return ((performance.now() - from) * 1000) / CYCLES
+}

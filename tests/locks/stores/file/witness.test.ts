@@ -1,0 +1,73 @@
+/** The conditions under which a process that a record names is known to have ended, each of them needed. */
+import { describe, expect, it, onTestFinished } from "vitest"
+import type { HostHalf } from "../../../../src/locks/record.ts"
+import { MachineWitness } from "../../../../src/locks/stores/file/witness.ts"
+import { FakeProc } from "../../../support/fake-proc.ts"
+
+/** A machine on which process 42 has ended, 43 lives, and the groups 50 and 51 have and haven't. */
+function machine(...of: ConstructorParameters<typeof FakeProc>): { witness: MachineWitness; dead: HostHalf } {
+  const proc = new FakeProc(...of)
+  onTestFinished(() => proc[Symbol.dispose]())
+  proc.signals.set(42, "ESRCH")
+  proc.add(43)
+  proc.signals.set(-50, "ESRCH")
+  proc.add(51)
+  const known = proc.processes()
+  const { name } = known.self
+  const dead: HostHalf = { name, pid: 42, startedAt: "5000", bootId: "boot", pidNs: "77", groups: [] }
+  return { witness: new MachineWitness("boot", known), dead }
+}
+
+describe("a process that a record names", () => {
+  it("is gone where host, boot, pid namespace and start are known on both sides, and it has ended", () => {
+    const { witness, dead } = machine()
+    expect(witness.testify(dead)).toBe("gone")
+    expect(witness.testify({ ...dead, groups: [50] })).toBe("gone")
+  })
+
+  it.each<readonly [string, Partial<HostHalf>]>([
+    ["of another host", { name: "elsewhere" }],
+    ["of an unknown host", { name: "" }],
+    ["of another boot", { bootId: "boot-2" }],
+    ["of no boot", { bootId: null }],
+    ["of another pid namespace", { pidNs: "78" }],
+    ["of an unknown pid namespace", { pidNs: null }],
+    ["whose start is unknown", { startedAt: null }],
+    ["whose start is no text", { startedAt: 5000 as unknown as string }],
+    ["of no pid", { pid: 0 }],
+    ["of pid 1", { pid: 1 }],
+    ["of a pid that is none", { pid: "42" as unknown as number }],
+    ["that lives", { pid: 43 }],
+  ])("%s is not known to be gone", (_, change) => {
+    const { witness, dead } = machine()
+    expect(witness.testify({ ...dead, ...change })).toBeUndefined()
+  })
+
+  it("is at work while a group that it named lives, itself alive or not", () => {
+    const { witness, dead } = machine()
+    expect(witness.testify({ ...dead, groups: [50, 51] })).toBe("working")
+    expect(witness.testify({ ...dead, pid: 43, groups: [51] })).toBe("working")
+    expect(witness.testify({ ...dead, name: "renamed", groups: [51] })).toBe("working")
+  })
+
+  it("is at work where its groups can't be looked for, and may be here", () => {
+    const { witness, dead } = machine()
+    expect(witness.testify({ ...dead, pidNs: null, groups: [50] })).toBe("working")
+    expect(witness.testify({ ...dead, groups: ["x" as unknown as number] })).toBe("working")
+    const blind = machine("77", 4711)
+    expect(blind.witness.testify({ ...blind.dead, groups: [50] })).toBe("working")
+    expect(blind.witness.testify(blind.dead)).toBeUndefined()
+  })
+
+  it("of another namespace or boot is left to its lease, groups and all", () => {
+    const { witness, dead } = machine()
+    expect(witness.testify({ ...dead, pidNs: "78", groups: [51] })).toBeUndefined()
+    expect(witness.testify({ ...dead, bootId: "boot-2", groups: [51] })).toBeUndefined()
+  })
+
+  it("has no groups where what is written there is no list", () => {
+    const { witness, dead } = machine()
+    expect(witness.testify({ ...dead, groups: 51 as unknown as number[] })).toBe("gone")
+    expect(witness.testify({ ...dead, groups: undefined as unknown as number[] })).toBe("gone")
+  })
+})
