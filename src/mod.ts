@@ -30,10 +30,12 @@ export { StoreLock } from "./locks/store-lock.ts"
 export { memoryStore, type MemoryStoreOptions } from "./locks/stores/memory.ts"
 // The port, for those who write a store of their own.
 export { ABSENT } from "./locks/store.ts"
+export type { HostHalf } from "./locks/record.ts"
 export type {
   Area,
   CheckpointStore,
   Generation,
+  LastWrites,
   LeaseStore,
   ListOptions,
   ObjectRef,
@@ -43,6 +45,8 @@ export type {
   ReadOptions,
   RequestOptions,
   StoreCapabilities,
+  Testimony,
+  Witness,
   WriteAnswer,
 } from "./locks/store.ts"
 

@@ -15,10 +15,11 @@ const MAX_TOKEN = 2 ** 52
 export interface HostHalf {
   /** The machine's name; empty where it isn't known. */
   readonly name: string
-  /** 0 where it isn't known. */
+  /** The process; 0 where it isn't known. */
   readonly pid: number
   /** Tells the process from later ones of that pid. Opaque. */
   readonly startedAt: string | null
+  /** The boot whose clock stamps the half. */
   readonly bootId: string | null
   /** In which namespace pid and groups mean something. */
   readonly pidNs: string | null
