@@ -169,7 +169,7 @@ function mark(draft: Draft, looks: boolean): void {
   const at = waitersTurn(draft)
   const before = plus(at, -SHORTEST_POLL)
   if (!looks || past(before, draft.now)) next(draft, "mark", at)
-  else next(draft, "read", earlier(before, plus(draft.now, 2 * SHORTEST_POLL)))
+  else next(draft, "read", earlier(before, plus(draft.now, SHORTEST_POLL)))
 }
 
 /** My mark stands unchanged for half its life. */

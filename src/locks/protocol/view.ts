@@ -108,12 +108,17 @@ function confirm(
 /** Before every reading of any clock, and still a number that JSON keeps. */
 const longAgo = { mono: -1e15, boot: -1e15 }
 
-/** Of another's write, by its stamp, which on a clock of whole seconds may be most of a second early. */
+/**
+ * Of another's write, by its stamp, which on a clock of whole seconds may be most of a second early. It is younger than the
+ * last request that showed the version before.
+ */
 function lastWrite(draft: Draft, record: LeaseRecord | undefined): Pick<View, "lastWrite" | "vague"> {
   if (record === undefined) return { lastWrite: longAgo, vague: 0 }
-  const time = storeNow(draft.sense, draft.now)
-  const age = record.writtenAt === undefined || time === undefined ? 0 : Math.max(0, time - record.writtenAt)
-  return { lastWrite: plus(draft.now, -age), vague: draft.config.clock === "coarse" ? Math.min(age, 1000) : 0 }
+  const { config, now, sense, view } = draft
+  const time = storeNow(sense, now)
+  const stamped = record.writtenAt === undefined || time === undefined ? 0 : Math.max(0, time - record.writtenAt)
+  const age = Math.min(stamped, view === undefined ? Infinity : elapsed(view.sentAt, now))
+  return { lastWrite: plus(now, -age), vague: config.clock === "coarse" ? Math.min(age, 1000) : 0 }
 }
 
 function observe(draft: Draft, record: LeaseRecord | undefined): void {
