@@ -66,6 +66,8 @@ async function main(): Promise<void> {
     shown.set(one.seed, one)
     kept.note(one.seed, one.problem === undefined)
     if (one.problem !== undefined) console.log(`\n${one.problem}`)
+    if (shown.size % 500 === 0)
+      console.log(`${shown.size} of ${seeds.length} seeds, ${Math.round((performance.now() - from) / 1000)} s`)
     return !(args.first && one.problem !== undefined)
   }
   if (jobs === 1) await runHere(seeds, note)
