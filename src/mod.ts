@@ -1,4 +1,5 @@
 // The front door of `leasehold`: what users import from the main entry.
+export type { Budget, BudgetOrigin, BudgetText } from "./runtime/budget.ts"
 export type { Duration } from "./runtime/duration.ts"
 export type { Clock, Reading, Timer, TimerOptions } from "./runtime/clock.ts"
 export type { OnError } from "./runtime/report.ts"
@@ -24,7 +25,9 @@ export type {
   ReleaseResult,
   ReleaseOptions,
   RenewOptions,
+  TimeoutSource,
 } from "./locks/lock.ts"
+export { type BudgetSource, waitBudget, type WaitBudget, type WaitBudgetOptions } from "./locks/wait-budget.ts"
 export type { LockOptions } from "./locks/options.ts"
 export { StoreLock } from "./locks/store-lock.ts"
 export { memoryStore, type MemoryStoreOptions } from "./locks/stores/memory.ts"

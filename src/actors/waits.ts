@@ -4,7 +4,9 @@
  * out by itself, but whoever would have to wait for something else ends it (`mayWait`).
  */
 import { LockCancelledError, LockTimeoutError, type Owner } from "../locks/errors.ts"
-import { millis } from "../locks/options.ts"
+import type { AcquireOptions, TimeoutSource } from "../locks/lock.ts"
+import { millis, sourceOf } from "../locks/options.ts"
+import { named } from "../locks/record.ts"
 import type { Clock, Timer } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
 import { orAbort } from "./races.ts"
@@ -15,7 +17,7 @@ export const defaultWait = 30_000
 /** How a call waits. */
 export interface WaitOptions {
   readonly timeout?: Duration | "infinite" | undefined
-  readonly timeoutSource?: string | undefined
+  readonly timeoutSource?: AcquireOptions["timeoutSource"] | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -40,7 +42,7 @@ export class Wait implements Disposable {
   /** Aborts when the budget is over or the caller gives up, with the error to reject with as its reason. */
   readonly signal: AbortSignal
   readonly limit: number
-  readonly source: string
+  readonly source: TimeoutSource
   readonly #clock: Clock
   readonly #started: number
   readonly #controller = new AbortController()
@@ -52,7 +54,7 @@ export class Wait implements Disposable {
 
   constructor(clock: Clock, awaited: Awaited, options: WaitOptions) {
     this.limit = limitOf(options)
-    this.source = options.timeoutSource ?? (options.timeout === undefined ? "the default" : "the timeout option")
+    this.source = sourceOf(options)
     this.signal = this.#controller.signal
     this.#clock = clock
     this.#started = clock.mono()
@@ -87,15 +89,18 @@ export class Wait implements Disposable {
 
   readonly #overdue = (): void => {
     const { key, what } = this.#awaited
+    const { name: source, change } = this.source
+    const detail = this.detail()
+    const held = detail.owner === undefined ? "" : `, held by ${named(detail.owner)}`
     this.#end(
       new LockTimeoutError({
-        message: `Waited ${this.limit} ms (${this.source}) for ${what} of ${key}`,
-        next: "Give it a longer timeout, or find out what keeps it (manager.whereIs tells the owner)",
+        message: `Waited ${this.limit} ms (${source}) for ${what} of ${key}${held}`,
+        next: `${change}, or find out what keeps it (manager.whereIs tells the owner)`,
         key,
-        ...this.detail(),
+        ...detail,
         waitedMs: this.limit,
         limitMs: this.limit,
-        source: this.source,
+        source,
       }),
     )
   }

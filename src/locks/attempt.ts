@@ -6,11 +6,11 @@ import type { Subscription } from "rxjs"
 import type { Timer } from "../runtime/clock.ts"
 import type { OnError } from "../runtime/report.ts"
 import type { KeyCore } from "./core.ts"
-import type { LockError, Owner } from "./errors.ts"
+import type { LockError } from "./errors.ts"
 import type { LockEvent } from "./lock.ts"
 import type { Wish } from "./options.ts"
 import type { LockConfig } from "./protocol/state.ts"
-import { cancelled, heldHere, inUseHere } from "./refusals.ts"
+import { type Ahead, cancelled, heldHere, inUseHere } from "./refusals.ts"
 import { StoreLease } from "./store-lease.ts"
 
 /** Who acquires, and what for. */
@@ -80,7 +80,7 @@ class Turn {
   #begin(): void {
     this.#begun = true
     this.#endQueue()
-    const input = { type: "acquire", ...this.#caller.wish, waitedMs: this.#waited } as const
+    const input = { type: "acquire", ...this.#caller.wish, queuedMs: this.#waited } as const
     this.#core.begin(this.#config, input, (event) => this.#hear(event))
   }
 
@@ -122,19 +122,22 @@ class Turn {
   #refusal(): LockError | undefined {
     const { budgetMs, whenOwned } = this.#caller.wish
     if (budgetMs === 0) return this.#inUse()
-    return whenOwned === "report" && this.#core.hold !== undefined ? heldHere(this.#core.key, this.#owner) : undefined
+    return whenOwned === "report" && this.#core.hold !== undefined
+      ? heldHere(this.#core.key, this.#core.owner)
+      : undefined
   }
 
   #inUse(): LockError {
-    return inUseHere(this.#core.key, this.#owner, this.#caller.wish, this.#waited)
+    return inUseHere(this.#core.key, this.#ahead, this.#caller.wish, this.#waited)
   }
 
   get #waited(): number {
     return this.#core.clock.mono() - this.#caller.from
   }
 
-  get #owner(): Owner | undefined {
-    const { hold, expiresAt } = this.#core
-    return hold && { ownerId: this.#config.id, token: hold.token, expiresAt }
+  /** Whom it waits for while it queues. */
+  get #ahead(): Ahead {
+    const { owner } = this.#core
+    return { owner, isHere: owner?.ownerId === this.#config.id }
   }
 }

@@ -11,6 +11,7 @@ import { Hub } from "../runtime/observables.ts"
 import type { OnError } from "../runtime/report.ts"
 import { scheduleOf, type Wake } from "../runtime/schedule.ts"
 import { watchClocks } from "../runtime/watch-clocks.ts"
+import type { Owner } from "./errors.ts"
 import { examined } from "./evidence.ts"
 import { releasesAtEnd } from "./last-will.ts"
 import type { LockEvent } from "./lock.ts"
@@ -20,6 +21,7 @@ import { deadlineOf, isHeld } from "./protocol/authority.ts"
 import { initialState, nextWake, step } from "./protocol/reducer.ts"
 import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
 import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
+import { ownerOf } from "./record.ts"
 import { Requests } from "./requests.ts"
 import type { LeaseStore } from "./store.ts"
 
@@ -93,9 +95,9 @@ export class KeyCore {
     return Math.round(now.wall - elapsed(deadlineOf(hold), now))
   }
 
-  /** When the lease in the record ends, in Unix milliseconds of the store's time; 0 where none is known. */
-  get expiresAt(): number {
-    return this.#state?.view?.record?.expiresAt ?? 0
+  /** Who owns the key by the last version of the record that is known. */
+  get owner(): Owner | undefined {
+    return ownerOf(this.#state?.view?.record)
   }
 
   /** With which token the record came to be, where it tells. */

@@ -28,12 +28,20 @@ export type AcquiredHow = "created" | "free" | "takeover" | "granted" | "reserve
 /** How a release ended. `unknown` is not clean: the lease may stand until it runs out. */
 export type ReleaseResult = "released" | "alreadyLost" | "unknown"
 
+/** Where a budget came from and how it is changed there, for the message of LockTimeoutError. */
+export interface TimeoutSource {
+  /** What it is called, such as `LEASEHOLD_LOCK_TIMEOUT=30`: the error's `source`. */
+  readonly name: string
+  /** What to do for a longer wait, as a sentence without its full stop: the error's `next`. */
+  readonly change: string
+}
+
 /** How to acquire. */
 export interface AcquireOptions {
   /** The whole wait; `0` is one try without waiting. Without one: 30 s. */
   readonly timeout?: Duration | "infinite"
-  /** Where the budget came from, for the message of LockTimeoutError. Without one: `the timeout option` or `the default`. */
-  readonly timeoutSource?: string
+  /** Where the budget came from, if not from this call; a name alone is enough. `waitBudget` gives both. */
+  readonly timeoutSource?: string | TimeoutSource
   /** Cancels the wait: LockCancelledError once no mark is left behind. */
   readonly signal?: AbortSignal
   /** The key has an owner: ask it to leave and wait (default), or fail at once with OwnedElsewhereError. */

@@ -6,7 +6,7 @@ import { type Duration, durationMillis } from "../runtime/duration.ts"
 import type { OnError } from "../runtime/report.ts"
 import { InvalidConfigError } from "./errors.ts"
 import { hostOf } from "./incarnation.ts"
-import type { AcquireOptions, Incarnation } from "./lock.ts"
+import type { AcquireOptions, Incarnation, TimeoutSource } from "./lock.ts"
 import type { Attempt, LockConfig } from "./protocol/state.ts"
 import { isToken } from "./record.ts"
 import type { StoreCapabilities } from "./store.ts"
@@ -32,7 +32,7 @@ export interface LockOptions {
 }
 
 /** What a caller wants of an acquire, checked. */
-export type Wish = Omit<Attempt, "nonce" | "startedAt">
+export type Wish = Omit<Attempt, "nonce" | "startedAt" | "queuedMs">
 
 /** What an acquire may take without saying so, in milliseconds. */
 const DEFAULT_TIMEOUT = 30_000
@@ -120,15 +120,32 @@ export function wishOf(options: AcquireOptions): Wish {
   refuseUnknown("acquire", options, ACQUIRE_OPTIONS)
   const { timeout = DEFAULT_TIMEOUT, stateVersion } = options
   checkSignal(options.signal)
-  const source = options.timeout === undefined ? "the default timeout of 30 s" : "the timeout option"
   return {
     budgetMs: timeout === "infinite" ? undefined : millis("timeout", timeout),
-    budgetSource: options.timeoutSource ?? source,
+    budgetSource: sourceOf(options),
     whenOwned: oneOf("whenOwned", options.whenOwned ?? "request", ["request", "report"]),
     contention: oneOf("contention", options.contention ?? "fail", ["fail", "retry"]),
     minTenure: millis("minTenure", options.minTenure ?? 0),
     stateVersion: stateVersion === undefined ? null : version(stateVersion),
   }
+}
+
+type Timed = { readonly [K in "timeout" | "timeoutSource"]?: AcquireOptions[K] | undefined }
+
+/** Where a call's budget came from: what the call says of it, or the call itself. */
+export function sourceOf({ timeout, timeoutSource }: Timed): TimeoutSource {
+  if (typeof timeoutSource === "string") return { name: timeoutSource, change: `Raise ${timeoutSource}` }
+  if (timeoutSource !== undefined) return checkSource(timeoutSource)
+  if (timeout === undefined) return { name: "the default timeout of 30 s", change: "Pass a timeout to wait longer" }
+  return { name: "the timeout option", change: "Pass a longer timeout" }
+}
+
+function checkSource(source: TimeoutSource): TimeoutSource {
+  if (typeof source?.name === "string" && typeof source.change === "string") return source
+  throw new InvalidConfigError({
+    message: "timeoutSource names no source",
+    next: "Give the name of where the timeout came from, or that of waitBudget, or leave it out",
+  })
 }
 
 function checkSignal(signal: unknown): void {

@@ -13,6 +13,7 @@ import {
   StoreUnavailableError,
 } from "./errors.ts"
 import type { Wish } from "./options.ts"
+import { named } from "./record.ts"
 
 /** The caller's signal ended the wait before anything was sent. */
 export function cancelled(key: string): LockCancelledError {
@@ -23,19 +24,29 @@ export function cancelled(key: string): LockCancelledError {
   })
 }
 
+/** Whom a call that queues in this process waits for. */
+export interface Ahead {
+  /** Who owns the key, where that is known. */
+  readonly owner: Owner | undefined
+  /** That is this process. */
+  readonly isHere: boolean
+}
+
 /** The budget ended in this process's queue. */
-export function inUseHere(key: string, owner: Owner | undefined, wish: Wish, waited: number): LockTimeoutError {
+export function inUseHere(key: string, { owner, isHere }: Ahead, wish: Wish, waited: number): LockTimeoutError {
+  const { name: source, change } = wish.budgetSource
   const waitedMs = Math.round(waited)
+  const limitMs = wish.budgetMs ?? Infinity
+  const other = owner === undefined ? "wanted" : `held by ${named(owner)} and wanted`
+  const held = isHere ? "held by this very process" : `${other} by an earlier call of this process`
   return new LockTimeoutError({
-    key,
-    owner,
-    waitedMs,
-    limitMs: wish.budgetMs ?? Infinity,
-    source: wish.budgetSource,
-    message: `${JSON.stringify(key)} is in use by this very process; waited ${waitedMs} ms (${wish.budgetSource})`,
-    next: "Release it where it is held, or wait longer",
+    ...{ key, owner, waitedMs, limitMs, source },
+    message: `${JSON.stringify(key)} is ${held}; waited ${waitedMs} ms of ${limitMs} ms (${source})`,
+    next: isHere ? `Release it where it is held, or wait longer: ${lowerCase(change)}` : change,
   })
 }
+
+const lowerCase = (sentence: string): string => sentence.slice(0, 1).toLowerCase() + sentence.slice(1)
 
 /** This process holds the key, and the caller wants to know rather than wait. */
 export function heldHere(key: string, owner: Owner | undefined): OwnedElsewhereError {

@@ -1,6 +1,11 @@
 /** An acquire on its way: the store's start, the queue of this process, the key itself; each within the budget. */
 import { describe, expect, it } from "vitest"
-import { LockCancelledError, StoreMisconfiguredError, StoreUnavailableError } from "../../src/locks/errors.ts"
+import {
+  LockCancelledError,
+  type LockTimeoutError,
+  StoreMisconfiguredError,
+  StoreUnavailableError,
+} from "../../src/locks/errors.ts"
 import type { AcquireOptions } from "../../src/locks/lock.ts"
 import { StoreLock } from "../../src/locks/store-lock.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
@@ -74,6 +79,43 @@ describe("two locks of one key in one incarnation", () => {
     await time.runUntil(other)
     expect(await time.runUntil(waiter)).toMatchObject({ _tag: "LockTimeoutError", owner: { ownerId: "b" } })
     expect(time.mono() - from).toBeLessThanOrEqual(1510)
+  })
+
+  it("do not blame the store where the queue took the budget, and it was hardly asked", async () => {
+    const { time, store, lock } = lockWorld()
+    const held = await time.runUntil(lock("a").acquire())
+    const call = failure<LockTimeoutError>(lock("a").acquire({ timeout: "5 s" }))
+    await time.advance(4900)
+    store.script.onPut({}, late(3000)) // the release, and the claim behind it
+    await time.runUntil(held.release())
+    const error = await time.runUntil(call)
+    expect(error).toMatchObject({ _tag: "LockTimeoutError", limitMs: 5000, source: "the timeout option" })
+    expect(error.message).toMatch(/waited 50\d\d ms of 5000 ms \(the timeout option\), 4900 ms of it in the queue/)
+    await expectRest(time)
+  })
+
+  it("do blame a store that was silent for longer than the queue took, and tell for how long", async () => {
+    const { time, store, lock } = lockWorld()
+    const held = await time.runUntil(lock("a").acquire())
+    const call = failure(lock("a").acquire({ timeout: "5 s" }))
+    await time.advance(1000)
+    const lost = Array.from({ length: 20 }, () => ({ before: "lost" as const }))
+    store.script.onRead(...lost)
+    store.script.onPut({}, ...lost)
+    await time.runUntil(held.release())
+    const error = await time.runUntil(call)
+    expect(error).toMatchObject({ _tag: "StoreUnavailableError" })
+    expect(error.message).toMatch(/ within 40\d\d ms/)
+  })
+
+  it("are told who has the key, where an earlier call of this process waits for another's", async () => {
+    const { time, lock } = lockWorld()
+    await time.runUntil(lock("b").acquire())
+    const first = failure(lock("a").acquire({ timeout: "20 s" }))
+    const error = await time.runUntil(failure<LockTimeoutError>(lock("a").acquire({ timeout: "2 s" })))
+    expect(error).toMatchObject({ _tag: "LockTimeoutError", owner: { ownerId: "b" }, next: "Pass a longer timeout" })
+    expect(error.message).toContain('held by "b" and wanted by an earlier call of this process')
+    expect(await time.runUntil(first)).toMatchObject({ _tag: "LockTimeoutError" })
   })
 
   it("fail at once with a budget of 0, and with whenOwned report", async () => {
@@ -277,6 +319,19 @@ describe("cancelling an acquire", () => {
       abort()
     })
     expect(took).toBeLessThanOrEqual(5010)
+  })
+})
+
+describe("an acquire whose turn to write is further off than its budget", () => {
+  it("times out, and does not blame a store that it asked nothing", async () => {
+    const { time, store, lock } = lockWorld({ capabilities: spaced })
+    const held = await time.runUntil(lock("a").acquire())
+    await time.advance(5000)
+    await time.runUntil(held.release())
+    const asked = store.script.requests.length
+    const error = await time.runUntil(failure(lock("a").acquire({ timeout: 300 })))
+    expect(store.script.requests).toHaveLength(asked)
+    expect(error).toMatchObject({ _tag: "LockTimeoutError", limitMs: 300 })
   })
 })
 

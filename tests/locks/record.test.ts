@@ -219,6 +219,15 @@ describe("the owner that callers see", () => {
     })
   })
 
+  it("tells its process where the record tells it in the right types, and nothing else of its host", () => {
+    const housed = (host: unknown) => ownerOf(parse({ ...whole, owner: { ...owner, host } }))
+    const host = { name: "build-3", pid: 41, startedAt: "7", bootId: "b", pidNs: "n", groups: [9] }
+    expect(housed(host)).toEqual({ ...ownerOf(parse(whole)), pid: 41, host: "build-3" })
+    for (const odd of [{ name: "", pid: 0 }, { name: 7, pid: "41" }, { pid: -1 }, {}, null]) {
+      expect(housed(odd)).toEqual(ownerOf(parse(whole)))
+    }
+  })
+
   it("is undefined where there is none", () => {
     expect(ownerOf(undefined)).toBeUndefined()
     expect(ownerOf(parse({ ownerId: null, expiresAt: 0 }))).toBeUndefined()

@@ -28,27 +28,38 @@ export function cancelled(draft: Draft): LockCancelledError {
 
 /** The budget is over: the key was not to be had, or the store told nothing. */
 export function timedOut(draft: Draft, phase: Seeking): LockError {
-  const { attempt, lastError, heard } = phase
+  const { attempt, lastError } = phase
+  const { budgetSource, queuedMs } = attempt
   const waitedMs = Math.round(elapsed(attempt.startedAt, draft.now))
   const limitMs = attempt.budgetMs ?? Infinity
   const owner = ownerOf(draft.view?.record)
   const details = { key: draft.config.key, owner, cause: lastError }
-  if (lastError !== undefined || !heard) {
+  if (lastError !== undefined || isSilent(draft, phase)) {
     return new StoreUnavailableError({
       ...details,
-      message: `The store gave no usable answer about ${quoted(draft)} within ${limitMs} ms${lastError === undefined ? "" : `: ${lastError.message}`}`,
+      message: `The store gave no usable answer about ${quoted(draft)} within ${waitedMs - Math.round(queuedMs)} ms${lastError === undefined ? "" : `: ${lastError.message}`}`,
       next: "Check the store and the way to it, then try again",
     })
   }
   const held = owner === undefined ? "was not to be had" : `is held by ${named(owner)}`
+  const queued = queuedMs === 0 ? "" : `, ${Math.round(queuedMs)} ms of it in the queue of this process`
   return new LockTimeoutError({
     ...details,
     waitedMs,
     limitMs,
-    source: attempt.budgetSource,
-    message: `${quoted(draft)} ${held}; waited ${waitedMs} ms of ${limitMs} ms (${attempt.budgetSource})`,
-    next: limitMs === 0 ? "Give it a timeout to wait" : `Try again, or wait longer: raise ${attempt.budgetSource}`,
+    source: budgetSource.name,
+    message: `${quoted(draft)} ${held}; waited ${waitedMs} ms of ${limitMs} ms (${budgetSource.name})${queued}`,
+    next: budgetSource.change,
   })
+}
+
+/**
+ * The store is asked, and has said nothing: that is its fault only where it had the time to answer. Where most of the budget
+ * went by in the queue of this process, or nothing was to be asked yet, it isn't.
+ */
+function isSilent(draft: Draft, { attempt, heard }: Seeking): boolean {
+  if (heard || draft.flight === undefined) return false
+  return elapsed(attempt.startedAt, draft.now) > 2 * attempt.queuedMs
 }
 
 /** Another waits already. */

@@ -3,7 +3,7 @@
  * for (commands) and what it tells (events). Plain data only, so that a checker can compare and hash it.
  */
 import type { LockError } from "../errors.ts"
-import type { AcquiredHow, LockEvent } from "../lock.ts"
+import type { AcquiredHow, LockEvent, TimeoutSource } from "../lock.ts"
 import type { HostHalf, LeaseRecord } from "../record.ts"
 import type { Generation, Testimony } from "../store.ts"
 import type { Instant, Now, Sense } from "./time.ts"
@@ -130,7 +130,9 @@ export interface Attempt {
   readonly startedAt: Instant
   /** Undefined: without limit. */
   readonly budgetMs: number | undefined
-  readonly budgetSource: string
+  readonly budgetSource: TimeoutSource
+  /** What of the budget was spent in this process's queue, before the store was asked anything. */
+  readonly queuedMs: number
   readonly whenOwned: "request" | "report"
   readonly contention: "fail" | "retry"
   readonly minTenure: number
@@ -248,8 +250,7 @@ export type WriteResult = { readonly storeTime?: number } & (
 
 /** What can happen to a key. */
 export type Input =
-  /** `waitedMs`: what of its budget was spent already, in the queue of this process. */
-  | ({ readonly type: "acquire"; readonly waitedMs?: number } & Omit<Attempt, "nonce" | "startedAt">)
+  | ({ readonly type: "acquire"; readonly queuedMs?: number } & Omit<Attempt, "nonce" | "startedAt" | "queuedMs">)
   | { readonly type: "cancel" }
   | { readonly type: "renew"; readonly tokenAbove?: number | undefined }
   /** Names process groups that are to work under the ownership, by a renewal. */

@@ -98,8 +98,18 @@ function saves(world: World, process: Process, index: number, rules: Rules): rea
   return [{ what: `${id} saves`, make: () => commit(world, index, rules) }]
 }
 
+const unasked = { name: "", change: "" }
+
 const acquireOf = ({ budget, whenOwned, contention }: Rules): Input => ({
-  ...{ type: "acquire", budgetMs: budget, budgetSource: "", whenOwned, contention, minTenure: 0, stateVersion: null },
+  ...{
+    type: "acquire",
+    budgetMs: budget,
+    budgetSource: unasked,
+    whenOwned,
+    contention,
+    minTenure: 0,
+    stateVersion: null,
+  },
 })
 
 /** What befalls a process. */

@@ -33,7 +33,7 @@ type Acquire = Extract<Input, { type: "acquire" }>
 export const acquire = (wish: Partial<Omit<Acquire, "type">> = {}): Acquire => ({
   type: "acquire",
   budgetMs: 30_000,
-  budgetSource: "the timeout option",
+  budgetSource: { name: "the timeout option", change: "Pass a longer timeout" },
   whenOwned: "request",
   contention: "fail",
   minTenure: 0,

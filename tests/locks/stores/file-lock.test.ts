@@ -56,7 +56,7 @@ describe("a lock on a directory", () => {
     const relatively = new FileLock("turns", { directory: relative(process.cwd(), directory) })
     for (const lock of [same, relatively]) {
       const { message } = await failure(lock.acquire({ timeout: 0 }))
-      expect(message).toContain("in use by this very process")
+      expect(message).toContain("held by this very process")
     }
     const next = same.acquire()
     await first.release()

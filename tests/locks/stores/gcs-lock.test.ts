@@ -47,7 +47,7 @@ describe("a lock on a bucket", () => {
   it("takes turns with the locks of the same process and the same place, and no others", async () => {
     await lockOn("k").acquire()
     const { message } = await failure(lockOn("k").acquire({ timeout: 0 }))
-    expect(message).toContain("in use by this very process")
+    expect(message).toContain("held by this very process")
     expect((await lockOn("k", { prefix: "others" }).acquire({ timeout: 0 })).isHeld()).toBe(true)
   })
 
