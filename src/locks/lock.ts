@@ -44,8 +44,11 @@ export interface AcquireOptions {
   readonly timeoutSource?: string | TimeoutSource
   /** Cancels the wait: LockCancelledError once no mark is left behind. */
   readonly signal?: AbortSignal
-  /** The key has an owner: ask it to leave and wait (default), or fail at once with OwnedElsewhereError. */
-  readonly whenOwned?: "request" | "report"
+  /**
+   * The key has an owner: ask it to leave and wait (default), wait without asking, or fail at once with OwnedElsewhereError.
+   * Who asks comes before all who only wait.
+   */
+  readonly whenOwned?: "request" | "wait" | "report"
   /** Another waits already: LockContentionError (default), or try again within the budget. */
   readonly contention?: "fail" | "retry"
   /** A waiter's request is passed on only after this time as owner. Without one: 0. */

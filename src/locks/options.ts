@@ -123,7 +123,7 @@ export function wishOf(options: AcquireOptions): Wish {
   return {
     budgetMs: timeout === "infinite" ? undefined : millis("timeout", timeout),
     budgetSource: sourceOf(options),
-    whenOwned: oneOf("whenOwned", options.whenOwned ?? "request", ["request", "report"]),
+    whenOwned: oneOf("whenOwned", options.whenOwned ?? "request", ["request", "wait", "report"]),
     contention: oneOf("contention", options.contention ?? "fail", ["fail", "retry"]),
     minTenure: millis("minTenure", options.minTenure ?? 0),
     stateVersion: stateVersion === undefined ? null : version(stateVersion),

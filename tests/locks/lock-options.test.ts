@@ -67,7 +67,7 @@ describe("an acquire is refused before anything is sent", () => {
     ["timeout", { timeout: Infinity }],
     ["timeout", { timeout: "forever" as "infinite" }],
     ["minTenure", { minTenure: -5 }],
-    ["whenOwned", { whenOwned: "standby" as "report" }],
+    ["whenOwned", { whenOwned: "ask" as "report" }],
     ["contention", { contention: "wait" as "retry" }],
     ["stateVersion", { stateVersion: 1.5 }],
     ["stateVersion", { stateVersion: -1 }],

@@ -143,6 +143,7 @@ function claim(draft: Draft, view: View): void {
   if (other === undefined) return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
   const { whenOwned } = (draft.phase as Seeking).attempt
   if (whenOwned === "report") fail(draft, elsewhere(draft, view.record!))
+  else if (whenOwned === "wait") poll(draft)
   else contend(draft, view, other.id)
 }
 
@@ -152,6 +153,7 @@ function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
   const saved = record.owner?.stateVersion ?? 0
   if (attempt.stateVersion !== null && saved > attempt.stateVersion) return fail(draft, tooNew(draft, record, attempt))
   if (attempt.whenOwned === "report") return fail(draft, elsewhere(draft, record))
+  if (attempt.whenOwned === "wait") return waitUnmarked(draft, view)
   const mine = waiterStanding(record, draft.config.id, attempt.nonce)
   if (mine === "mine") nowWaiting(draft, phase, view)
   if (mine === "mine" && !wantsRefresh(draft)) return poll(draft)
@@ -162,6 +164,14 @@ function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
   if (attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
   if (!mayMark(draft, attempt)) return poll(draft)
   mark(draft, mine === "mine" || renewsOften(draft))
+}
+
+/** The owner is to hear nothing of it: the key is looked at until it is free. */
+function waitUnmarked(draft: Draft, view: View): void {
+  const phase = draft.phase as Seeking
+  if (phase.attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
+  nowWaiting(draft, phase, view)
+  poll(draft)
 }
 
 /** Whoever may be granted the key meanwhile, or will find it renewed, looks again before a turn that is far off. */

@@ -133,7 +133,7 @@ export interface Attempt {
   readonly budgetSource: TimeoutSource
   /** What of the budget was spent in this process's queue, before the store was asked anything. */
   readonly queuedMs: number
-  readonly whenOwned: "request" | "report"
+  readonly whenOwned: "request" | "wait" | "report"
   readonly contention: "fail" | "retry"
   readonly minTenure: number
   readonly stateVersion: number | null
@@ -183,7 +183,7 @@ export type Phase =
       readonly name: "seeking"
       readonly attempt: Attempt
       readonly next: Due
-      /** My mark stands. */
+      /** My mark stands, or I wait without one. */
       readonly waiting: boolean
       readonly polls: number
       readonly failures: number

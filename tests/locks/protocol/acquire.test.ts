@@ -150,6 +150,25 @@ describe("rule 7: acquire", () => {
     expect(b.error).toMatchObject({ _tag: "OwnedElsewhereError", message: expect.stringContaining('"w"') })
   })
 
+  it("waits without a mark where it is not to ask, and takes what is free unless another's mark stands there", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const b = world.process("b")
+    world.send(b, acquire({ whenOwned: "wait", budgetMs: 60_000 }))
+    world.advance(5000)
+    expect(b.last("Waiting")).toMatchObject({ owner: { ownerId: "a" } })
+    expect(world.store.body).toMatchObject({ ownerId: "a", waitingOwnerId: null })
+    const c = world.waiter("c")
+    world.until(() => a.count("ReleaseRequested") === 1)
+    world.send(a, { type: "release" })
+    world.until(() => c.holds(world.at))
+    world.advance(5000)
+    expect(b.phase).toBe("seeking")
+    world.send(c, { type: "release" })
+    world.until(() => b.holds(world.at))
+    expect(c.count("ReleaseRequested")).toBe(0)
+  })
+
   it("meets another waiter with an error that names owner and waiter, or tries again within its budget", () => {
     const world = new World()
     const a = world.owner("a")
