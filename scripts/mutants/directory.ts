@@ -8,6 +8,7 @@
 import { basename, dirname } from "node:path"
 import type { Content, Files } from "../../src/locks/stores/file/files.ts"
 import { objectDirectory, type Target } from "../../src/locks/stores/file/layout.ts"
+import { run } from "../../src/locks/stores/file/steps.ts"
 import { put } from "../../src/locks/stores/file/swap.ts"
 import { readCurrent } from "../../src/locks/stores/file/versions.ts"
 import { SeededRandom } from "../../src/runtime/random.ts"
@@ -29,13 +30,13 @@ export async function directoryRun(seed: number): Promise<string | undefined> {
     const target: Target = { files, id: `w${writer}`, root: "/root", ref }
     for (let number = 0; number < writesEach; number++) {
       const before = new Set(acknowledged)
-      const current = await readCurrent(files, directory, { limit: 1e6, known: -1 }, () => {})
+      const current = await run(readCurrent(files, directory, { limit: 1e6, known: -1 }, () => {}))
       const rows = current.kind === "body" ? rowsOf(current.body) : []
       const lost = [...before].filter((row) => !rows.includes(row))
       if (lost.length > 0) problems.push(`version ${current.number} lacks ${lost.join(", ")}, which were applied`)
       const row = `${writer}.${number}`
       const body = new TextEncoder().encode([...rows, row].join(" "))
-      const swap = await put(target, current.number, body)
+      const swap = await run(put(target, current.number, body))
       if (swap.kind === "applied") acknowledged.push(row)
     }
   }

@@ -17,13 +17,14 @@ import { releasesAtEnd } from "./last-will.ts"
 import type { LockEvent } from "./lock.ts"
 import { Lookout } from "./lookout.ts"
 import { requestDeadline } from "./options.ts"
+import { Prompt } from "./prompt.ts"
 import { deadlineOf, isHeld } from "./protocol/authority.ts"
 import { initialState, nextWake, step } from "./protocol/reducer.ts"
 import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
 import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
 import { ownerOf } from "./record.ts"
 import { Requests } from "./requests.ts"
-import type { LeaseStore } from "./store.ts"
+import type { LeaseStore, PromptRequests } from "./store.ts"
 
 /** Hears of its own turn's events, each at once. */
 export type Party = (event: LockEvent) => void
@@ -40,6 +41,7 @@ export class KeyCore {
   readonly #hub: Hub<LockEvent>
   readonly #wake: Wake
   readonly #lookout: Lookout | undefined
+  readonly #prompt: Prompt | undefined
   readonly #turns: (() => void)[] = []
   /** What comes after the present step: tidings for observers, and the next turn. */
   readonly #outbox: (() => void)[] = []
@@ -69,6 +71,7 @@ export class KeyCore {
     this.requests = new Requests(key, store, clock, onError)
     this.#hub = new Hub(onError)
     this.#wake = scheduleOf(clock).wake(() => this.dispatch({ type: "tick" }))
+    this.#prompt = this.#prompted(store.prompt)
     if (store.watch !== undefined) this.#lookout = new Lookout(store, this.requests.ref, () => this.#ring())
   }
 
@@ -174,28 +177,33 @@ export class KeyCore {
     const { state, commands, events } = step(this.#state, input, now)
     this.#state = state
     const deadline = requestDeadline(state.config.ttl)
-    for (const command of commands) this.requests.run(command, deadline, (answer) => this.#answered(answer))
+    for (const command of commands) {
+      if (this.#prompt !== undefined) this.#prompt.add(command)
+      else this.requests.run(command, deadline, (answer) => this.#answered(answer))
+    }
     this.#rearm(now)
     if (this.#lookout?.follow(state) === true) this.#rung = true
-    if (this.#store.lastWrites !== undefined) releasesAtEnd(this, this.hold !== undefined)
+    if (this.#prompt !== undefined) releasesAtEnd(this, this.hold !== undefined)
     for (const event of events) this.#tell({ at: now.wall, key: this.key, ownerId: state.config.id, ...event })
     if (!wasAtRest && this.#atRest) this.#outbox.push(() => this.#rest())
     this.#deliver()
+    this.#prompt?.flush()
     this.#hearRing()
   }
 
-  /** The process ends: what it owns is released by a write that is done before this returns, if it may be. */
+  /** The process ends: what it owns is released before this returns, unless process groups work under it. */
   releaseNow(): void {
-    const { lastWrites } = this.#store
-    if (lastWrites === undefined || this.#state === undefined || !this.isHeld()) return
-    if ((this.hold?.groups.length ?? 0) > 0) return
-    const { state, commands } = step(this.#state, { type: "release" }, this.#now())
-    this.#state = state
-    for (const command of commands) {
-      if (command.type === "put") {
-        lastWrites.put(this.requests.ref, command.expected, new TextEncoder().encode(command.body))
-      } else if (command.type === "remove") lastWrites.remove(this.requests.ref, command.expected)
-    }
+    if (this.isHeld() && this.hold?.groups.length === 0) this.dispatch({ type: "release" })
+  }
+
+  #prompted(store: PromptRequests | undefined): Prompt | undefined {
+    if (store === undefined) return undefined
+    const deadline = (): number => requestDeadline(this.#state!.config.ttl)
+    return new Prompt(
+      this.clock,
+      (request) => this.requests.prompt(store, request, deadline()),
+      (answer) => this.#answered(answer),
+    )
   }
 
   #answered(answer: Input): void {

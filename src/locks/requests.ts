@@ -16,7 +16,7 @@ import type { Command, Input, ReadResult, WriteResult } from "./protocol/state.t
 import { RECORD_LIMIT } from "./record.ts"
 import { brokenStore, cancelled, notReady, silentStore } from "./refusals.ts"
 import { started } from "./start-store.ts"
-import type { LeaseStore, ObjectRef, ReadAnswer, RequestOptions } from "./store.ts"
+import type { LeaseStore, ObjectRef, PromptRequests, ReadAnswer, RequestOptions } from "./store.ts"
 
 /** A request's own deadline is the store's to keep; this much later it is no longer believed in. */
 const GRACE = 250
@@ -79,6 +79,24 @@ export class Requests {
       answered(input)
     })
     this.#flights.set(id, this.#fibers.fork(request))
+  }
+
+  /** Sends a request to a store that answers at once. */
+  prompt(store: PromptRequests, request: Request, deadline: number): Input {
+    const { id } = request
+    const options = { deadline }
+    switch (request.type) {
+      case "read": {
+        const known = request.known === undefined ? {} : { known: request.known }
+        return { type: "read", id, answer: textOf(store.read(this.ref, { limit: RECORD_LIMIT, ...known, ...options })) }
+      }
+      case "put": {
+        const body = new TextEncoder().encode(request.body)
+        return { type: "wrote", id, answer: store.put(this.ref, request.expected, body, options) }
+      }
+      case "remove":
+        return { type: "wrote", id, answer: store.remove(this.ref, request.expected, options) }
+    }
   }
 
   #send(request: Request, deadline: number): Effect.Effect<Input> {

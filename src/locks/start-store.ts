@@ -12,6 +12,10 @@ const START_WITHIN = 30_000
 const GRACE = 250
 
 const starts = new WeakMap<ObjectStore, Promise<void>>()
+const ready = new WeakSet<ObjectStore>()
+
+/** Whether the store has started, and there is nothing to wait for. */
+export const hasStarted = (store: ObjectStore): boolean => ready.has(store)
 
 /** Settles when the store is ready; rejects as `start` of the store does, or because it was silent for too long. */
 export function started(store: ObjectStore, clock: Clock): Promise<void> {
@@ -19,7 +23,10 @@ export function started(store: ObjectStore, clock: Clock): Promise<void> {
   if (known !== undefined) return known
   const start = startWithin(store, clock)
   starts.set(store, start)
-  start.catch(() => starts.delete(store))
+  start.then(
+    () => ready.add(store),
+    () => starts.delete(store),
+  )
   return start
 }
 

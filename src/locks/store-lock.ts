@@ -18,7 +18,7 @@ import type { LockConfig } from "./protocol/state.ts"
 import { corruptError, ownerOf, parseRecord } from "./record.ts"
 import { cancelled, noStore, notHeld } from "./refusals.ts"
 import { type Cores, coresOf } from "./registry.ts"
-import { isStore } from "./start-store.ts"
+import { hasStarted, isStore } from "./start-store.ts"
 import type { LeaseStore } from "./store.ts"
 
 /** One key of one incarnation on one store. */
@@ -146,7 +146,9 @@ export class StoreLock implements Lock {
   async #ready(wish: Wish, signal: AbortSignal | undefined): Promise<LockConfig> {
     const { budgetMs } = wish
     const limit = budgetMs === undefined ? Infinity : budgetMs === 0 ? ONE_TRY : budgetMs
-    await this.#core.requests.ready(limit, budgetMs !== 0, signal)
+    // Where an answer takes no time, neither should this.
+    const isReady = this.#store.prompt !== undefined && hasStarted(this.#store)
+    if (!isReady) await this.#core.requests.ready(limit, budgetMs !== 0, signal)
     return configOf(this.key, this.#id, this.#options, this.#store.capabilities)
   }
 }

@@ -135,12 +135,14 @@ export interface Witness {
   watch(host: HostHalf, wake: () => void): Disposable
 }
 
-/** Writes that are done when the call returns, for the end of a process. They say nothing of what became of them. */
-export interface LastWrites {
-  /** As `put`. */
-  put(ref: ObjectRef, expected: Generation, body: Uint8Array): void
-  /** As `remove`. */
-  remove(ref: ObjectRef, expected: Generation): void
+/** The same requests for lease records, answered when the call returns. They take about as long as a system call. */
+export interface PromptRequests {
+  /** As `read`. Never throws. */
+  read(ref: ObjectRef, options: ReadOptions): ReadAnswer
+  /** As `put`. Never throws. */
+  put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): WriteAnswer
+  /** As `remove`. Never throws. */
+  remove(ref: ObjectRef, expected: Generation, options: RequestOptions): WriteAnswer
 }
 
 /** A store fit for leases. */
@@ -149,8 +151,8 @@ export interface LeaseStore extends ObjectStore {
   readonly leases: true
   /** Where records name processes: who knows about those. */
   readonly witness?: Witness
-  /** Where a write needs no event loop. */
-  readonly lastWrites?: LastWrites
+  /** Where a request needs no event loop: locks ask this way, and release what is owned when the process ends. */
+  readonly prompt?: PromptRequests
   /**
    * Calls `wake` soon after the object may have changed, and never keeps the process alive. It may miss changes, and may
    * call for nothing: who watches looks for himself now and then.

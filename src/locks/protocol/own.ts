@@ -84,6 +84,14 @@ export function forceRenewal(draft: Draft, phase: Owning, tokenAbove: number | u
   draft.phase = { name: "owning", hold: { ...hold, raising, renewAt: earlier(hold.renewAt, instant(draft.now)) } }
 }
 
+/**
+ * What another wrote for me says neither how long I mean to stay nor where I am: I write that at once, and only after whoever
+ * waits for the key has been told.
+ */
+export function renewAfterGrant(draft: Draft, phase: Owning): void {
+  draft.phase = { name: "owning", hold: { ...phase.hold, renewAt: plus(draft.now, 1) } }
+}
+
 /** From the next renewal on, which comes now, the record names these process groups. */
 export function nameGroups(draft: Draft, phase: Owning, groups: readonly number[]): void {
   draft.phase = {

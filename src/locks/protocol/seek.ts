@@ -9,7 +9,7 @@ import { liveOwner, liveWaiter } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
 import { beginClearing } from "./clear.ts"
 import { stillRemembered, timeProblem } from "./over.ts"
-import { beginOwning, forceRenewal } from "./own.ts"
+import { beginOwning, renewAfterGrant } from "./own.ts"
 import { cancelled, contention, elsewhere, timedOut, tooNew } from "./refusals.ts"
 import { backoff, ownersTurn, renewsOften, waitersTurn } from "./request.ts"
 import { ownerStanding, waiterStanding } from "./standing.ts"
@@ -133,8 +133,7 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   const { attempt } = draft.phase as Seeking
   if (claimed !== undefined) return beginOwning(draft, attempt, view, { how: claimed.came ?? "granted", bound })
   beginOwning(draft, attempt, view, { how: "granted", bound, note: noteTo(view.record, attempt.nonce) })
-  // What another wrote for me says neither how long I mean to stay nor where I am.
-  forceRenewal(draft, draft.phase as Owning, undefined)
+  renewAfterGrant(draft, draft.phase as Owning)
 }
 
 /** Free, over, or left by an attempt of mine: it is anybody's, unless it is reserved for another. */

@@ -5,6 +5,7 @@
 import { errnoOf, unlessMissing } from "./failures.ts"
 import type { Files } from "./files.ts"
 import { temporaryPath } from "./layout.ts"
+import { type Steps, step } from "./steps.ts"
 
 /** Tells the temporary files of this process apart; the pid and `id` tell them from those of others. */
 let created = 0
@@ -16,22 +17,22 @@ export const newTemporary = (directory: string, id: string): string => temporary
  * Whether `path` is now this body. False where the name was taken; the file that has it stays as it is. What was made takes
  * the name `shown` too, where one is given, in place of whatever had it.
  */
-export async function createWhole(
+export function* createWhole(
   files: Files,
   id: string,
   directory: string,
   path: string,
   body: Uint8Array,
   shown?: string,
-): Promise<boolean> {
+): Steps<boolean> {
   const temporary = newTemporary(directory, id)
   let made = false
   try {
-    await files.create(temporary, body)
-    made = (await isNew(() => files.link(temporary, path))) || (await isSameFile(files, temporary, path))
+    yield* step(files.create(temporary, body))
+    made = (yield* isNew(() => step(files.link(temporary, path)))) || (yield* isSameFile(files, temporary, path))
     return made
   } finally {
-    if (!made || shown === undefined || !(await takesName(files, temporary, shown))) await discard(files, temporary)
+    if (!made || shown === undefined || !(yield* takesName(files, temporary, shown))) yield* discard(files, temporary)
   }
 }
 
@@ -40,10 +41,10 @@ export async function createWhole(
  * for a moment in between: a file that takes the place of another by `rename` alone is written to the disk by ext4, and then
  * whoever removes it waits for the disk (6 ms for an acquire and release, against 0.6 ms).
  */
-export async function takesName(files: Files, temporary: string, shown: string): Promise<boolean> {
+export function* takesName(files: Files, temporary: string, shown: string): Steps<boolean> {
   try {
-    await unlessMissing(() => files.unlink(shown))
-    await files.rename(temporary, shown)
+    yield* unlessMissing(() => step(files.unlink(shown)))
+    yield* step(files.rename(temporary, shown))
     return true
   } catch {
     return false
@@ -51,9 +52,9 @@ export async function takesName(files: Files, temporary: string, shown: string):
 }
 
 /** Whether `operation` made the name that it makes; false where it was taken. */
-export async function isNew(operation: () => void | Promise<void>): Promise<boolean> {
+export function* isNew(operation: () => Steps<void>): Steps<boolean> {
   try {
-    await operation()
+    yield* operation()
     return true
   } catch (error) {
     if (errnoOf(error) === "EEXIST") return false
@@ -62,15 +63,15 @@ export async function isNew(operation: () => void | Promise<void>): Promise<bool
 }
 
 /** A network file system may apply a link, lose the answer, and find the name taken when it asks again. */
-async function isSameFile(files: Files, one: string, other: string): Promise<boolean> {
-  const [a, b] = [await files.status(one), await files.status(other)]
+function* isSameFile(files: Files, one: string, other: string): Steps<boolean> {
+  const [a, b] = [yield* step(files.status(one)), yield* step(files.status(other))]
   return a !== undefined && a.ino === b?.ino && a.dev === b.dev
 }
 
 /** Forgets a temporary file. */
-export async function discard(files: Files, temporary: string): Promise<void> {
+export function* discard(files: Files, temporary: string): Steps<void> {
   try {
-    await files.unlink(temporary)
+    yield* step(files.unlink(temporary))
   } catch {
     // It was never made, or it stays for a later writer to clear away; the link has happened or not all the same.
   }

@@ -4,6 +4,7 @@
  */
 import { getSystemErrorName } from "node:util"
 import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../errors.ts"
+import type { Steps } from "./steps.ts"
 
 const permission = "Let the user of this process write there, on a file system that has hard links"
 const hardLinks = "Choose a directory on a file system that has hard links"
@@ -44,10 +45,10 @@ export function errnoOf(error: unknown): string | undefined {
   return error.name === "NotCapable" ? error.name : undefined
 }
 
-/** What `operation` settles with, or undefined where a name on its path is missing. */
-export async function unlessMissing<A>(operation: () => A | Promise<A>): Promise<A | undefined> {
+/** What `steps` come to, or undefined where a name on their path is missing. */
+export function* unlessMissing<A>(steps: () => Steps<A>): Steps<A | undefined> {
   try {
-    return await operation()
+    return yield* steps()
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined
     throw error

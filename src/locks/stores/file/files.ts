@@ -8,9 +8,10 @@
  */
 import * as sync from "node:fs"
 import * as async from "node:fs/promises"
-import { unlessMissing } from "./failures.ts"
+import { errnoOf } from "./failures.ts"
 
-type Awaitable<A> = A | Promise<A>
+/** What an operation settles with, now or later. */
+export type Awaitable<A> = A | Promise<A>
 
 /** What is under a path. */
 export type Content =
@@ -92,7 +93,14 @@ export const durableFiles: Files = {
   unlink: (path) => async.unlink(path),
   makeDirectory: (path) => async.mkdir(path),
   removeDirectory: (path) => async.rmdir(path),
-  status: (path) => unlessMissing(() => async.lstat(path, { bigint: true })),
+  async status(path) {
+    try {
+      return await async.lstat(path, { bigint: true })
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return undefined
+      throw error
+    }
+  },
   async persist(directory) {
     const handle = await async.open(directory, "r")
     try {

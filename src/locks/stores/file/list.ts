@@ -12,6 +12,7 @@ import { unlessMissing } from "./failures.ts"
 import type { Files } from "./files.ts"
 import { isObjectName, isUsedOnce, objectDirectory } from "./layout.ts"
 import { requireArea } from "./prepare.ts"
+import { type Steps, step } from "./steps.ts"
 import { isTombstone, scan } from "./versions.ts"
 
 const PAGE_SIZE = 1000
@@ -25,13 +26,13 @@ export interface Listed {
 }
 
 /** One page after `options.after`. */
-export async function list(listed: Listed, { prefix, after = "" }: ListOptions): Promise<Page> {
-  await requireArea(listed.files, listed.root, listed.area)
+export function* list(listed: Listed, { prefix, after = "" }: ListOptions): Steps<Page> {
+  yield* requireArea(listed.files, listed.root, listed.area)
   const items: { readonly name: string; readonly generation: string }[] = []
-  for (const parent of await parents(listed, prefix, after)) {
-    for (const name of await namesIn(listed, parent)) {
+  for (const parent of yield* parents(listed, prefix, after)) {
+    for (const name of yield* namesIn(listed, parent)) {
       if (!name.startsWith(prefix) || name <= after) continue
-      const number = await present(listed, name)
+      const number = yield* present(listed, name)
       if (number === undefined) continue
       if (items.length === PAGE_SIZE) return { items, next: items.at(-1)!.name }
       items.push({ name, generation: String(number) })
@@ -41,16 +42,16 @@ export async function list(listed: Listed, { prefix, after = "" }: ListOptions):
 }
 
 /** What the names begin with, up to their `/`: in `state` only, as no other names have one. */
-async function parents({ files, root, area }: Listed, prefix: string, after: string): Promise<string[]> {
+function* parents({ files, root, area }: Listed, prefix: string, after: string): Steps<string[]> {
   if (area !== "state") return [""]
   const slash = prefix.indexOf("/") + 1
   if (slash > 0) return [prefix.slice(0, slash)]
-  const all = (await files.names(join(root, area))).map((name) => `${name}/`)
+  const all = (yield* step(files.names(join(root, area)))).map((name) => `${name}/`)
   return all.filter((parent) => parent.startsWith(prefix) && (parent > after || after.startsWith(parent))).toSorted()
 }
 
-async function namesIn({ files, root, area }: Listed, parent: string): Promise<string[]> {
-  const names = (await unlessMissing(() => files.names(join(root, area, parent)))) ?? []
+function* namesIn({ files, root, area }: Listed, parent: string): Steps<string[]> {
+  const names = (yield* unlessMissing(() => step(files.names(join(root, area, parent))))) ?? []
   return names
     .map((name) => parent + name)
     .filter((name) => isObjectName(area, name))
@@ -58,17 +59,17 @@ async function namesIn({ files, root, area }: Listed, parent: string): Promise<s
 }
 
 /** The number of an object's current version; undefined where there is none. */
-async function present({ files, clock, root, area }: Listed, name: string): Promise<number | undefined> {
+function* present({ files, clock, root, area }: Listed, name: string): Steps<number | undefined> {
   const directory = objectDirectory(root, { area, name })
   for (;;) {
-    const versions = await scan(files, directory)
+    const versions = yield* scan(files, directory)
     if (versions.highest === 0) {
-      await clearUnfinished(files, directory, versions, BigInt(Math.round(clock.read().wall)) * 1_000_000n)
+      yield* clearUnfinished(files, directory, versions, BigInt(Math.round(clock.read().wall)) * 1_000_000n)
       return undefined
     }
-    const tombstone = await isTombstone(files, directory, versions.highest)
+    const tombstone = yield* isTombstone(files, directory, versions.highest)
     if (tombstone === false) return versions.highest
-    if (tombstone === true && isUsedOnce({ area, name })) await drop(files, directory, versions.highest)
+    if (tombstone === true && isUsedOnce({ area, name })) yield* drop(files, directory, versions.highest)
     if (tombstone === true) return undefined
   }
 }

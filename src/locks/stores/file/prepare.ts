@@ -6,28 +6,29 @@ import { isNew } from "./create.ts"
 import { unlessMissing, vanished } from "./failures.ts"
 import type { Files } from "./files.ts"
 import { directories } from "./layout.ts"
+import { type Steps, step } from "./steps.ts"
 
 /** Makes what is missing, the directory itself and those above it included, so that it survives a power cut. */
-export async function prepare(files: Files, root: string): Promise<void> {
-  for (const path of [root, ...directories.map((name) => join(root, name))]) await make(files, path)
+export function* prepare(files: Files, root: string): Steps<void> {
+  for (const path of [root, ...directories.map((name) => join(root, name))]) yield* make(files, path)
 }
 
 /** Throws StoreMisconfiguredError where the directory was removed, or unmounted, under a running store. */
-export async function requireArea(files: Files, root: string, area: Area): Promise<void> {
+export function* requireArea(files: Files, root: string, area: Area): Steps<void> {
   const path = join(root, area)
-  if (!(await files.exists(path))) throw vanished(path)
+  if (!(yield* step(files.exists(path)))) throw vanished(path)
 }
 
 /** Not `mkdir` with `recursive`: that one never ends below a directory such as /proc, where nothing can be made. */
-async function make(files: Files, path: string): Promise<void> {
-  const attempt = (): Promise<boolean | undefined> => unlessMissing(() => isNew(() => files.makeDirectory(path)))
-  let made = await attempt()
+function* make(files: Files, path: string): Steps<void> {
+  const attempt = (): Steps<boolean | undefined> => unlessMissing(() => isNew(() => step(files.makeDirectory(path))))
+  let made = yield* attempt()
   if (made === undefined && dirname(path) !== path) {
-    await make(files, dirname(path))
-    made = await attempt()
+    yield* make(files, dirname(path))
+    made = yield* attempt()
   }
   if (made === undefined) throw impossible(path)
-  if (made) await files.persist(dirname(path))
+  if (made) yield* step(files.persist(dirname(path)))
 }
 
 function impossible(path: string): StoreMisconfiguredError {

@@ -8,29 +8,31 @@
 import { discard, newTemporary, takesName } from "./create.ts"
 import { unlessMissing } from "./failures.ts"
 import { objectDirectory, shownPath, type Target, versionPath } from "./layout.ts"
+import { type Steps, step } from "./steps.ts"
 import { isTombstone, scan } from "./versions.ts"
 
 /** Others may write on meanwhile: then it is theirs to show. */
 const TRIES = 10
 
 /** Makes it show what is current, or nothing where that is nothing. */
-export async function showCurrent({ files, id, root, ref }: Target): Promise<void> {
+export function* showCurrent({ files, id, root, ref }: Target): Steps<void> {
   const shown = shownPath(root, ref)
   if (shown === undefined) return
   const directory = objectDirectory(root, ref)
-  const show = async (number: number): Promise<void> => {
-    if (number === 0 || (await isTombstone(files, directory, number)) !== false) return files.unlink(shown)
+  const show = function* (number: number): Steps<void> {
+    if (number === 0 || (yield* isTombstone(files, directory, number)) !== false)
+      return yield* step(files.unlink(shown))
     const temporary = newTemporary(directory, id)
-    await files.link(versionPath(directory, number), temporary)
+    yield* step(files.link(versionPath(directory, number), temporary))
     // Where it was shown already, the temporary name is still there.
-    await takesName(files, temporary, shown)
-    await discard(files, temporary)
+    yield* takesName(files, temporary, shown)
+    yield* discard(files, temporary)
   }
   try {
     for (let tries = 0; tries < TRIES; tries++) {
-      const { highest } = await scan(files, directory)
-      await unlessMissing(() => show(highest))
-      if ((await scan(files, directory)).highest === highest) return
+      const { highest } = yield* scan(files, directory)
+      yield* unlessMissing(() => show(highest))
+      if ((yield* scan(files, directory)).highest === highest) return
     }
   } catch {
     // It is for reading only.

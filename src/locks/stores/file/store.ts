@@ -15,11 +15,11 @@ import type {
   Area,
   CheckpointStore,
   Generation,
-  LastWrites,
   LeaseStore,
   ListOptions,
   ObjectRef,
   Page,
+  PromptRequests,
   ReadAnswer,
   ReadOptions,
   RequestOptions,
@@ -31,10 +31,10 @@ import { probe } from "../probe.ts"
 import { Bounds } from "./bounds.ts"
 import { failure } from "./failures.ts"
 import { durableFiles, type Files, quickFiles } from "./files.ts"
-import { LastFileWrites } from "./last-writes.ts"
 import { generationNumber, objectDirectory, type Target } from "./layout.ts"
 import { list } from "./list.ts"
 import { prepare, requireArea } from "./prepare.ts"
+import { run, runNow, step, type Steps } from "./steps.ts"
 import { put, remove, type Swap } from "./swap.ts"
 import { storeTime, type StoreTime } from "./time.ts"
 import { wholeOrReleased } from "./torn.ts"
@@ -61,12 +61,25 @@ export function fileStore(options: FileStoreOptions): LeaseStore & CheckpointSto
   })
 }
 
+/** A request as the steps it takes. */
+type Work<A> = (target: Target, bounds: Bounds) => Steps<A>
+
 class FileStore implements LeaseStore, CheckpointStore {
   readonly leases = true as const
   readonly checkpoints = true as const
   readonly name: string
   readonly witness?: Witness
-  readonly lastWrites: LastWrites
+  readonly prompt: PromptRequests = {
+    read: (ref, options) => {
+      try {
+        return this.#stamped(this.#now(ref, options, this.#reading(options)))
+      } catch (error) {
+        return this.#unread(ref, error)
+      }
+    },
+    put: (ref, expected, body, options) => this.#writeNow(ref, options, this.#putting(ref, expected, body)),
+    remove: (ref, expected, options) => this.#writeNow(ref, options, this.#removing(ref, expected)),
+  }
   readonly #root: string
   readonly #clock: Clock
   readonly #id: string
@@ -81,7 +94,6 @@ class FileStore implements LeaseStore, CheckpointStore {
     this.#root = root
     this.#clock = clock
     this.#id = clock.id()
-    this.lastWrites = new LastFileWrites(root, this.#id)
     const { bootId } = clock
     if (bootId !== undefined && bootId === liveClock.bootId) this.witness = new MachineWitness(bootId)
     const time =
@@ -104,36 +116,29 @@ class FileStore implements LeaseStore, CheckpointStore {
   }
 
   async read(ref: ObjectRef, options: ReadOptions): Promise<ReadAnswer> {
+    if (ref.area !== "state") return this.prompt.read(ref, options)
     try {
-      const known = options.known === undefined ? -1 : generationNumber(options.known)
-      const answer = await this.#run(ref, options, (target, bounds) =>
-        this.#read(target, { ...options, known }, bounds),
-      )
-      return { ...answer, ...this.#stamp() }
+      return this.#stamped(await this.#later(ref, options, this.#reading(options)))
     } catch (error) {
-      return { kind: "failed", error: failure(error, `reading ${ref.area}/${ref.name}`, this.#root) }
+      return this.#unread(ref, error)
     }
   }
 
-  put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer> {
-    return this.#write(ref, options, "writing", async (target) => {
-      const swap = await put(target, generationNumber(expected), body)
-      return swap.kind === "applied" ? { kind: "applied", generation: String(swap.number) } : this.#without(swap, ref)
-    })
+  async put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer> {
+    if (ref.area !== "state") return this.prompt.put(ref, expected, body, options)
+    return this.#write(ref, options, this.#putting(ref, expected, body))
   }
 
-  remove(ref: ObjectRef, expected: Generation, options: RequestOptions): Promise<WriteAnswer> {
-    return this.#write(ref, options, "deleting", async (target) => {
-      const swap = await remove(target, generationNumber(expected))
-      return swap.kind === "applied" ? { kind: "applied", generation: expected } : this.#without(swap, ref)
-    })
+  async remove(ref: ObjectRef, expected: Generation, options: RequestOptions): Promise<WriteAnswer> {
+    if (ref.area !== "state") return this.prompt.remove(ref, expected, options)
+    return this.#write(ref, options, this.#removing(ref, expected))
   }
 
   async list(area: Area, options: ListOptions): Promise<Page> {
     const bounds = new Bounds(this.#clock, options, this.#root)
     const listed = { files: bounds.guarded(durableFiles), clock: this.#clock, root: this.#root, area }
     try {
-      return await bounds.within(() => list(listed, options))
+      return await bounds.within(() => run(list(listed, options)))
     } catch (error) {
       throw failure(error, `listing ${area}`, this.#root)
     }
@@ -151,66 +156,95 @@ class FileStore implements LeaseStore, CheckpointStore {
     if (process.platform === "win32") throw unsupported()
     const bounds = new Bounds(this.#clock, options, this.#root)
     const files = bounds.guarded(durableFiles)
-    await bounds.within(() => prepare(files, this.#root))
-    this.#time = await bounds.within(() => storeTime(files, this.#root, this.#id, this.#clock))
+    await bounds.within(() => run(prepare(files, this.#root)))
+    this.#time = await bounds.within(() => run(storeTime(files, this.#root, this.#id, this.#clock)))
     const { deletes } = await bounds.within(() => probe(this, this.#clock, options))
     this.#capabilities = { ...this.#capabilities, deletes }
   }
 
-  async #read(
-    { files, ref }: Target,
-    options: { readonly limit: number; readonly known: number },
-    bounds: Bounds,
-  ): Promise<ReadAnswer> {
-    const directory = objectDirectory(this.#root, ref)
-    const current = await readCurrent(files, directory, options, bounds.check)
-    // Or a write that still waits for the disk would be found there, and be taken for one that survives.
-    if (current.number > 0 && this.#unsure.has(ref.name)) await files.persist(directory)
-    const generation = String(current.number)
-    switch (current.kind) {
-      case "absent":
-        if (current.number === 0) await requireArea(files, this.#root, ref.area)
-        return { kind: "absent" }
-      case "unchanged":
-        return { kind: "unchanged", generation }
-      case "large":
-        return { kind: "tooLarge", generation }
-      case "body":
-        return {
-          kind: "found",
-          generation,
-          body: ref.area === "leases" ? wholeOrReleased(current, this.#time) : current.body,
+  #reading(options: ReadOptions): Work<ReadAnswer> {
+    const known = options.known === undefined ? -1 : generationNumber(options.known)
+    const [root, time, unsure] = [this.#root, this.#time, this.#unsure]
+    return function* ({ files, ref }, bounds) {
+      const directory = objectDirectory(root, ref)
+      const current = yield* readCurrent(files, directory, { limit: options.limit, known }, bounds.check)
+      // Or a write that still waits for the disk would be found there, and be taken for one that survives.
+      if (current.number > 0 && unsure.has(ref.name)) yield* step(files.persist(directory))
+      const generation = String(current.number)
+      switch (current.kind) {
+        case "absent":
+          if (current.number === 0) yield* requireArea(files, root, ref.area)
+          return { kind: "absent" }
+        case "unchanged":
+          return { kind: "unchanged", generation }
+        case "large":
+          return { kind: "tooLarge", generation }
+        case "body": {
+          const body = ref.area === "leases" ? wholeOrReleased(current, time) : current.body
+          return { kind: "found", generation, body }
         }
+      }
     }
   }
 
-  async #write(
-    ref: ObjectRef,
-    options: RequestOptions,
-    doing: string,
-    work: (target: Target) => Promise<WriteAnswer>,
-  ): Promise<WriteAnswer> {
-    try {
-      const answer = await this.#run(ref, options, work)
-      if (ref.area === "state" && answer.kind === "applied") this.#unsure.delete(ref.name)
-      return { ...answer, ...this.#stamp() }
-    } catch (error) {
-      if (ref.area === "state") this.#unsure.add(ref.name)
-      return { kind: "unknown", error: failure(error, `${doing} ${ref.area}/${ref.name}`, this.#root) }
+  #putting(ref: ObjectRef, expected: Generation, body: Uint8Array): Work<WriteAnswer> {
+    const answer = (swap: Swap): WriteAnswer =>
+      swap.kind === "applied" ? { kind: "applied", generation: String(swap.number) } : this.#without(swap, ref)
+    return function* (target) {
+      return answer(yield* put(target, generationNumber(expected), body))
     }
   }
 
-  /** `state` may wait for the disk, and its budget may end meanwhile; the rest is done before any timer can be due. */
-  async #run<A>(
-    ref: ObjectRef,
-    options: RequestOptions,
-    work: (target: Target, bounds: Bounds) => Promise<A>,
-  ): Promise<A> {
+  #removing(ref: ObjectRef, expected: Generation): Work<WriteAnswer> {
+    const answer = (swap: Swap): WriteAnswer =>
+      swap.kind === "applied" ? { kind: "applied", generation: expected } : this.#without(swap, ref)
+    return function* (target) {
+      return answer(yield* remove(target, generationNumber(expected)))
+    }
+  }
+
+  /** What is done before any timer can be due. */
+  #now<A>(ref: ObjectRef, options: RequestOptions, work: Work<A>): A {
     const bounds = new Bounds(this.#clock, options, this.#root)
-    const target = (files: Files): Target => ({ files, id: this.#id, root: this.#root, ref })
-    if (ref.area === "state") return bounds.within(() => work(target(bounds.guarded(durableFiles)), bounds))
     if (options.signal?.aborted === true) throw bounds.over()
-    return work(target(quickFiles), bounds)
+    return runNow(work(this.#target(quickFiles, ref), bounds))
+  }
+
+  /** What may wait for the disk, and whose budget may end meanwhile. */
+  async #later<A>(ref: ObjectRef, options: RequestOptions, work: Work<A>): Promise<A> {
+    const bounds = new Bounds(this.#clock, options, this.#root)
+    return bounds.within(() => run(work(this.#target(bounds.guarded(durableFiles), ref), bounds)))
+  }
+
+  #writeNow(ref: ObjectRef, options: RequestOptions, work: Work<WriteAnswer>): WriteAnswer {
+    try {
+      return this.#stamped(this.#now(ref, options, work))
+    } catch (error) {
+      return this.#unwritten(ref, error)
+    }
+  }
+
+  async #write(ref: ObjectRef, options: RequestOptions, work: Work<WriteAnswer>): Promise<WriteAnswer> {
+    try {
+      const answer = await this.#later(ref, options, work)
+      if (answer.kind === "applied") this.#unsure.delete(ref.name)
+      return this.#stamped(answer)
+    } catch (error) {
+      this.#unsure.add(ref.name)
+      return this.#unwritten(ref, error)
+    }
+  }
+
+  #unread({ area, name }: ObjectRef, error: unknown): ReadAnswer {
+    return { kind: "failed", error: failure(error, `reading ${area}/${name}`, this.#root) }
+  }
+
+  #unwritten({ area, name }: ObjectRef, error: unknown): WriteAnswer {
+    return { kind: "unknown", error: failure(error, `writing ${area}/${name}`, this.#root) }
+  }
+
+  #target(files: Files, ref: ObjectRef): Target {
+    return { files, id: this.#id, root: this.#root, ref }
   }
 
   #without({ kind }: Exclude<Swap, { kind: "applied" }>, ref: ObjectRef): WriteAnswer {
@@ -218,8 +252,8 @@ class FileStore implements LeaseStore, CheckpointStore {
     return { kind: "unknown", error: overtaken(this.name, ref) }
   }
 
-  #stamp(): { readonly storeTime?: number } {
-    return this.#time === undefined ? {} : { storeTime: this.#time.now() }
+  #stamped<A extends object>(answer: A): A & { readonly storeTime?: number } {
+    return this.#time === undefined ? answer : { ...answer, storeTime: this.#time.now() }
   }
 }
 

@@ -11,6 +11,7 @@ import { encodeName } from "../../keys.ts"
 import { createWhole } from "./create.ts"
 import { unlessMissing } from "./failures.ts"
 import type { Files } from "./files.ts"
+import { type Steps, step } from "./steps.ts"
 
 export interface StoreTime {
   /** Unix milliseconds. */
@@ -22,15 +23,15 @@ export interface StoreTime {
 const LIMIT = 64
 
 /** The time of this boot in this directory; undefined where the boot clock can't be read. */
-export async function storeTime(files: Files, root: string, id: string, clock: Clock): Promise<StoreTime | undefined> {
+export function* storeTime(files: Files, root: string, id: string, clock: Clock): Steps<StoreTime | undefined> {
   if (clock.bootId === undefined) return undefined
   const directory = join(root, "clock")
   const path = join(directory, encodeName(clock.bootId))
-  if ((await recorded(files, path)) === undefined) {
+  if ((yield* recorded(files, path)) === undefined) {
     const { wall, boot } = clock.read()
-    await createWhole(files, id, directory, path, new TextEncoder().encode(`${wall - boot}\n`))
+    yield* createWhole(files, id, directory, path, new TextEncoder().encode(`${wall - boot}\n`))
   }
-  const offset = await recorded(files, path)
+  const offset = yield* recorded(files, path)
   if (offset === undefined) throw unreadable(path)
   return {
     now: () => clock.read().boot + offset,
@@ -42,8 +43,8 @@ export async function storeTime(files: Files, root: string, id: string, clock: C
 }
 
 /** Undefined where no process of this boot has been here. */
-async function recorded(files: Files, path: string): Promise<number | undefined> {
-  const content = await unlessMissing(() => files.read(path, LIMIT))
+function* recorded(files: Files, path: string): Steps<number | undefined> {
+  const content = yield* unlessMissing(() => step(files.read(path, LIMIT)))
   if (content === undefined) return undefined
   const text = content.kind === "body" ? new TextDecoder().decode(content.body) : ""
   if (!/^-?\d+(\.\d+)?\n$/.test(text)) throw unreadable(path)

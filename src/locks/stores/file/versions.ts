@@ -7,6 +7,7 @@
 import { unlessMissing } from "./failures.ts"
 import type { Content, Files } from "./files.ts"
 import { isTemporary, versionNumber, versionPath } from "./layout.ts"
+import { type Steps, step } from "./steps.ts"
 
 /** What a directory holds. */
 export interface Versions {
@@ -25,10 +26,10 @@ export type Current =
   | { readonly kind: "body"; readonly number: number; readonly body: Uint8Array; readonly modified: number }
 
 /** A missing directory has no versions. */
-export async function scan(files: Files, directory: string): Promise<Versions> {
+export function* scan(files: Files, directory: string): Steps<Versions> {
   const numbers: number[] = []
   const temporaries: string[] = []
-  for (const name of (await unlessMissing(() => files.names(directory))) ?? []) {
+  for (const name of (yield* unlessMissing(() => step(files.names(directory)))) ?? []) {
     const number = versionNumber(name)
     if (number !== undefined) numbers.push(number)
     else if (isTemporary(name)) temporaries.push(name)
@@ -38,35 +39,37 @@ export async function scan(files: Files, directory: string): Promise<Versions> {
 }
 
 /** Reads the current version, unless it is number `known`. `again` is called before each new start, and may throw. */
-export async function readCurrent(
+export function* readCurrent(
   files: Files,
   directory: string,
   options: { readonly limit: number; readonly known: number },
   again: () => void,
-): Promise<Current> {
+): Steps<Current> {
   for (;;) {
-    const { highest } = await scan(files, directory)
-    const content = await look(files, directory, highest, options)
-    if (content !== undefined && (await scan(files, directory)).highest === highest) return content
+    const { highest } = yield* scan(files, directory)
+    const content = yield* look(files, directory, highest, options)
+    if (content !== undefined && (yield* scan(files, directory)).highest === highest) return content
     again()
   }
 }
 
 /** Whether a version is a tombstone; undefined where it is gone meanwhile. */
-export async function isTombstone(files: Files, directory: string, number: number): Promise<boolean | undefined> {
-  return (await files.status(versionPath(directory, number)))?.isDirectory()
+export function* isTombstone(files: Files, directory: string, number: number): Steps<boolean | undefined> {
+  return (yield* step(files.status(versionPath(directory, number))))?.isDirectory()
 }
 
 /** Undefined where the version is gone: a higher one is there by now. */
-async function look(
+function* look(
   files: Files,
   directory: string,
   number: number,
   { limit, known }: { readonly limit: number; readonly known: number },
-): Promise<Current | undefined> {
+): Steps<Current | undefined> {
   if (number === 0) return { kind: "absent", number }
   if (number === known) return { kind: "unchanged", number }
-  const content: Content | undefined = await unlessMissing(() => files.read(versionPath(directory, number), limit))
+  const content: Content | undefined = yield* unlessMissing(() =>
+    step(files.read(versionPath(directory, number), limit)),
+  )
   if (content === undefined) return undefined
   return content.kind === "directory" ? { kind: "absent", number } : { ...content, number }
 }

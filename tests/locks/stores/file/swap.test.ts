@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { ObjectRef } from "../../../../src/locks/store.ts"
 import { durableFiles, type Files, quickFiles } from "../../../../src/locks/stores/file/files.ts"
 import { objectDirectory } from "../../../../src/locks/stores/file/layout.ts"
+import { run } from "../../../../src/locks/stores/file/steps.ts"
 import { put, remove, type Swap } from "../../../../src/locks/stores/file/swap.ts"
 import { type Current, readCurrent } from "../../../../src/locks/stores/file/versions.ts"
 import { type Entry, violations } from "../../../integration/support/history.ts"
@@ -45,7 +46,7 @@ class Process {
 
   current(): Promise<Current> {
     const options = { limit: 1000, known: -1 }
-    return readCurrent(this.#files, objectDirectory(this.#root, ref), options, () => undefined)
+    return run(readCurrent(this.#files, objectDirectory(this.#root, ref), options, () => undefined))
   }
 
   async read(): Promise<{ generation: number; op: string }> {
@@ -59,7 +60,7 @@ class Process {
   async put(seen: { generation: number; op: string }): Promise<Swap> {
     const op = `${this.#name}${++this.#writes}`
     this.log.push({ type: "try", op, base: seen.generation, previous: seen.op })
-    const swap = await put(this.#target(), seen.generation, bytes(op))
+    const swap = await run(put(this.#target(), seen.generation, bytes(op)))
     if (swap.kind === "applied") this.log.push({ type: "applied", op, generation: swap.number })
     else this.log.push({ type: swap.kind === "refused" ? "refused" : "unknown", op })
     return swap
@@ -74,7 +75,7 @@ class Process {
   }
 
   remove(generation: number): Promise<Swap> {
-    return remove(this.#target(), generation)
+    return run(remove(this.#target(), generation))
   }
 
   #target() {
@@ -248,7 +249,7 @@ describe("a put under state", () => {
 
   async function operations(root: string, expected: number): Promise<readonly string[]> {
     const files: Interrupted = interrupted(durableFiles, -1, uninterrupted)
-    await put({ files, id: "id", root, ref: head }, expected, bytes("body"))
+    await run(put({ files, id: "id", root, ref: head }, expected, bytes("body")))
     return files.done
   }
 
@@ -264,7 +265,7 @@ describe("a put under state", () => {
     const persisted: string[] = []
     const files: Files = { ...durableFiles, persist: (path) => (persisted.push(path), durableFiles.persist(path)) }
     await mkdir(join(root, "state", "key"))
-    await put({ files, id: "id", root, ref: head }, 0, bytes("body"))
+    await run(put({ files, id: "id", root, ref: head }, 0, bytes("body")))
     expect(persisted.map((path) => path.slice(root.length))).toEqual(["/state", "/state/key", "/state/key/head"])
   })
 })
