@@ -1,6 +1,6 @@
 /**
  * `npm run chaos`: real workers on the real fake-gcs-server under kill -9, SIGSTOP, partitions, faulty answers and strangers,
- * judged by what they wrote down. `--minutes N` (default 1), `--runtime node|deno|mixed` (default mixed), `--seed N`.
+ * judged by what they wrote down, and their traces by the invariants of simulations. `--minutes N` (default 1), `--runtime node|deno|mixed` (default mixed), `--seed N`.
  * `--mutant NAME` lets workers with a careless change run: `every lease is over`, `states are acknowledged unwritten`, or a
  * name of `npm run mutants`. Then the oracle has something to find.
  *
@@ -10,6 +10,7 @@
 import { spawnSync } from "node:child_process"
 import process from "node:process"
 import { parseArgs } from "node:util"
+import { allInvariants } from "../src/testing/invariants/mod.ts"
 import { chaosRun } from "../tests/chaos/run.ts"
 import { mutants } from "./mutants/list.ts"
 import type { Mutant } from "./mutants/mutant.ts"
@@ -67,15 +68,17 @@ process.exit() // what a killed worker's connections leave in this process is of
 
 async function run(): Promise<void> {
   const verdict = await chaosRun({ minutes, runtime: runtime as "mixed", seed })
-  const { handoffs, takeovers, acts, stored, overlaps, lost, problems, path } = verdict
-  for (const [what, list] of Object.entries({ overlap: overlaps, "lost row": lost, problem: problems }))
-    for (const one of list.slice(0, 10)) console.log(`${what}: ${one}`)
-  const isWrong = overlaps.length + lost.length + problems.length > 0
+  const { handoffs, takeovers, acts, stored, overlaps, lost, problems, violations, lines, folder } = verdict
+  const broken = violations.map(({ invariant, message, line }) => `${invariant}: ${message} (line ${line})`)
+  const wrong = { overlap: overlaps, "lost row": lost, problem: problems, violation: broken }
+  for (const [what, list] of Object.entries(wrong)) for (const one of list.slice(0, 10)) console.log(`${what}: ${one}`)
+  const isWrong = Object.values(wrong).some((list) => list.length > 0)
   const goal = Math.round((1000 / 3) * minutes)
-  if (isWrong) console.log(`the log is ${path}`)
+  if (isWrong) console.log(`the log and the trace are in ${folder}`)
   if (handoffs + takeovers < goal) console.log(`too little happened: ${goal} changes of owner are the least`)
   console.log(
-    `${acts} acts, ${stored} acknowledged rows, ${problems.length} problems, seed ${seed}, workers on ${runtime}`,
+    `${acts} acts, ${stored} acknowledged rows, ${problems.length} problems, seed ${seed}, workers on ${runtime}; ` +
+      `${violations.length} violations of ${allInvariants.length} invariants in a trace of ${lines} lines`,
   )
   console.log(
     `chaos: handoffs ${handoffs}, takeovers ${takeovers}, overlaps ${overlaps.length}, lost rows ${lost.length}`,

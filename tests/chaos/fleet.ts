@@ -7,10 +7,13 @@ import { once } from "node:events"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { commandFor, type Runtime } from "../../examples/sqlite-workers/runtimes.ts"
+import type { FaultLine } from "../../src/inspector/trace.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import type { SeededRandom } from "../../src/runtime/random.ts"
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy/proxy.ts"
+import { appliedLine, faultLine } from "../support/fault-proxy/trace.ts"
 import type { Log } from "./log.ts"
+import type { RunTrace } from "./traces.ts"
 import type { WorkerOptions } from "./worker.ts"
 
 const program = fileURLToPath(new URL("worker.ts", import.meta.url))
@@ -18,6 +21,9 @@ const program = fileURLToPath(new URL("worker.ts", import.meta.url))
 /** How a fleet is made. */
 export interface FleetOptions {
   readonly log: Log
+  readonly trace: RunTrace
+  /** Where a process of this name writes its trace. */
+  readonly traceOf: (life: string) => string
   readonly random: SeededRandom
   /** The server itself. */
   readonly target: string
@@ -38,7 +44,12 @@ export class Berth implements AsyncDisposable {
 
   /** Starts its proxy and its first process. */
   static async open(name: string, runtime: Runtime, options: FleetOptions): Promise<Berth> {
-    const proxy = await startFaultProxy({ target: options.target, record: false })
+    const { target, trace, worker } = options
+    const proxy = await startFaultProxy({
+      ...{ target, record: false },
+      log: (line) => trace.add(faultLine(name, line)),
+      delivered: (delivered) => trace.add(appliedLine(name, worker.prefix, delivered)),
+    })
     const berth = new Berth(name, runtime, options, proxy)
     await berth.start()
     return berth
@@ -63,10 +74,11 @@ export class Berth implements AsyncDisposable {
   /** Starts a process. Settles when it is ready, or has ended before. */
   async start(): Promise<void> {
     this.#lives++
-    const { worker, random } = this.#options
+    const { worker, random, traceOf } = this.#options
     const options: WorkerOptions = {
       ...worker,
-      ...{ name: this.life, endpoint: this.#proxy.url, seed: Math.floor(random.next() * 2 ** 31) },
+      ...{ name: this.life, berth: this.name, trace: traceOf(this.life) },
+      ...{ endpoint: this.#proxy.url, seed: Math.floor(random.next() * 2 ** 31) },
     }
     const [command, ...args] = commandFor(this.#runtime, program)
     const child = spawn(command, [...args, JSON.stringify(options)], { stdio: ["ignore", "pipe", "inherit"] })
@@ -82,11 +94,13 @@ export class Berth implements AsyncDisposable {
     if (signal !== "SIGKILL" && code !== 0)
       log.write({ what: "problem", process: life, message: `it ended with ${code ?? signal}` })
     log.write({ what: "dead", process: life })
+    if (code !== 0) this.#trace("crash")
   }
 
   /** SIGKILL, and another after `ms`. */
   async kill(ms: number): Promise<void> {
     this.#tell("SIGKILL", ms)
+    this.#trace("kill", { ms }) // its life is over, for the trace, when it is seen dead
     await this.#end("SIGKILL")
     await sleep(ms)
     await this.start()
@@ -95,6 +109,7 @@ export class Berth implements AsyncDisposable {
   /** SIGTERM, and another once it has left. */
   async drain(): Promise<void> {
     this.#tell("SIGTERM")
+    this.#trace("drain")
     await this.#end("SIGTERM")
     await this.start()
   }
@@ -102,16 +117,17 @@ export class Berth implements AsyncDisposable {
   /** SIGSTOP, and SIGCONT after `ms`. */
   async stop(ms: number): Promise<void> {
     this.#tell("SIGSTOP", ms)
+    this.#trace("pause", { ms })
     this.#signal("SIGSTOP")
     this.#isStopped = true
     await sleep(ms)
-    this.#isStopped = false
-    this.#signal("SIGCONT")
+    this.#goOn()
   }
 
   /** Nothing gets through, either way, for `ms`. */
   async cutOff(ms: number): Promise<void> {
     this.#tell("partition", ms)
+    this.#trace("partition", { forMs: ms })
     this.#proxy.partition()
     await sleep(ms)
     this.#proxy.heal()
@@ -120,6 +136,7 @@ export class Berth implements AsyncDisposable {
   /** Requests get through for `ms`, answers don't; or the other way round. */
   async muffle(ms: number, when: "before" | "after"): Promise<void> {
     this.#tell(`one-way partition, ${when}`, ms)
+    this.#trace(when === "after" ? "mutePartition" : "partition", { forMs: ms, when })
     using _muffled = this.#proxy.always({ fault: { kind: "stall", when } })
     await sleep(ms)
   }
@@ -128,7 +145,8 @@ export class Berth implements AsyncDisposable {
   async leave(): Promise<void> {
     this.#proxy.heal()
     this.#proxy.calm()
-    if (this.#isStopped) this.#signal("SIGCONT")
+    if (this.#isStopped) this.#goOn()
+    this.#trace("drain")
     await this.#end("SIGTERM")
   }
 
@@ -150,6 +168,16 @@ export class Berth implements AsyncDisposable {
     const child = this.#child
     if (child?.pid !== undefined && child.exitCode === null && child.signalCode === null)
       process.kill(child.pid, signal)
+  }
+
+  #goOn(): void {
+    this.#isStopped = false
+    this.#trace("resume")
+    this.#signal("SIGCONT")
+  }
+
+  #trace(fault: string, detail: FaultLine["detail"] = {}): void {
+    this.#options.trace.recorder.fault(fault, { worker: this.name, detail })
   }
 
   #tell(fault: string, ms?: number): void {

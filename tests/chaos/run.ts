@@ -3,20 +3,23 @@
  * beside them; then calm, a drain of all, and the verdict on what they wrote down. Not promised: that two runs of one seed
  * are the same; the machine has its own part in them.
  */
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Runtime } from "../../examples/sqlite-workers/runtimes.ts"
+import { formatTrace } from "../../src/inspector/trace-text.ts"
 import { gcsStore } from "../../src/locks/stores/gcs/mod.ts"
 import { SandboxManager } from "../../src/mod.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import { SeededRandom } from "../../src/runtime/random.ts"
+import type { Violation } from "../../src/testing/invariants/mod.ts"
 import { startGcsServer } from "../integration/support/gcs-server.ts"
 import { Berth, type FleetOptions, sleep } from "./fleet.ts"
 import { ledger } from "./ledger.ts"
 import { Log, readLog } from "./log.ts"
 import { judge, type Verdict } from "./oracle.ts"
 import { visit } from "./stranger.ts"
+import { judgeLive, RunTrace } from "./traces.ts"
 
 /** How a run is made. */
 export interface ChaosRunOptions {
@@ -29,10 +32,27 @@ const workers = ["a", "b", "c"]
 const keys = 120
 const bucket = "leasehold-chaos"
 
-/** Runs, and judges. The log is at `path` in the verdict, and gone where nothing was wrong. */
-export async function chaosRun(options: ChaosRunOptions): Promise<Verdict & { readonly path: string }> {
+/** What a run comes to, by its log and by its trace. */
+export interface ChaosVerdict extends Verdict {
+  /** What of the trace goes against an invariant. */
+  readonly violations: readonly Violation[]
+  /** How many lines the trace has. */
+  readonly lines: number
+  /** Where `log.ndjson` and `trace.ndjson` are, unless nothing was wrong. */
+  readonly folder: string
+}
+
+/** Runs, and judges. */
+export async function chaosRun(options: ChaosRunOptions): Promise<ChaosVerdict> {
   const folder = mkdtempSync(join(tmpdir(), "leasehold-chaos-"))
   const path = join(folder, "log.ndjson")
+  const trace = new RunTrace()
+  const traces: string[] = []
+  const traceOf = (life: string): string => {
+    const own = join(folder, `${life}.ndjson`)
+    traces.push(own)
+    return own
+  }
   await using server = await startGcsServer()
   await server.createBucket(bucket)
   const prefix = `run-${options.seed}`
@@ -41,13 +61,17 @@ export async function chaosRun(options: ChaosRunOptions): Promise<Verdict & { re
     const random = new SeededRandom(options.seed)
     const runtimes = options.runtime === "mixed" ? (["node", "deno"] as const) : [options.runtime]
     const worker = { log: path, bucket, prefix, keys, clients: 40 }
-    await torment({ log, random, runtimes, target: server.endpoint, worker }, options.minutes * 60_000)
+    const fleet = { log, trace, traceOf, random, runtimes, target: server.endpoint, worker }
+    await torment(fleet, options.minutes * 60_000)
   }
   const saved = await savedRows(server.endpoint, prefix)
   const verdict = judge(readLog(path), saved)
-  const isClean = [verdict.overlaps, verdict.lost, verdict.problems].every((list) => list.length === 0)
+  const whole = trace.with(traces)
+  const violations = judgeLive(whole)
+  const isClean = [verdict.overlaps, verdict.lost, verdict.problems, violations].every((list) => list.length === 0)
   if (isClean) rmSync(folder, { recursive: true })
-  return { ...verdict, path }
+  else writeFileSync(join(folder, "trace.ndjson"), formatTrace(whole))
+  return { ...verdict, violations, lines: whole.lines.length, folder }
 }
 
 async function torment(options: FleetOptions, ms: number): Promise<void> {
@@ -80,11 +104,11 @@ async function befall(berth: Berth, { random }: FleetOptions, end: number): Prom
 }
 
 /** A stranger visits one key after the other. */
-async function strangers({ log, random, target, worker }: FleetOptions, end: number): Promise<void> {
+async function strangers({ log, trace, random, target, worker }: FleetOptions, end: number): Promise<void> {
   const store = gcsStore({ bucket, prefix: worker.prefix, endpoint: target })
   while (liveClock.mono() < end) {
     await sleep(2000 + 4000 * random.next())
-    await visit(`k${Math.floor(random.next() * keys)}`, { store, log, random })
+    await visit(`k${Math.floor(random.next() * keys)}`, { store, log, trace, random })
   }
   await store.close()
 }

@@ -1,12 +1,14 @@
-import { encodeName } from "../../src/locks/keys.ts"
 /**
  * A process that knows only the four published fields of a record: it takes keys that are free or over, waits where somebody
  * owns, and gives up what it has after a moment. It keeps, or drops, what it doesn't know.
  */
+import { appliedWrite } from "../../src/inspector/applied.ts"
+import { encodeName } from "../../src/locks/keys.ts"
 import type { LeaseStore } from "../../src/locks/store.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import type { SeededRandom } from "../../src/runtime/random.ts"
 import type { Log } from "./log.ts"
+import type { RunTrace } from "./traces.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -18,11 +20,12 @@ const leaseSeconds = 5
 export interface StrangerParts {
   readonly store: LeaseStore
   readonly log: Log
+  readonly trace: RunTrace
   readonly random: SeededRandom
 }
 
 /** One visit to a key. Settles when nothing of it is left there, as far as it can tell. */
-export async function visit(key: string, { store, log, random }: StrangerParts): Promise<void> {
+export async function visit(key: string, { store, log, trace, random }: StrangerParts): Promise<void> {
   const ref = { area: "leases", name: encodeName(`chaos/${key}`) } as const
   const keeps = random.next() < 0.5
   for (let turn = 0; turn < 12; turn++) {
@@ -32,10 +35,15 @@ export async function visit(key: string, { store, log, random }: StrangerParts):
     const now = answer.storeTime / 1000
     const change = changeOf(record, now)
     if (change !== undefined) {
-      const body = { ...(keeps ? record : {}), ...published(record), ...change }
-      const written = await store.put(ref, answer.generation, new TextEncoder().encode(JSON.stringify(body)), {
-        deadline: 3000,
-      })
+      const body = bytesOf({ ...(keeps ? record : {}), ...published(record), ...change })
+      const at = liveClock.read().wall
+      trace.recorder.fault("stranger", { detail: { key } })
+      const written = await store.put(ref, answer.generation, body, { deadline: 3000 })
+      if (written.kind === "applied") {
+        const { generation } = written
+        const write = appliedWrite({ worker: null, ...ref, before: answer.generation, generation, body })
+        trace.add({ kind: "applied", at, ...write })
+      }
       if (written.kind === "applied" && change["ownerId"] === id)
         log.write({ what: "fault", process: null, fault: `a stranger owns ${key}` })
       if (written.kind === "applied" && change["ownerId"] === null) return
@@ -55,6 +63,8 @@ function changeOf(record: Fields, now: number): Fields | undefined {
   if (!isTaken && ownerId === null) return { ownerId: id, expiresAt: now + leaseSeconds, ...nobodyWaits }
   return waitingOwnerId === id ? undefined : { waitingOwnerId: id, waiterExpiresAt: now + 12 }
 }
+
+const bytesOf = (fields: Fields): Uint8Array => new TextEncoder().encode(JSON.stringify(fields))
 
 const nobodyWaits = { waitingOwnerId: null, waiterExpiresAt: null }
 

@@ -1,19 +1,24 @@
 /**
  * A process of a chaos run: `worker.ts '<options as JSON>'`. Its clients use random keys one after the other, as fast as
- * they get them, until SIGTERM; then it drains and ends with exit code 0. Every effect goes to the log, with its token.
+ * they get them, until SIGTERM; then it drains and ends with exit code 0. Every effect goes to the log, with its token, and
+ * all that its locks, sandboxes and store do to its trace.
  */
 import process from "node:process"
 import { gcsStore } from "../../src/locks/stores/gcs/mod.ts"
-import { LockError, SandboxManager } from "../../src/mod.ts"
+import { type HookContext, LockError, SandboxManager } from "../../src/mod.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import { SeededRandom } from "../../src/runtime/random.ts"
-import { ledger } from "./ledger.ts"
+import { ledger, type Rows } from "./ledger.ts"
 import { Log } from "./log.ts"
+import { ProcessTrace } from "./traces.ts"
 
 /** What the run tells it. */
 export interface WorkerOptions {
   readonly name: string
+  /** Its place in the fleet, by whose name its trace goes. */
+  readonly berth: string
   readonly log: string
+  readonly trace: string
   readonly endpoint: string
   readonly bucket: string
   readonly prefix: string
@@ -24,6 +29,8 @@ export interface WorkerOptions {
 
 /** What a use may wait for its key, in milliseconds. */
 const budget = 20_000
+/** What it has to drain, in milliseconds. */
+const grace = 40_000
 /** What settling may take beyond: the write that makes it durable, and the event loop of a busy machine. */
 const slack = 25_000
 
@@ -33,6 +40,8 @@ const steps = 4
 const options = JSON.parse(process.argv[2]!) as WorkerOptions
 const { name, endpoint, bucket, prefix, keys, clients, seed } = options
 const log = new Log(options.log)
+const trace = new ProcessTrace(options.trace).recorder.worker(options.berth)
+const rows = trace.sandbox(ledger)
 const random = new SeededRandom(seed)
 let acts = 0
 let isLeaving = false
@@ -40,8 +49,9 @@ let isLeaving = false
 const gaps: number[] = []
 tick(liveClock.mono())
 
-const store = gcsStore({ bucket, prefix, endpoint })
+const store = trace.store(gcsStore({ bucket, prefix, endpoint }))
 const manager = await started()
+trace.locks(manager.events$)
 manager.events$.subscribe((event) => {
   const { key } = event
   if (event.type === "Acquired")
@@ -55,7 +65,9 @@ await Promise.all(Array.from({ length: clients }, client))
 async function started(): Promise<SandboxManager> {
   for (;;) {
     try {
-      return await SandboxManager.start({ store, sandboxes: [ledger], ttl: "6 s", minTenure: 0, onError: note })
+      const { inspect } = trace
+      const parts = { store, sandboxes: [rows], ttl: "6 s", minTenure: 0, onError: note, inspect } as const
+      return await trace.call({ call: "start" }, () => SandboxManager.start(parts))
     } catch (error) {
       if (!(error instanceof LockError)) throw error
       await sleep(500)
@@ -77,36 +89,46 @@ async function client(): Promise<void> {
 async function once(key: string): Promise<void> {
   const row = `${name}.${++acts}`
   try {
-    const use = { durable: true, timeout: budget, contention: "retry" } as const
-    await manager.use(
-      ledger,
-      key,
-      async ({ rows }, { token, lease, clock }) => {
-        const confirm = (): void => {
-          if (lease.isHeld()) log.write({ what: "held", act: row })
-        }
-        log.write({ what: "start", process: name, act: row, key, token, rows: rows.length })
+    await use(key, async (state, { token, lease, clock }) => {
+      const confirm = (): void => {
+        if (lease.isHeld()) log.write({ what: "held", act: row })
+      }
+      log.write({ what: "start", process: name, act: row, key, token, rows: state.rows.length })
+      confirm()
+      state.rows.push(row)
+      for (let step = 0; step < steps; step++) {
+        await clock.sleep(5 + 150 * random.next())
+        log.write({ what: "step", act: row })
         confirm()
-        rows.push(row)
-        for (let step = 0; step < steps; step++) {
-          await clock.sleep(5 + 150 * random.next())
-          log.write({ what: "step", act: row })
-          confirm()
-        }
-      },
-      use,
-    )
+      }
+    })
     log.write({ what: "stored", process: name, key, row })
   } catch (error) {
     if (!(error instanceof LockError)) problem(`a use failed with ${String(error)}`)
   }
 }
 
+/** A durable use. Its trace tells of two calls: the use, and the wait until fn begins, which alone has a budget. */
+function use(key: string, fn: (state: Rows, context: HookContext) => Promise<void>): Promise<void> {
+  const lockKey = `${ledger.name}/${key}`
+  return trace.call({ call: "use", durable: true, key: lockKey }, () => {
+    const begun = Promise.withResolvers<void>()
+    const begins: typeof fn = (state, context) => {
+      begun.resolve()
+      return fn(state, context)
+    }
+    const used = manager.use(rows, key, trace.use(begins), { durable: true, timeout: budget, contention: "retry" })
+    used.catch(begun.reject)
+    trace.call({ call: "acquire", key: lockKey, budget }, () => begun.promise).catch(() => {})
+    return used
+  })
+}
+
 async function leave(): Promise<void> {
   isLeaving = true
-  const { stuck } = await manager.drain({ grace: "40 s" })
+  const { stuck } = await trace.call({ call: "drain", budget: grace }, () => manager.drain({ grace }))
   if (stuck.length > 0) problem(`it is stuck in ${stuck.join(", ")}`)
-  await manager[Symbol.asyncDispose]()
+  await trace.call({ call: "close" }, async () => manager[Symbol.asyncDispose]())
   await store.close()
   process.exit(0)
 }

@@ -1,16 +1,25 @@
 // Pins that a chaos run finds what it looks for: workers with a careless change, in a copy of the sources, act on one key at
-// once or lose what they acknowledged, and the oracle says so. That the workers as they are don't is `npm run chaos`.
+// once or lose what they acknowledged; the oracle says so, and the invariants of their trace. That the workers as they are don't
+// is `npm run chaos`.
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 import { commandFor, ownRuntime } from "../../examples/sqlite-workers/runtimes.ts"
 
 it.each([
-  ["every lease is over", /^chaos: handoffs \d+, takeovers \d+, overlaps [1-9]\d*, lost rows \d+$/],
-  ["states are acknowledged unwritten", /^chaos: handoffs \d+, takeovers \d+, overlaps 0, lost rows [1-9]\d*$/],
+  [
+    "every lease is over",
+    /^chaos: handoffs \d+, takeovers \d+, overlaps [1-9]\d*, lost rows \d+$/,
+    /^violation: one owner: /m,
+  ],
+  [
+    "states are acknowledged unwritten",
+    /^chaos: handoffs \d+, takeovers \d+, overlaps 0, lost rows [1-9]\d*$/,
+    /^violation: acknowledged is stored: /m,
+  ],
 ])(
   "the oracle tells what comes of workers with a careless change: %s",
-  (mutant, line) => {
+  (mutant, line, violation) => {
     const script = fileURLToPath(new URL("../../scripts/chaos.ts", import.meta.url))
     const [command, ...args] = commandFor(ownRuntime, script)
     const own = ["--minutes", "0.3", "--runtime", ownRuntime, "--mutant", mutant]
@@ -19,6 +28,7 @@ it.each([
     })
     const last = stdout.trim().split("\n").at(-1)
     expect(last).toMatch(line)
+    expect(stdout).toMatch(violation)
     expect(status).toBe(1)
   },
   120_000,

@@ -4,7 +4,7 @@ import { connect } from "node:net"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { Chaos, type ChaosOptions, defaultRates, type Rates } from "./chaos.ts"
 import type { Fault } from "./fault.ts"
-import { startFaultProxy } from "./proxy.ts"
+import { type Delivered, startFaultProxy } from "./proxy.ts"
 import { ProxyScene, serverTime, type Told } from "./scene.ts"
 
 let scene: ProxyScene
@@ -268,6 +268,42 @@ describe("a script", () => {
     expect(scene.log).toEqual([
       { at: scene.clock.read().wall, n: 2, method: "POST", object: "a/b", fault: status(500) },
     ])
+  })
+})
+
+describe("what reached the server", () => {
+  it("is told with the server's own answer, once for each time, whatever the client hears", async () => {
+    const told: string[] = []
+    const delivered = ({ object, request, answer }: Delivered): void =>
+      void told.push(`${request.method} ${object} ${request.body.toString()}: ${answer.status}`)
+    await using own = await new ProxyScene().start({ delivered, limit: true })
+    own.proxy.next({ fault: { kind: "status", when: "before", status: 500 } }) // never reaches it
+    await own.post("/a")
+    expect(told).toEqual([])
+    own.proxy.next({ fault: { kind: "status", when: "after", status: 500 } })
+    expect(await own.post("/a")).toMatchObject({ status: 500 })
+    expect(await own.post("/a")).toMatchObject({ status: 429 }) // by the limit, before it reaches it
+    await own.get("/b")
+    expect(told).toEqual(["POST /a body: 200", "GET /b : 200"])
+    own.proxy.next({ fault: { kind: "duplicate", ms: 3000 } })
+    await own.post("/c")
+    const again = own.proxy.delivery()
+    await own.clock.advance(3000)
+    await again
+    expect(told.slice(2)).toEqual(["POST /c body: 200", "POST /c body: 200"])
+  })
+
+  it("has the time at which it was sent there, however late the answer", async () => {
+    const times: number[] = []
+    await using own = await new ProxyScene().start({ delivered: ({ at }) => void times.push(at) })
+    const from = own.clock.read().wall
+    own.proxy.next({ fault: { kind: "delay", when: "before", ms: 500 } })
+    const arrived = own.proxy.arrival()
+    const answer = own.post("/a")
+    await arrived
+    await own.clock.advance(500)
+    await answer
+    expect(times).toEqual([from + 500])
   })
 })
 

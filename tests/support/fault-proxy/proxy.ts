@@ -36,6 +36,16 @@ export interface LogLine {
   readonly fault: Fault | { readonly kind: "limited" } | { readonly kind: "unreachable"; readonly error: string }
 }
 
+/** A request that the server has answered, whatever the client hears of it. */
+export interface Delivered {
+  /** Unix milliseconds: when it was sent to the server, so before it took effect. */
+  readonly at: number
+  readonly object: string
+  readonly request: Outgoing
+  /** The server's own. */
+  readonly answer: Answer
+}
+
 /** How a proxy is made. */
 export interface FaultProxyOptions {
   /** The server's address, http only. */
@@ -48,6 +58,8 @@ export interface FaultProxyOptions {
   readonly clock?: Clock
   /** Told of each fault, when it begins. */
   readonly log?: (line: LogLine) => void
+  /** Told of each request that reached the server, once that has answered. */
+  readonly delivered?: (delivered: Delivered) => void
   /** False: requests aren't kept in `seen`. Default true. */
   readonly record?: boolean
 }
@@ -197,7 +209,9 @@ export class FaultProxy implements AsyncDisposable {
       this.#log(seen, { kind: "limited" })
       return refusal(429, this.#nothing())
     }
+    const at = this.#clock.read().wall
     const answer = await this.#upstream.deliver(request)
+    this.#options.delivered?.({ at, object: seen.object, request, answer })
     admitted?.(answer.status)
     this.#deliveries.tell(seen)
     return answer
