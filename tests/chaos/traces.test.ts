@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import { formatTraceLine, isTraceLine } from "../../src/inspector/trace-text.ts"
-import type { AppliedLine, LockLine, Trace, TraceLine, WorkLine } from "../../src/inspector/trace.ts"
+import type { AppliedLine, LockLine, RequestLine, Trace, TraceLine, WorkLine } from "../../src/inspector/trace.ts"
 import { judgeLive, ProcessTrace, RunTrace } from "./traces.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "leasehold-traces-"))
@@ -30,24 +30,37 @@ const violations = (...lines: readonly TraceLine[]): readonly string[] =>
   judgeLive({ header, lines }).map(({ invariant }) => invariant)
 
 describe("the trace of a run", () => {
-  it("has the lines of one millisecond in the order of causes: faults, what processes did, what took effect", () => {
+  const written = (name: string, lines: readonly TraceLine[]): string => {
+    const path = join(folder, `${name}.ndjson`)
+    writeFileSync(path, [header, ...lines].map(formatTraceLine).join("") + '{"kind":"wo')
+    return path
+  }
+
+  it("has the lines of one millisecond in the order of causes: what the run did, what took effect, what came of it", () => {
     const run = new RunTrace()
-    run.add(applied(8, "a", "a"))
+    run.add(applied(7, "a", "a"))
     run.add(applied(5, "a", null)) // answered later than the one before
     run.add(fault(5, "a", "resume"))
     run.add(undefined) // a read
-    const path = join(folder, "a1.ndjson")
     const lines = [begins(5, "a", 1, 1), begins(7, "a", 1, 2)]
-    writeFileSync(path, [header, ...lines].map(formatTraceLine).join("") + '{"kind":"wo')
-    const whole: Trace = run.with([path])
+    const whole: Trace = run.with([written("a1", lines)])
     expect(whole.header.source).toBe("live")
     expect(whole.lines).toEqual([
-      fault(5, "a", "resume"),
-      lines[0],
-      applied(5, "a", null),
-      lines[1],
-      applied(8, "a", "a"),
+      ...[fault(5, "a", "resume"), applied(5, "a", null), lines[0]],
+      ...[applied(7, "a", "a"), lines[1]],
     ])
+  })
+
+  it("has a write between its request and what came of it, also where all are of one millisecond", () => {
+    const run = new RunTrace()
+    const write = applied(5, "a", "a")
+    run.add(write)
+    const asked: RequestLine = {
+      ...{ kind: "request", at: 5, worker: "a", id: 2, store: "s", op: "put", deadline: 1 },
+      ...{ area: "leases", name: write.name, generation: write.before },
+    }
+    const lines = [begins(5, "a", 1, 1), { ...asked, worker: "b" }, asked, begins(5, "a", 1, 3)]
+    expect(run.with([written("a2", lines)]).lines).toEqual([...lines.slice(0, 3), write, lines[3]])
   })
 
   it("has what each process wrote into a file of its own, which is never another's", () => {

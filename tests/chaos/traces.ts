@@ -2,15 +2,15 @@
  * The traces of a chaos run: each process records its own, the run adds what it did to them and what took effect at the
  * server, and afterwards all of them are one, which the invariants of simulations judge.
  *
- * All processes are on one host and read one wall clock, in whole milliseconds. Within one of these a fault comes before
- * the lines of processes, so that what follows from it is behind it; a write that took effect comes after them, so that the
- * request for it is before it. Nobody knows of a write within the millisecond in which it is passed to the server.
+ * All processes are on one host and read one wall clock, in whole milliseconds, in which a write can be asked for, take
+ * effect and be answered. So what the run knows comes before what processes tell of the same millisecond, since they tell
+ * what follows from it; but a write stands behind the request for it, where that is of the same millisecond.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs"
 import { mergeTraces } from "../../src/inspector/merge.ts"
 import { TraceRecorder } from "../../src/inspector/recorder.ts"
 import { formatTraceLine, isTraceLine, parseTrace } from "../../src/inspector/trace-text.ts"
-import type { AppliedLine, FaultLine, Trace, TraceHeader, TraceLine } from "../../src/inspector/trace.ts"
+import type { AppliedLine, FaultLine, RequestLine, Trace, TraceHeader, TraceLine } from "../../src/inspector/trace.ts"
 import { allInvariants, checkTrace, invariants, type Violation } from "../../src/testing/invariants/mod.ts"
 
 /** Records the trace of one process into a file of its own, a line a write: also one that is killed next is there. */
@@ -51,10 +51,27 @@ export class RunTrace {
   /** The trace of the whole run. `paths`: of its processes. */
   with(paths: readonly string[]): Trace {
     const { header } = this.recorder
-    const applied = this.#applied.toSorted((a, b) => a.at - b.at) // each was told when its answer was there
-    const processes = paths.map((path) => parseTrace(readFileSync(path, "utf8")))
-    return mergeTraces([{ header, lines: this.#faults }, ...processes, { header, lines: applied }])
+    const applied = new Map(this.#applied.map((line) => [askedAs(line, line.before), line]))
+    const processes = paths.map((path) => withApplied(parseTrace(readFileSync(path, "utf8")), applied))
+    const others = [...applied.values()].sort((a, b) => a.at - b.at) // each was told when its answer was there
+    return mergeTraces([{ header, lines: this.#faults }, { header, lines: others }, ...processes])
   }
+}
+
+/** Which request, at which time: of one version only one write takes effect. */
+const askedAs = ({ at, worker, op, area, name }: AppliedLine | RequestLine, generation: string | undefined): string =>
+  [at, worker, op, area, name, generation].join(" ")
+
+/** Puts each write behind the request for it, where both are of one millisecond, and takes it from those that are left. */
+function withApplied({ header, lines }: Trace, applied: Map<string, AppliedLine>): Trace {
+  const placed = lines.flatMap((line): Trace["lines"] => {
+    if (!isTraceLine(line) || line.kind !== "request") return [line]
+    const name = askedAs(line, line.generation)
+    const write = applied.get(name)
+    applied.delete(name)
+    return write === undefined ? [line] : [line, write]
+  })
+  return { header, lines: placed }
 }
 
 /** What of a live trace goes against an invariant. */
