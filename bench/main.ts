@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url"
 import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
+import { benchProviders } from "./providers.ts"
 import { benchRequests } from "./requests.ts"
 import { benchSchedule } from "./schedule.ts"
 import { benchSimulation } from "./simulation.ts"
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "file-lock": benchFileLock,
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
+  providers: benchProviders,
   schedule: benchSchedule,
   simulation: benchSimulation,
 }

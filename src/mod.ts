@@ -28,6 +28,11 @@ export type {
   TimeoutSource,
 } from "./locks/lock.ts"
 export { type BudgetSource, waitBudget, type WaitBudget, type WaitBudgetOptions } from "./locks/wait-budget.ts"
+export type { LockCounts } from "./locks/counts.ts"
+export type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "./locks/provider.ts"
+export { memoryLockProvider, type MemoryLockProviderOptions } from "./locks/providers/memory.ts"
+export { noLockProvider, type NoLockProviderOptions } from "./locks/providers/none.ts"
+export { storeLockProvider, type StoreLockProviderOptions } from "./locks/providers/store.ts"
 export type { LockOptions } from "./locks/options.ts"
 export { StoreLock } from "./locks/store-lock.ts"
 export { memoryStore, type MemoryStoreOptions } from "./locks/stores/memory.ts"

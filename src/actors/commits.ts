@@ -2,7 +2,7 @@
  * Group commit: one checkpoint at a time is taken and written, and all who ask before the next one is taken share it.
  * Whoever is answered knows that everything done before the call is in the store. How it is taken and written is given.
  */
-import { quiet } from "./races.ts"
+import { quiet } from "../runtime/races.ts"
 import type { CheckpointReason } from "./sandbox.ts"
 
 /** How to save. */

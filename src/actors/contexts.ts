@@ -2,8 +2,8 @@
 import type { Lease, LeaseView } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
+import { orAbort } from "../runtime/races.ts"
 import { millisOf } from "./config.ts"
-import { orAbort } from "./races.ts"
 import type { HookContext, SandboxClock } from "./sandbox.ts"
 
 /** The lease without the ways to end or move it: also for code that doesn't compile against the type. */

@@ -74,7 +74,10 @@ export interface SandboxManager extends AsyncDisposable {
   whereIs(definition: AnyDefinition, key: string): Promise<Whereabouts | undefined>
   /** Every sandbox that this process owns or wants. */
   sandboxes(): Iterable<SandboxView>
-  /** How many there are: by state, uses that wait, stuck ones. */
+  /**
+   * How many there are: by state, uses that wait, stuck ones. And what happened to their locks so far, as `LockCounts`: that
+   * of all locks of this incarnation on the store; of locks made by a `lockFactory` what their events tell (no `throttled`).
+   */
   stats(): Readonly<Record<string, number>>
   /** Takes no new sandbox in from now on (ManagerClosedError); those that run go on and may be used. */
   cordon(): void
@@ -176,7 +179,7 @@ class Manager implements SandboxManager {
   }
 
   stats(): Readonly<Record<string, number>> {
-    return statsOf(this.#registry.shells)
+    return { ...statsOf(this.#registry.shells), ...(this.#settings.counts() ?? this.#registry.counts) }
   }
 
   cordon(): void {

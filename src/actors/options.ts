@@ -3,9 +3,11 @@
  * and none that can't work becomes a default.
  */
 import type { InspectionEvent } from "xstate"
+import type { LockCounts } from "../locks/counts.ts"
 import { checkIncarnation, thisProcess } from "../locks/incarnation.ts"
 import type { Incarnation, Lock, LockFactory } from "../locks/lock.ts"
 import { checkLockOptions, configOf, type LockOptions, refuseUnknown } from "../locks/options.ts"
+import { coresOf } from "../locks/registry.ts"
 import { isStore } from "../locks/start-store.ts"
 import { StoreLock } from "../locks/store-lock.ts"
 import type { CheckpointStore, LeaseStore } from "../locks/store.ts"
@@ -104,6 +106,8 @@ export interface Settings {
   readonly leases: string
   readonly lockOptions: LockOptions & { readonly incarnation: Incarnation }
   readonly makeLock: (lockKey: string) => Lock
+  /** What happened to the locks made here; undefined where they are made elsewhere. */
+  readonly counts: () => LockCounts | undefined
   readonly ttl: number
   readonly minTenure: number
   readonly restoreWithin: number
@@ -144,7 +148,7 @@ export const settingsOf = (options: ManagerOptions): Settings => {
     report: reporter(onError),
   }
   checkInequalities(settings)
-  return { ...settings, makeLock: lockMaker(options, lockOptions) }
+  return { ...settings, makeLock: lockMaker(options, lockOptions), counts: counter(options, lockOptions) }
 }
 
 /** Checks what only a store that has started can tell: its clock decides which ttl it allows. */
@@ -214,6 +218,11 @@ const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoint
 
 const lockMaker = ({ store, lockFactory }: ManagerOptions, lockOptions: LockOptions): Settings["makeLock"] =>
   lockFactory ?? ((lockKey) => new StoreLock(lockKey, { ...lockOptions, store }))
+
+const counter =
+  ({ store }: ManagerOptions, { clock = liveClock, incarnation }: Settings["lockOptions"]): Settings["counts"] =>
+  () =>
+    store && coresOf(store, incarnation.id, clock, "").counts
 
 type Checked = Pick<Settings, "settleWithin" | "checkpointWithin" | "killGrace" | "keepCheckpoints">
 

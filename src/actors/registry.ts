@@ -1,3 +1,4 @@
+import { countEvent, type Counting, noCounts } from "../locks/counts.ts"
 /**
  * The sandboxes of one manager, one shell a key: begins them, lets calls join one that is on its way, and keeps a key
  * taken until nothing of its sandbox runs any more. Whether new ones are taken in is the manager's to say.
@@ -42,6 +43,8 @@ const lockMargin = 15_000
 export class Registry {
   /** Everything that the locks of these sandboxes say. */
   readonly events: Hub<LockEvent>
+  /** Of locks made elsewhere, as their events tell. */
+  readonly counts: Counting = noCounts()
   readonly #settings: Settings
   readonly #around: Surroundings
   readonly #backOff: BackOff
@@ -124,7 +127,10 @@ export class Registry {
     if (backOff > 0) wait.mayWait()
     const timeout = wait.limit === 0 ? 0 : Math.max(1, wait.left - backOff)
     const lock = makeLock(lockKey)
-    const telling = lock.events$.subscribe((event) => this.events.emit(event))
+    const telling = lock.events$.subscribe((event) => {
+      countEvent(this.counts, event)
+      this.events.emit(event)
+    })
     const shell: Shell = new Shell(this.#around, {
       ...{ key, lockKey, purpose, lock, definition: known.parts },
       id: `${lockKey}#${++this.#begun}`,

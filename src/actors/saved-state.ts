@@ -4,9 +4,9 @@
  */
 import type { Lease } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
+import { orAbort } from "../runtime/races.ts"
 import type { CheckpointCodec } from "./checkpoints/codec.ts"
 import type { CheckpointKeeper, Claimed } from "./checkpoints/keeper.ts"
-import { orAbort } from "./races.ts"
 
 /** What it is made of. Budgets are milliseconds. */
 export interface SavedStateParts {

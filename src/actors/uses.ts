@@ -1,11 +1,11 @@
+import { standing } from "../locks/lease-standing.ts"
+import { orAbort, quiet } from "../runtime/races.ts"
 /**
  * One use of a running sandbox: its turn, its answer only under a lease that stood to the end, and, where that is asked
  * for, only once its effect is stored.
  */
 import { notDurable } from "./problems.ts"
-import { orAbort, quiet } from "./races.ts"
 import type { HookContext } from "./sandbox.ts"
-import { standing } from "./standing.ts"
 import type { Tenancy } from "./tenancy.ts"
 import type { Wait } from "./waits.ts"
 

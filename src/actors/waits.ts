@@ -9,7 +9,7 @@ import { millis, sourceOf } from "../locks/options.ts"
 import { named } from "../locks/record.ts"
 import type { Clock, Timer } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
-import { orAbort } from "./races.ts"
+import { orAbort } from "../runtime/races.ts"
 
 /** What a library call waits without a `timeout`, in milliseconds. */
 export const defaultWait = 30_000

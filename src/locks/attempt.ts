@@ -39,6 +39,8 @@ class Turn {
   readonly #caller: Caller
   readonly #settle: Omit<PromiseWithResolvers<StoreLease>, "promise">
   #begun = false
+  /** Whether it was counted as one that waits. */
+  #counted = false
   #leave: () => void = () => {}
   #timer: Timer | undefined
   #others: Subscription | undefined
@@ -60,7 +62,10 @@ class Turn {
     if (refusal !== undefined) return this.#settle.reject(refusal)
     this.#caller.signal?.addEventListener("abort", this.#aborted, { once: true })
     this.#leave = this.#core.join(() => this.#begin())
-    if (!this.#begun) this.#queue()
+    if (this.#begun) return
+    this.#counted = true
+    this.#core.waits(this.#core.waiting > 1)
+    this.#queue()
   }
 
   /** In the queue: whoever waits for a time has a timer, whoever won't wait for a holder looks out for one. */
@@ -85,7 +90,10 @@ class Turn {
   }
 
   #hear(event: LockEvent): void {
-    if (event.type === "Acquired") {
+    if (event.type === "Waiting" && !this.#counted) {
+      this.#counted = true
+      this.#core.waits(false)
+    } else if (event.type === "Acquired") {
       this.#end()
       const lease = new StoreLease(this.#core, event, this.#caller.onError)
       this.#caller.acquired(lease)

@@ -11,6 +11,7 @@ import { Hub } from "../runtime/observables.ts"
 import type { OnError } from "../runtime/report.ts"
 import { scheduleOf, type Wake } from "../runtime/schedule.ts"
 import { watchClocks } from "../runtime/watch-clocks.ts"
+import { countEvent, type Counting } from "./counts.ts"
 import type { Owner } from "./errors.ts"
 import { examined } from "./evidence.ts"
 import { releasesAtEnd } from "./last-will.ts"
@@ -31,6 +32,15 @@ export type Party = (event: LockEvent) => void
 
 /** A request to leave, as observers were told of it. */
 export type Asked = Extract<LockEvent, { type: "ReleaseRequested" }>
+
+/** What a core shares with the others of its incarnation. */
+export interface CoreParts {
+  readonly clock: Clock
+  readonly onError: OnError | undefined
+  readonly counts: Counting
+  /** Called when the key leaves its rest, and when it comes to rest again. */
+  readonly onBusy: (busy: boolean) => void
+}
 
 /** One key of one incarnation on one store. */
 export class KeyCore {
@@ -55,18 +65,15 @@ export class KeyCore {
   /** It was rung for while a request was under way, which may not show why. */
   #rung = false
   readonly #onBusy: (busy: boolean) => void
+  readonly #counts: Counting
+  /** Whether the present attempt was counted as one that met another waiter. */
+  #contended = false
 
-  /** `onBusy` is called when the key leaves its rest, and when it comes to rest again. */
-  constructor(
-    key: string,
-    store: LeaseStore,
-    clock: Clock,
-    onError: OnError | undefined,
-    onBusy: (busy: boolean) => void,
-  ) {
+  constructor(key: string, store: LeaseStore, { clock, onError, counts, onBusy }: CoreParts) {
     this.key = key
     this.clock = clock
     this.#store = store
+    this.#counts = counts
     this.#onBusy = onBusy
     this.requests = new Requests(key, store, clock, onError)
     this.#hub = new Hub(onError)
@@ -145,6 +152,17 @@ export class KeyCore {
     }
   }
 
+  /** A caller has to wait; `behind` another who waits in this process already. */
+  waits(behind: boolean): void {
+    this.#counts.waits++
+    if (behind) this.#counts.contention++
+  }
+
+  /** How many callers of this process wait for their turn. */
+  get waiting(): number {
+    return this.#turns.length
+  }
+
   /** Begins the attempt whose turn it is. */
   begin(config: LockConfig, input: Extract<Input, { type: "acquire" }>, party: Party): void {
     this.#party = party
@@ -184,6 +202,7 @@ export class KeyCore {
     this.#rearm(now)
     if (this.#lookout?.follow(state) === true) this.#rung = true
     if (this.#prompt !== undefined) releasesAtEnd(this, this.hold !== undefined)
+    this.#count(input, state)
     for (const event of events) this.#tell({ at: now.wall, key: this.key, ownerId: state.config.id, ...event })
     if (!wasAtRest && this.#atRest) this.#outbox.push(() => this.#rest())
     this.#deliver()
@@ -225,11 +244,21 @@ export class KeyCore {
     this.dispatch({ type: "ring" })
   }
 
+  #count(input: Input, { phase, view, config }: LockState): void {
+    if (input.type === "acquire") this.#contended = false
+    if (input.type === "wrote" && input.answer.kind === "unknown" && input.answer.throttled) this.#counts.throttled++
+    const other = view?.record?.waitingOwnerId ?? config.id
+    if (this.#contended || phase.name !== "seeking" || phase.waiting || other === config.id) return
+    this.#contended = true
+    this.#counts.contention++
+  }
+
   get #atRest(): boolean {
     return this.#state === undefined || this.#state.phase.name === "idle"
   }
 
   #tell(event: LockEvent): void {
+    if (event.type !== "Waiting") countEvent(this.#counts, event) // whoever waits has counted itself
     this.#party(event)
     this.#outbox.push(() => {
       if (event.type === "ReleaseRequested") this.#asked = event

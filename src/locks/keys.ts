@@ -21,8 +21,12 @@ export function checkKey(key: unknown): asserts key is string {
   })
 }
 
+/** Most keys: nothing in them can be wrong but their length. */
+const PLAIN = /^[\w:=@-]+(?:[./][\w:=@-]+)*$/
+
 function keyProblem(key: unknown): string | undefined {
   if (typeof key !== "string") return "is not a string"
+  if (key.length <= MAX_KEY_BYTES && PLAIN.test(key)) return undefined
   if (key === "") return "is empty"
   if (!key.isWellFormed()) return "has a lone surrogate"
   if (new TextEncoder().encode(key).length > MAX_KEY_BYTES) return `is over ${MAX_KEY_BYTES} bytes`

@@ -7,6 +7,7 @@
 import type { Clock } from "../runtime/clock.ts"
 import type { OnError } from "../runtime/report.ts"
 import { KeyCore } from "./core.ts"
+import { type Counting, noCounts } from "./counts.ts"
 import { otherClock } from "./refusals.ts"
 import type { LeaseStore } from "./store.ts"
 
@@ -16,6 +17,8 @@ const REMEMBERED = 1000
 /** The cores of one incarnation on one store. */
 export class Cores {
   readonly clock: Clock
+  /** What happened to all its keys. */
+  readonly counts: Counting = noCounts()
   readonly #store: LeaseStore
   readonly #all = new Map<string, KeyCore>()
   /** In the order in which they came to rest. */
@@ -30,9 +33,12 @@ export class Cores {
   of(key: string, onError: OnError | undefined): KeyCore {
     const known = this.#all.get(key)
     if (known !== undefined) return known
-    const core: KeyCore = new KeyCore(key, this.#store, this.clock, onError, (busy) => {
-      if (busy) this.#resting.delete(core)
-      else this.#rests(core)
+    const core: KeyCore = new KeyCore(key, this.#store, {
+      ...{ clock: this.clock, onError, counts: this.counts },
+      onBusy: (busy) => {
+        if (busy) this.#resting.delete(core)
+        else this.#rests(core)
+      },
     })
     this.#all.set(key, core)
     this.#rests(core)

@@ -47,7 +47,7 @@ describe("the pages", () => {
 
   it("name only scripts of package.json", () => {
     const text = read("README.md") + read("examples/README.md")
-    const named = Array.from(text.matchAll(/npm run ([\w:]+)/g), ([, script]) => script!)
+    const named = Array.from(text.matchAll(/npm run ([\w:-]+)/g), ([, script]) => script!)
     expect(named.filter((script) => !(script in npm.scripts))).toEqual([])
     expect(named).toContain("check")
   })

@@ -2,8 +2,8 @@
  * Whether one may act, or answer, under a lease: at once while it is held, at once not when it is over, and while in
  * doubt (this process was stopped, its clocks disagree) only once a renewal has decided.
  */
-import { LockNotHeldError } from "../locks/errors.ts"
-import type { Lease } from "../locks/lock.ts"
+import { LockNotHeldError } from "./errors.ts"
+import type { Lease } from "./lock.ts"
 
 /** Settles when the lease is held; rejects with LockLostError, at the deadline at the latest, or LockNotHeldError. */
 export const standing = async (lease: Lease): Promise<void> => {

@@ -1,0 +1,142 @@
+/**
+ * Locks within one process: callers of one key take their turns in the order of their calls, and keys know nothing of each
+ * other. A key takes room only while it is held or waited for.
+ *
+ * Not promised: anything between processes. A lock here is never lost, so that its signal never aborts.
+ */
+import { type Clock, liveClock } from "../../runtime/clock.ts"
+import { type LockCounts, noCounts } from "../counts.ts"
+import { checkKey } from "../keys.ts"
+import type { ReleaseResult } from "../lock.ts"
+import { wishOf } from "../options.ts"
+import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "../provider.ts"
+import { cancelled, inUseHere } from "../refusals.ts"
+import { acquireAll } from "./all.ts"
+import { Queue } from "./queue.ts"
+import { RunningSection, sectionClock } from "./sections.ts"
+
+/** How a provider in memory is made. */
+export interface MemoryLockProviderOptions {
+  /** Of budgets and sections. Without one: this process's. */
+  readonly clock?: Clock
+}
+
+/** A new provider, which shares nothing with others. */
+export function memoryLockProvider(options: MemoryLockProviderOptions = {}): LockProvider {
+  return new MemoryLockProvider(options.clock ?? liveClock)
+}
+
+const standard = wishOf({})
+
+class MemoryLockProvider implements LockProvider {
+  readonly #clock: Clock
+  readonly #sectionClock: SectionClock
+  /** Who holds a key now. */
+  readonly #held = new Map<string, MemoryLock>()
+  readonly #counts = noCounts()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#sectionClock = sectionClock(clock)
+  }
+
+  async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options?: ProviderOptions): Promise<A> {
+    checkKey(key)
+    RunningSection.refuseInside(this, key)
+    const lock = await (this.#take(key, options) ?? this.#wait(key, options))
+    const section = RunningSection.enter(this, lock, this.#sectionClock)
+    try {
+      return await fn(section)
+    } finally {
+      section.leave()
+      lock.end()
+    }
+  }
+
+  async acquire(key: string, options?: ProviderOptions): Promise<HeldLock> {
+    checkKey(key)
+    return this.#take(key, options) ?? this.#wait(key, options)
+  }
+
+  acquireAll(keys: readonly string[], options: ProviderOptions = {}): Promise<HeldLocks> {
+    return acquireAll((key, own) => this.acquire(key, own), this.#clock, keys, options)
+  }
+
+  stats(): LockCounts {
+    return { ...this.#counts }
+  }
+
+  /** The key, if nobody has it. */
+  #take(key: string, options: ProviderOptions | undefined): MemoryLock | undefined {
+    if (options !== undefined) {
+      wishOf(options)
+      if (options.signal?.aborted) throw cancelled(key)
+    }
+    return this.#held.has(key) ? undefined : this.#give(key, undefined)
+  }
+
+  #give(key: string, queue: Queue<MemoryLock> | undefined): MemoryLock {
+    const lock = new MemoryLock(key, ++this.#counts.acquisitions, queue, this)
+    this.#held.set(key, lock)
+    return lock
+  }
+
+  #wait(key: string, options: ProviderOptions | undefined): Promise<MemoryLock> {
+    const wish = options === undefined ? standard : wishOf(options)
+    if (wish.budgetMs === 0) throw inUseHere(key, undefined, wish, 0)
+    const queue = this.#held.get(key)!.queued(this.#clock)
+    this.#counts.waits++
+    if (queue.size > 0) this.#counts.contention++
+    return queue.join(wish, options?.signal)
+  }
+
+  /** @internal The key goes to who has waited longest; without anybody it is forgotten. */
+  passOn(key: string, queue: Queue<MemoryLock> | undefined): void {
+    if (queue === undefined || !queue.give(() => this.#give(key, queue))) this.#held.delete(key)
+  }
+}
+
+/** A key that is held. */
+class MemoryLock implements HeldLock {
+  readonly key: string
+  readonly token: number
+  #queue: Queue<MemoryLock> | undefined
+  #signal: AbortSignal | undefined
+  #provider: MemoryLockProvider | undefined
+
+  constructor(key: string, token: number, queue: Queue<MemoryLock> | undefined, provider: MemoryLockProvider) {
+    this.key = key
+    this.token = token
+    this.#queue = queue
+    this.#provider = provider
+  }
+
+  /** Each has its own, or their listeners would pile up on one that never aborts. */
+  get signal(): AbortSignal {
+    return (this.#signal ??= new AbortController().signal)
+  }
+
+  isHeld(): boolean {
+    return this.#provider !== undefined
+  }
+
+  /** Those who wait for it. */
+  queued(clock: Clock): Queue<MemoryLock> {
+    return (this.#queue ??= new Queue(this.key, clock))
+  }
+
+  end(): void {
+    const provider = this.#provider
+    this.#provider = undefined
+    provider?.passOn(this.key, this.#queue)
+  }
+
+  async release(): Promise<ReleaseResult> {
+    this.end()
+    return "released"
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.end()
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Who waits for one key in one process: in the order of their calls, each for as long as its budget and its signal allow.
+ * One timer serves all who wait for the key.
+ */
+import type { Clock } from "../../runtime/clock.ts"
+import { scheduleOf, type Wake } from "../../runtime/schedule.ts"
+import type { LockError } from "../errors.ts"
+import type { Wish } from "../options.ts"
+import { cancelled, inUseHere } from "../refusals.ts"
+
+export class Queue<Given> {
+  readonly #key: string
+  readonly #clock: Clock
+  readonly #waiters: Waiter<Given>[] = []
+  #wake: Wake | undefined
+
+  constructor(key: string, clock: Clock) {
+    this.#key = key
+    this.#clock = clock
+  }
+
+  /** How many wait. */
+  get size(): number {
+    return this.#waiters.length
+  }
+
+  /** Settles with what is given to it; rejects with LockTimeoutError or LockCancelledError. */
+  join(wish: Wish, signal: AbortSignal | undefined): Promise<Given> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter<Given> = { wish, from: this.#clock.mono(), resolve, reject, signal, aborted: undefined }
+      if (signal !== undefined) {
+        waiter.aborted = () => this.#refuse(waiter, cancelled(this.#key))
+        signal.addEventListener("abort", waiter.aborted)
+      }
+      this.#waiters.push(waiter)
+      this.#watch(waiter)
+    })
+  }
+
+  /** Gives it to who has waited longest; false where nobody waits. */
+  give(given: () => Given): boolean {
+    const waiter = this.#waiters.shift()
+    if (waiter === undefined) return false
+    this.#left(waiter)
+    waiter.resolve(given())
+    return true
+  }
+
+  #refuse(waiter: Waiter<Given>, error: LockError): void {
+    const at = this.#waiters.indexOf(waiter)
+    if (at < 0) return
+    this.#waiters.splice(at, 1)
+    this.#left(waiter)
+    waiter.reject(error)
+  }
+
+  #left({ signal, aborted }: Waiter<Given>): void {
+    if (aborted !== undefined) signal?.removeEventListener("abort", aborted)
+    if (this.#waiters.length === 0) this.#wake?.clear()
+  }
+
+  /** Most who come later have more time than those before them, whose end the timer waits for already. */
+  #watch(waiter: Waiter<Given>): void {
+    const end = endOf(waiter)
+    if (end === Infinity) return
+    this.#wake ??= scheduleOf(this.#clock).wake(() => this.#expire())
+    if (this.#wake.due === undefined || end < this.#wake.due) this.#wake.set(end)
+  }
+
+  #expire(): void {
+    const now = this.#clock.mono()
+    for (const waiter of this.#waiters.filter((each) => endOf(each) <= now))
+      this.#refuse(waiter, inUseHere(this.#key, undefined, waiter.wish, now - waiter.from))
+    const next = Math.min(...this.#waiters.map(endOf), Infinity)
+    if (next < Infinity) this.#wake?.set(next)
+  }
+}
+
+interface Waiter<Given> {
+  readonly wish: Wish
+  /** When it came, by the monotonic clock. */
+  readonly from: number
+  readonly resolve: (given: Given) => void
+  readonly reject: (error: LockError) => void
+  readonly signal: AbortSignal | undefined
+  aborted: (() => void) | undefined
+}
+
+const endOf = ({ from, wish }: Pick<Waiter<never>, "from" | "wish">): number => from + (wish.budgetMs ?? Infinity)

@@ -1,0 +1,83 @@
+/**
+ * Who is inside of which section: known by AsyncLocalStorage, so that a call which would wait for the very section that
+ * it is made from is refused at once instead of never ending.
+ *
+ * A section is known by itself, not by its key: those who run beside it (`Promise.all`), and timers that fire when it is
+ * over, wait like anybody. Not promised: that what a section starts without awaiting is told from what it awaits. As long
+ * as the section lasts both count as inside.
+ */
+import { AsyncLocalStorage } from "node:async_hooks"
+import type { Clock } from "../../runtime/clock.ts"
+import { ReentrantLockError } from "../errors.ts"
+import type { HeldLock, Section, SectionClock } from "../provider.ts"
+
+const sections = new AsyncLocalStorage<RunningSection>()
+
+/** What a section runs under. */
+type Held = Pick<HeldLock, "key" | "token" | "signal" | "isHeld">
+
+/** A section in progress, as the code in it sees it. */
+export class RunningSection implements Section {
+  readonly clock: SectionClock
+  readonly #lock: Held
+  /** Keys are compared within one scope: a provider, or the store that several of them share. */
+  readonly #scope: object
+  /** The section that it was asked for from. */
+  readonly #outer: RunningSection | undefined
+  #running = true
+
+  private constructor(scope: object, lock: Held, clock: SectionClock) {
+    this.clock = clock
+    this.#lock = lock
+    this.#scope = scope
+    this.#outer = sections.getStore()
+  }
+
+  /** Throws ReentrantLockError where the caller is inside a section on this key. */
+  static refuseInside(scope: object, key: string): void {
+    for (let at = sections.getStore(); at !== undefined; at = at.#outer)
+      if (at.#running && at.#scope === scope && at.key === key) throw reentrant(key)
+  }
+
+  /**
+   * From here on the calling async function is inside of the section, until it ends. It must have awaited something: what
+   * it does before its first `await` is its caller's own turn. (`AsyncLocalStorage.run` costs twice as much.)
+   */
+  static enter(scope: object, lock: Held, clock: SectionClock): RunningSection {
+    const section = new RunningSection(scope, lock, clock)
+    sections.enterWith(section)
+    return section
+  }
+
+  /** It is over, also for what it started and didn't await. */
+  leave(): void {
+    this.#running = false
+  }
+
+  get key(): string {
+    return this.#lock.key
+  }
+
+  get token(): number {
+    return this.#lock.token
+  }
+
+  get signal(): AbortSignal {
+    return this.#lock.signal
+  }
+
+  isHeld(): boolean {
+    return this.#lock.isHeld()
+  }
+}
+
+/** The section's clock of a process's clock. */
+export const sectionClock = (clock: Clock): SectionClock => ({ now: () => clock.read().wall })
+
+function reentrant(key: string): ReentrantLockError {
+  return new ReentrantLockError({
+    key,
+    message: `The key ${JSON.stringify(key)} was asked for from inside a section on it, and would wait for that section to end`,
+    next: "Do it in the section that holds the key, or make the call after it has ended",
+  })
+}

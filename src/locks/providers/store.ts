@@ -1,0 +1,90 @@
+/**
+ * Locks between processes: each section has a lease on its key in any `LeaseStore`, with all that a `Lock` promises.
+ * Callers of one process take turns among themselves first.
+ *
+ * Not promised: that a section which outlives its lease is alone; see `provider.ts`.
+ */
+import { liveClock } from "../../runtime/clock.ts"
+import { orAbort } from "../../runtime/races.ts"
+import type { LockCounts } from "../counts.ts"
+import { checkIncarnation, thisProcess } from "../incarnation.ts"
+import { checkKey } from "../keys.ts"
+import { standing } from "../lease-standing.ts"
+import type { Lease } from "../lock.ts"
+import { checkLockOptions, type LockOptions } from "../options.ts"
+import type { HeldLocks, LockProvider, ProviderOptions, Section } from "../provider.ts"
+import { noStore } from "../refusals.ts"
+import { coresOf } from "../registry.ts"
+import { isStore } from "../start-store.ts"
+import { StoreLock } from "../store-lock.ts"
+import type { LeaseStore } from "../store.ts"
+import { acquireAll } from "./all.ts"
+import { RunningSection, sectionClock } from "./sections.ts"
+
+/** How a provider over a store is made: the store, and how its locks behave. */
+export interface StoreLockProviderOptions extends LockOptions {
+  /** Where the leases are. */
+  readonly store: LeaseStore
+}
+
+/**
+ * A provider over a store. Throws InvalidConfigError. Keys are those of `StoreLock`: a provider, a lock and the command
+ * that name one key on one store contend for it.
+ */
+export function storeLockProvider(options: StoreLockProviderOptions): LockProvider {
+  return new StoreLockProvider(options)
+}
+
+class StoreLockProvider implements LockProvider {
+  readonly #options: StoreLockProviderOptions
+  readonly #id: string
+
+  constructor(options: StoreLockProviderOptions) {
+    if (!isStore(options?.store)) throw noStore("")
+    checkLockOptions(options)
+    this.#options = options
+    this.#id = checkIncarnation(options.incarnation ?? thisProcess(options.store)).id
+  }
+
+  async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options?: ProviderOptions): Promise<A> {
+    checkKey(key)
+    RunningSection.refuseInside(this.#options.store, key)
+    const lease = await this.acquire(key, options)
+    return orAbort(this.#run(lease, fn), lease.signal)
+  }
+
+  async #run<A>(lease: Lease, fn: (section: Section) => A | Promise<A>): Promise<A> {
+    const { store, clock = liveClock } = this.#options
+    const section = RunningSection.enter(store, lease, sectionClock(clock))
+    try {
+      return await answered(lease, fn, section)
+    } finally {
+      section.leave()
+      await lease.release()
+    }
+  }
+
+  acquire(key: string, options: ProviderOptions = {}): Promise<Lease> {
+    return new StoreLock(key, this.#options).acquire({ ...options, contention: "retry" })
+  }
+
+  acquireAll(keys: readonly string[], options: ProviderOptions = {}): Promise<HeldLocks> {
+    const { clock = liveClock } = this.#options
+    return acquireAll((key, own) => this.acquire(key, own), clock, keys, options)
+  }
+
+  /** Of this incarnation on this store: other locks of it are counted too. */
+  stats(): LockCounts {
+    const { store, clock = liveClock } = this.#options
+    return { ...coresOf(store, this.#id, clock, "").counts }
+  }
+}
+
+/** What a section comes to, while its lease stands. */
+async function answered<A>(lease: Lease, fn: (section: Section) => A | Promise<A>, section: Section): Promise<A> {
+  try {
+    return await fn(section)
+  } finally {
+    await standing(lease)
+  }
+}

@@ -1,0 +1,263 @@
+// What every lock provider that keeps others out promises, asked of each of them under virtual time.
+import {
+  InvalidConfigError,
+  InvalidKeyError,
+  LockCancelledError,
+  type LockProvider,
+  LockTimeoutError,
+  memoryLockProvider,
+  memoryStore,
+  ReentrantLockError,
+  storeLockProvider,
+} from "leasehold"
+import { describe, expect, it } from "vitest"
+import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+
+interface World {
+  readonly time: VirtualTime
+  readonly provider: LockProvider
+  /** Settles as the promise does, as fast as time can go. */
+  readonly until: <A>(promise: Promise<A>) => Promise<A>
+}
+
+const makers: Readonly<Record<string, (time: VirtualTime) => LockProvider>> = {
+  memory: (clock) => memoryLockProvider({ clock }),
+  store: (clock) => storeLockProvider({ store: memoryStore({ clock }), clock, incarnation: { id: "here" } }),
+}
+
+function worldOf(make: (time: VirtualTime) => LockProvider): World {
+  const time = new VirtualTime()
+  return { time, provider: make(time), until: (promise) => time.runUntil(promise) }
+}
+
+const sleep = (time: VirtualTime, ms: number): Promise<void> => new Promise((resolve) => void time.after(ms, resolve))
+
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => new Error("it didn't fail"),
+    (error: unknown) => error,
+  )
+
+describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
+  it("runs sections of one key one after the other, in the order of the calls, and gives what they give", async () => {
+    const { time, provider, until } = worldOf(make)
+    const told: string[] = []
+    const section = (name: string) => async (): Promise<string> => {
+      told.push(`${name} begins`)
+      await sleep(time, 10)
+      told.push(`${name} ends`)
+      return name
+    }
+    const all = Promise.all(["a", "b", "c"].map((name) => provider.withLock("orders/7", section(name))))
+    expect(await until(all)).toEqual(["a", "b", "c"])
+    expect(told).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"])
+  })
+
+  it("runs sections of different keys side by side", async () => {
+    const { time, provider, until } = worldOf(make)
+    let running = 0
+    let most = 0
+    const section = async (): Promise<void> => {
+      most = Math.max(most, ++running)
+      await sleep(time, 10)
+      running--
+    }
+    await until(Promise.all(["a", "b", "c"].map((key) => provider.withLock(key, section))))
+    expect(most).toBe(3)
+  })
+
+  it("releases the key when a section throws, at once or later", async () => {
+    const { time, provider, until } = worldOf(make)
+    const early = provider.withLock("k", () => {
+      throw new RangeError("early")
+    })
+    await expect(until(early)).rejects.toThrow("early")
+    const late = provider.withLock("k", async () => {
+      await sleep(time, 5)
+      throw new RangeError("late")
+    })
+    await expect(until(late)).rejects.toThrow("late")
+    expect(await until(provider.withLock("k", () => "free again", { timeout: 0 }))).toBe("free again")
+  })
+
+  it("tells a section its key, a token that grows, and the time inside", async () => {
+    const { time, provider, until } = worldOf(make)
+    const sections = [1, 2].map(() =>
+      provider.withLock("k", async ({ key, token, clock, signal }) => {
+        const from = clock.now()
+        await sleep(time, 100)
+        return { key, token, aborted: signal.aborted, from, to: clock.now() }
+      }),
+    )
+    const [first, second] = await until(Promise.all(sections))
+    expect(first).toMatchObject({ key: "k", aborted: false, to: first!.from + 100 })
+    expect(second!.token).toBeGreaterThan(first!.token)
+    expect(second!.from).toBeGreaterThanOrEqual(first!.to)
+  })
+
+  it("says inside that the key is held, and afterwards that it isn't", async () => {
+    const { provider, until } = worldOf(make)
+    const section = await until(provider.withLock("k", (inside) => ({ inside, held: inside.isHeld() })))
+    expect([section.held, section.inside.isHeld()]).toEqual([true, false])
+  })
+
+  it("waits no longer than its budget, and leaves its place in the queue", async () => {
+    const { time, provider, until } = worldOf(make)
+    const held = await until(provider.acquire("k"))
+    const from = time.mono()
+    const error = await until(failure(provider.withLock("k", () => "never", { timeout: "2 s" })))
+    expect(error).toBeInstanceOf(LockTimeoutError)
+    expect(error).toMatchObject({ key: "k", limitMs: 2000 })
+    expect(Math.abs(time.mono() - from - 2000)).toBeLessThan(50)
+    expect(await until(failure(provider.acquire("k", { timeout: 0 })))).toBeInstanceOf(LockTimeoutError)
+    const next = provider.withLock("k", () => "next")
+    await held.release()
+    expect(await until(next)).toBe("next")
+  })
+
+  it("can be cancelled while it waits, and before", async () => {
+    const { time, provider, until } = worldOf(make)
+    const held = await until(provider.acquire("k"))
+    const caller = new AbortController()
+    const waiting = failure(provider.acquire("k", { signal: caller.signal }))
+    await time.advance(1000)
+    caller.abort()
+    expect(await until(waiting)).toBeInstanceOf(LockCancelledError)
+    expect(await until(failure(provider.acquire("free", { signal: caller.signal })))).toBeInstanceOf(LockCancelledError)
+    await held.release()
+    expect(await until(provider.withLock("k", () => "free", { timeout: 0 }))).toBe("free")
+  })
+
+  it("is released by `await using`, and by release as often as it is called", async () => {
+    const { provider, until } = worldOf(make)
+    {
+      await using lock = await until(provider.acquire("k"))
+      expect(lock.isHeld()).toBe(true)
+    }
+    const lock = await until(provider.acquire("k", { timeout: 0 }))
+    expect(await lock.release()).toBe("released")
+    await lock.release()
+    expect(lock.isHeld()).toBe(false)
+    const next = await until(provider.acquire("k", { timeout: 0 }))
+    await lock.release() // it is another's by now
+    expect(next.isHeld()).toBe(true)
+    await next.release()
+  })
+
+  it("refuses keys that aren't canonical, options that it doesn't have, and durations that are none", async () => {
+    const { provider, until } = worldOf(make)
+    for (const key of ["", "a/../b", "e\u0301", 7 as never])
+      expect(await until(failure(provider.withLock(key, () => {})))).toBeInstanceOf(InvalidKeyError)
+    const bad = [{ timeout: "soon" }, { patience: 1 }, { signal: 1 }] as never[]
+    for (const options of bad)
+      expect(await until(failure(provider.acquire("k", options)))).toBeInstanceOf(InvalidConfigError)
+  })
+
+  it("leaves no timer behind", async () => {
+    const { time, provider, until } = worldOf(make)
+    await until(Promise.all([1, 2, 3].map(() => provider.withLock("k", () => sleep(time, 10)))))
+    await time.advance(1000)
+    expect(time.pendingTimers - time.pendingBackground).toBe(0)
+  })
+
+  it("counts what happens", async () => {
+    const { time, provider, until } = worldOf(make)
+    await until(Promise.all([1, 2, 3].map(() => provider.withLock("k", () => sleep(time, 10)))))
+    expect(provider.stats()).toEqual({ acquisitions: 3, waits: 2, contention: 1, losses: 0, renewals: 0, throttled: 0 })
+  })
+})
+
+describe.each(Object.entries(makers))("a section (%s)", (_name, make) => {
+  it("that asks for its own key is refused at once, also by way of another key", async () => {
+    const { provider, until } = worldOf(make)
+    const direct = provider.withLock("k", () => provider.withLock("k", () => "never"))
+    expect(await until(failure(direct))).toBeInstanceOf(ReentrantLockError)
+    const around = provider.withLock("k", () => provider.withLock("l", () => provider.withLock("k", () => "never")))
+    expect(await until(failure(around))).toBeInstanceOf(ReentrantLockError)
+    expect(await until(provider.withLock("k", () => provider.withLock("l", () => "other")))).toBe("other")
+  })
+
+  it("isn't taken for one that runs beside it: siblings of one key wait for each other", async () => {
+    const { time, provider, until } = worldOf(make)
+    const told: number[] = []
+    const inner = (n: number): Promise<void> =>
+      provider.withLock("inner", async () => {
+        await sleep(time, 5)
+        told.push(n)
+      })
+    await until(provider.withLock("outer", () => Promise.all([inner(1), inner(2), inner(3)])))
+    expect(told).toEqual([1, 2, 3])
+  })
+
+  it("isn't taken for what it started once it is over: a timer's call waits like any other", async () => {
+    const { time, provider, until } = worldOf(make)
+    const { promise: later, resolve } = Promise.withResolvers<string>()
+    const section = provider.withLock("k", () => {
+      time.after(50, () => resolve(provider.withLock("k", () => "later")))
+    })
+    await until(section)
+    const other = provider.withLock("k", () => sleep(time, 200))
+    expect(await until(later)).toBe("later")
+    await until(other)
+  })
+
+  it("doesn't make its caller an insider", async () => {
+    const { time, provider, until } = worldOf(make)
+    const first = provider.withLock("k", () => sleep(time, 10))
+    const second = provider.withLock("k", () => "second") // called in the same turn as the first
+    expect(await until(second)).toBe("second")
+    await first
+    expect(await until(provider.withLock("k", () => "third"))).toBe("third")
+  })
+})
+
+describe.each(Object.entries(makers))("several keys (%s)", (_name, make) => {
+  it("are held together, each once, in one order, with a token each", async () => {
+    const { provider, until } = worldOf(make)
+    await using locks = await until(provider.acquireAll(["b", "a", "C", "b"]))
+    expect(locks.keys).toEqual(["C", "a", "b"])
+    expect(locks.isHeld()).toBe(true)
+    expect(locks.token("a")).toBeGreaterThan(0)
+    expect(locks.token("z")).toBeUndefined()
+    expect(locks.signal.aborted).toBe(false)
+    expect(await until(failure(provider.acquire("b", { timeout: 0 })))).toBeInstanceOf(LockTimeoutError)
+    expect(await until(locks.release())).toBe("released")
+    expect(await until(locks.release())).toBe("released")
+    expect(locks.isHeld()).toBe(false)
+  })
+
+  it("never wait for each other in a circle", async () => {
+    const { time, provider, until } = worldOf(make)
+    const taking = async (keys: readonly string[]): Promise<void> => {
+      await using _locks = await provider.acquireAll(keys)
+      await sleep(time, 10)
+    }
+    const orders = [
+      ["a", "b", "c"],
+      ["c", "a"],
+      ["b", "c", "a"],
+      ["c", "b"],
+    ]
+    await until(Promise.all(orders.map(taking)))
+    expect(provider.stats().acquisitions).toBe(10)
+  })
+
+  it("are all free again where one of them isn't to be had within the budget of all", async () => {
+    const { time, provider, until } = worldOf(make)
+    const [b, c] = [await until(provider.acquire("b")), await until(provider.acquire("c"))]
+    time.after(1500, () => void b.release())
+    const from = time.mono()
+    const error = await until(failure(provider.acquireAll(["a", "b", "c"], { timeout: "2 s" })))
+    expect(error).toMatchObject({ _tag: "LockTimeoutError", key: "c" })
+    expect(Math.abs(time.mono() - from - 2000)).toBeLessThan(50)
+    for (const key of ["a", "b"]) await (await until(provider.acquire(key, { timeout: 0 }))).release()
+    await c.release()
+  })
+
+  it("are none at all, or no keys: refused before anything is held", async () => {
+    const { provider, until } = worldOf(make)
+    expect(await until(failure(provider.acquireAll([])))).toBeInstanceOf(InvalidConfigError)
+    expect(await until(failure(provider.acquireAll(["a", ""])))).toBeInstanceOf(InvalidKeyError)
+    expect(provider.stats().acquisitions).toBe(0)
+  })
+})
