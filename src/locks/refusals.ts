@@ -32,6 +32,9 @@ export interface Ahead {
   readonly isHere: boolean
 }
 
+/** Where there are no other processes. */
+export const here: Ahead = { owner: undefined, isHere: true }
+
 /** The budget ended in this process's queue. */
 export function inUseHere(key: string, { owner, isHere }: Ahead, wish: Wish, waited: number): LockTimeoutError {
   const { name: source, change } = wish.budgetSource

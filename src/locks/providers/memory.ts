@@ -10,7 +10,7 @@ import { checkKey } from "../keys.ts"
 import type { ReleaseResult } from "../lock.ts"
 import { wishOf } from "../options.ts"
 import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "../provider.ts"
-import { cancelled, inUseHere } from "../refusals.ts"
+import { cancelled, here, inUseHere } from "../refusals.ts"
 import { acquireAll } from "./all.ts"
 import { Queue } from "./queue.ts"
 import { RunningSection, sectionClock } from "./sections.ts"
@@ -83,7 +83,7 @@ class MemoryLockProvider implements LockProvider {
 
   #wait(key: string, options: ProviderOptions | undefined): Promise<MemoryLock> {
     const wish = options === undefined ? standard : wishOf(options)
-    if (wish.budgetMs === 0) throw inUseHere(key, undefined, wish, 0)
+    if (wish.budgetMs === 0) throw inUseHere(key, here, wish, 0)
     const queue = this.#held.get(key)!.queued(this.#clock)
     this.#counts.waits++
     if (queue.size > 0) this.#counts.contention++

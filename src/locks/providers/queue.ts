@@ -6,7 +6,7 @@ import type { Clock } from "../../runtime/clock.ts"
 import { scheduleOf, type Wake } from "../../runtime/schedule.ts"
 import type { LockError } from "../errors.ts"
 import type { Wish } from "../options.ts"
-import { cancelled, inUseHere } from "../refusals.ts"
+import { cancelled, here, inUseHere } from "../refusals.ts"
 
 export class Queue<Given> {
   readonly #key: string
@@ -70,7 +70,7 @@ export class Queue<Given> {
   #expire(): void {
     const now = this.#clock.mono()
     for (const waiter of this.#waiters.filter((each) => endOf(each) <= now))
-      this.#refuse(waiter, inUseHere(this.#key, undefined, waiter.wish, now - waiter.from))
+      this.#refuse(waiter, inUseHere(this.#key, here, waiter.wish, now - waiter.from))
     const next = Math.min(...this.#waiters.map(endOf), Infinity)
     if (next < Infinity) this.#wake?.set(next)
   }
