@@ -27,6 +27,16 @@ export type {
   RenewOptions,
   TimeoutSource,
 } from "./locks/lock.ts"
+export { logWaits, type LogWaitsOptions } from "./locks/wait-log.ts"
+export { terminalWaits, type TerminalStream, type TerminalWaitsOptions } from "./locks/wait-terminal.ts"
+export {
+  LockWaitEvents,
+  type LockWaitEvent,
+  type LockWaitEventOf,
+  type LockWaitEventsOptions,
+  type LockWaitObserver,
+  type WaitingFor,
+} from "./locks/wait-observer.ts"
 export { type BudgetSource, waitBudget, type WaitBudget, type WaitBudgetOptions } from "./locks/wait-budget.ts"
 export type { LockCounts } from "./locks/counts.ts"
 export type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "./locks/provider.ts"

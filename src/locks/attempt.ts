@@ -9,9 +9,10 @@ import type { KeyCore } from "./core.ts"
 import type { LockError } from "./errors.ts"
 import type { LockEvent } from "./lock.ts"
 import type { Wish } from "./options.ts"
-import type { LockConfig } from "./protocol/state.ts"
+import type { LockConfig, LockState } from "./protocol/state.ts"
 import { type Ahead, cancelled, heldHere, inUseHere } from "./refusals.ts"
 import { StoreLease } from "./store-lease.ts"
+import type { WaitWatch } from "./wait-watch.ts"
 
 /** Who acquires, and what for. */
 export interface Caller {
@@ -20,15 +21,18 @@ export interface Caller {
   readonly from: number
   readonly signal: AbortSignal | undefined
   readonly onError: OnError | undefined
+  /** Told how the call waits, where somebody observes it. */
+  readonly watch: WaitWatch | undefined
   /** Called with the lease at once; the promise settles later. */
   acquired(lease: StoreLease): void
 }
 
 /** Settles with the lease of the key, within the caller's budget. */
 export function attempt(core: KeyCore, config: LockConfig, caller: Caller): Promise<StoreLease> {
-  if (caller.signal?.aborted) return Promise.reject(cancelled(core.key))
   const { promise, resolve, reject } = Promise.withResolvers<StoreLease>()
-  new Turn(core, config, caller, { resolve, reject }).join()
+  const turn = new Turn(core, config, caller, { resolve, reject })
+  if (caller.signal?.aborted) turn.refuse(cancelled(core.key))
+  else turn.join()
   return promise
 }
 
@@ -44,6 +48,8 @@ class Turn {
   #leave: () => void = () => {}
   #timer: Timer | undefined
   #others: Subscription | undefined
+  /** The last look at the key that was told of. */
+  #looked: number | undefined
 
   constructor(
     core: KeyCore,
@@ -59,7 +65,7 @@ class Turn {
 
   join(): void {
     const refusal = this.#core.busy ? this.#refusal() : undefined
-    if (refusal !== undefined) return this.#settle.reject(refusal)
+    if (refusal !== undefined) return this.refuse(refusal)
     this.#caller.signal?.addEventListener("abort", this.#aborted, { once: true })
     this.#leave = this.#core.join(() => this.#begin())
     if (this.#begun) return
@@ -68,9 +74,16 @@ class Turn {
     this.#queue()
   }
 
+  /** Ends the call without the key. */
+  refuse(error: LockError): void {
+    this.#caller.watch?.failed(error)
+    this.#settle.reject(error)
+  }
+
   /** In the queue: whoever waits for a time has a timer, whoever won't wait for a holder looks out for one. */
   #queue(): void {
     const { budgetMs, whenOwned } = this.#caller.wish
+    this.#caller.watch?.waits("process", () => this.#core.holder)
     if (budgetMs !== undefined) {
       this.#timer = this.#core.clock.after(budgetMs - this.#waited, () => this.#giveUp(this.#inUse()))
     }
@@ -86,7 +99,8 @@ class Turn {
     this.#begun = true
     this.#endQueue()
     const input = { type: "acquire", ...this.#caller.wish, queuedMs: this.#waited } as const
-    this.#core.begin(this.#config, input, (event) => this.#hear(event))
+    const { watch } = this.#caller
+    this.#core.begin(this.#config, input, (event) => this.#hear(event), watch && ((state) => this.#look(watch, state)))
   }
 
   #hear(event: LockEvent): void {
@@ -97,10 +111,11 @@ class Turn {
       this.#end()
       const lease = new StoreLease(this.#core, event, this.#caller.onError)
       this.#caller.acquired(lease)
+      this.#caller.watch?.acquired(lease)
       this.#settle.resolve(lease)
     } else if (event.type === "GaveUp") {
       this.#end()
-      this.#settle.reject(event.error)
+      this.refuse(event.error)
     }
   }
 
@@ -109,7 +124,18 @@ class Turn {
     this.#leave()
     this.#endQueue()
     this.#end()
-    this.#settle.reject(error)
+    this.refuse(error)
+  }
+
+  /** It waits once a look has shown that the key is not to be had now, or has shown nothing. */
+  #look(watch: WaitWatch, { phase, flight }: LockState): void {
+    if (phase.name !== "seeking") return
+    const { waiting, polls, failures, next } = phase
+    if (!waiting && polls === 0 && failures === 0 && next.act !== "mark") return
+    watch.waits(phase.lastError === undefined ? "holder" : "store", () => this.#core.holder)
+    if (flight?.act !== "read" || flight.id === this.#looked) return
+    this.#looked = flight.id
+    watch.looks()
   }
 
   #endQueue(): void {

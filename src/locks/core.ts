@@ -26,6 +26,7 @@ import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
 import { ownerOf } from "./record.ts"
 import { Requests } from "./requests.ts"
 import type { LeaseStore, PromptRequests } from "./store.ts"
+import { type Holder, holderOf } from "./wait-holder.ts"
 
 /** Hears of its own turn's events, each at once. */
 export type Party = (event: LockEvent) => void
@@ -58,6 +59,7 @@ export class KeyCore {
   #delivering = false
   #state: LockState | undefined
   #party: Party = () => {}
+  #onStep: ((state: LockState) => void) | undefined
   #taken = false
   #callers = 0
   #asked: Asked | undefined
@@ -108,6 +110,11 @@ export class KeyCore {
   /** Who owns the key by the last version of the record that is known. */
   get owner(): Owner | undefined {
     return ownerOf(this.#state?.view?.record)
+  }
+
+  /** The same for those who wait for it, with how long it has owned. */
+  get holder(): Holder | undefined {
+    return holderOf(this.#state, this.#glance())
   }
 
   /** With which token the record came to be, where it tells. */
@@ -163,9 +170,15 @@ export class KeyCore {
     return this.#turns.length
   }
 
-  /** Begins the attempt whose turn it is. */
-  begin(config: LockConfig, input: Extract<Input, { type: "acquire" }>, party: Party): void {
+  /** Begins the attempt whose turn it is. `onStep` sees each state that the turn comes to; it may do nothing but look. */
+  begin(
+    config: LockConfig,
+    input: Extract<Input, { type: "acquire" }>,
+    party: Party,
+    onStep?: (state: LockState) => void,
+  ): void {
     this.#party = party
+    this.#onStep = onStep
     this.#state = this.#state === undefined ? initialState(config, this.#now()) : { ...this.#state, config }
     this.dispatch(input)
   }
@@ -200,6 +213,7 @@ export class KeyCore {
       else this.requests.run(command, deadline, (answer) => this.#answered(answer))
     }
     this.#rearm(now)
+    this.#onStep?.(state)
     if (this.#lookout?.follow(state) === true) this.#rung = true
     if (this.#prompt !== undefined) releasesAtEnd(this, this.hold !== undefined)
     this.#count(input, state)
@@ -285,6 +299,7 @@ export class KeyCore {
 
   #rest(): void {
     this.#taken = false
+    this.#onStep = undefined
     this.#onBusy(false)
     this.#nextTurn()
   }

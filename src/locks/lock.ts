@@ -21,6 +21,7 @@ import type {
   StoreMisconfiguredError,
   StoreUnavailableError,
 } from "./errors.ts"
+import type { LockWaitObserver } from "./wait-observer.ts"
 
 /** How an acquired key came: no record was there, a released one, one whose owner let it run out, or handed over. */
 export type AcquiredHow = "created" | "free" | "takeover" | "granted" | "reserved"
@@ -44,6 +45,8 @@ export interface AcquireOptions {
   readonly timeoutSource?: string | TimeoutSource
   /** Cancels the wait: LockCancelledError once no mark is left behind. */
   readonly signal?: AbortSignal
+  /** Hears how the call waits, and how that ends: `logWaits`, `terminalWaits`, `LockWaitEvents`, or one of your own. */
+  readonly observer?: LockWaitObserver
   /**
    * The key has an owner: ask it to leave and wait (default), wait without asking, or fail at once with OwnedElsewhereError.
    * Who asks comes before all who only wait.

@@ -48,6 +48,7 @@ const ACQUIRE_OPTIONS: Readonly<Record<keyof AcquireOptions, true>> = {
   timeout: true,
   timeoutSource: true,
   signal: true,
+  observer: true,
   whenOwned: true,
   contention: true,
   minTenure: true,

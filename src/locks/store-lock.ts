@@ -20,6 +20,8 @@ import { cancelled, noStore, notHeld } from "./refusals.ts"
 import { type Cores, coresOf } from "./registry.ts"
 import { hasStarted, isStore } from "./start-store.ts"
 import type { LeaseStore } from "./store.ts"
+import type { LockWaitObserver } from "./wait-observer.ts"
+import { WaitWatch } from "./wait-watch.ts"
 
 /** One key of one incarnation on one store. */
 export class StoreLock implements Lock {
@@ -64,12 +66,15 @@ export class StoreLock implements Lock {
    */
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
     const wish = wishOf(options)
-    const { signal } = options
+    const { signal, observer } = options
+    const { onError } = this.#options
     const from = this.#cores.clock.mono()
-    if (signal?.aborted) throw cancelled(this.key)
-    const config = await this.#ready(wish, signal)
+    const watch = observer === undefined ? undefined : this.#watch(observer, wish)
+    const ready = signal?.aborted ? Promise.reject(cancelled(this.key)) : this.#ready(wish, signal)
+    if (watch !== undefined) ready.catch(watch.failed)
+    const config = await ready
     const acquired = (lease: Lease): void => void (this.#lease = lease)
-    return attempt(this.#core, config, { wish, from, signal, onError: this.#options.onError, acquired })
+    return attempt(this.#core, config, { wish, from, signal, onError, watch, acquired })
   }
 
   /** Forces one renewal of the lease now held; LockNotHeldError where none is. It renews itself without. */
@@ -129,6 +134,11 @@ export class StoreLock implements Lock {
       if (error !== undefined) this.#call(() => handler(error))
     })
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
+  }
+
+  #watch(observer: LockWaitObserver, { budgetMs: limitMs = Infinity, budgetSource }: Wish): WaitWatch {
+    const watched = { key: this.key, limitMs, source: budgetSource.name }
+    return new WaitWatch(observer, this.#cores.clock, watched, this.#options.onError)
   }
 
   /** It may have been forgotten since it was used last. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type Duration, durationMillis } from "../../src/runtime/duration.ts"
+import { type Duration, durationMillis, durationText } from "../../src/runtime/duration.ts"
 
 describe("a duration", () => {
   it.each([
@@ -36,5 +36,19 @@ describe("a duration", () => {
     [10n],
   ])("%s is none", (malformed: unknown) => {
     expect(durationMillis(malformed as Duration)).toBeUndefined()
+  })
+})
+
+describe("a duration for people", () => {
+  it.each([
+    [0, "0 s"],
+    [999, "0 s"],
+    [59_999, "59 s"],
+    [125_000, "2 min 5 s"],
+    [3_600_000, "1 h 0 min"],
+    [86_399_999, "23 h 59 min"],
+    [345_600_000, "4 d 0 h"],
+  ])("%d ms are %s", (ms, text) => {
+    expect(durationText(ms)).toBe(text)
   })
 })

@@ -1,0 +1,158 @@
+/**
+ * One observed call from its start to its ending: what it is told becomes events, in order, each after the step that brought
+ * it, so that an observer can do nothing to a step. Ticks by itself while the call waits.
+ *
+ * It keeps no process alive, and tells nothing after its ending.
+ */
+import type { Clock } from "../runtime/clock.ts"
+import { type OnError, reporter } from "../runtime/report.ts"
+import { scheduleOf, type Wake } from "../runtime/schedule.ts"
+import { InvalidConfigError, LockCancelledError, LockTimeoutError } from "./errors.ts"
+import { millis } from "./options.ts"
+import type { Holder } from "./wait-holder.ts"
+import type { LockWaitEvent, LockWaitObserver, WaitingFor } from "./wait-observer.ts"
+
+/** What is waited for, and for how long at most. */
+export interface Watched {
+  readonly key: string
+  readonly limitMs: number
+  readonly source: string
+}
+
+/** What it learns of who has the key, whenever it asks. */
+export type AskHolder = () => Holder | undefined
+
+/** An event before it is stamped. */
+type Tidings = LockWaitEvent extends infer E
+  ? E extends LockWaitEvent
+    ? Omit<E, keyof Stamp | "retries">
+    : never
+  : never
+type Stamp = Pick<LockWaitEvent, "at" | "wait" | "key" | "elapsedMs" | "remainingMs" | "limitMs" | "source">
+
+const CALLBACKS = ["waitStarted", "retry", "progress", "acquired", "timedOut", "cancelled", "failed"] as const
+const LEAST_PROGRESS = 10
+
+export class WaitWatch {
+  readonly #observer: LockWaitObserver
+  readonly #clock: Clock
+  readonly #watched: Watched
+  readonly #report: OnError
+  readonly #id: string
+  readonly #from: number
+  readonly #every: number
+  readonly #tick: Wake
+  #waitingFor: WaitingFor = "store"
+  #ask: AskHolder = () => undefined
+  #started = false
+  #over = false
+  #retries = 0
+  /** Who was seen to have the key, and since when, by the monotonic clock. */
+  #seen: { readonly ownerId: string; readonly token: number; readonly since: number } | undefined
+
+  /** Throws InvalidConfigError for what is no observer. */
+  constructor(observer: LockWaitObserver, clock: Clock, watched: Watched, onError: OnError | undefined) {
+    this.#every = progressOf(observer)
+    this.#observer = observer
+    this.#clock = clock
+    this.#watched = watched
+    this.#report = reporter(onError)
+    this.#id = clock.id()
+    this.#from = clock.mono()
+    this.#tick = scheduleOf(clock).wake(() => this.#progress(), { background: true })
+    this.#tick.set(this.#from + this.#every)
+  }
+
+  /** The call has to wait, or waits for something else than before. */
+  waits(waitingFor: WaitingFor, ask: AskHolder): void {
+    this.#waitingFor = waitingFor
+    this.#ask = ask
+    if (this.#over || this.#started) return
+    this.#started = true
+    this.#tell({ type: "waitStarted", ...this.#waiting() })
+  }
+
+  /** It looks again. */
+  looks(): void {
+    if (this.#over || !this.#started) return
+    this.#retries++
+    this.#tell({ type: "retry", ...this.#waiting() })
+  }
+
+  /** It has got what it waited for. */
+  acquired(lease?: { readonly token: number }): void {
+    this.#end({ type: "acquired", waited: this.#started, ...(lease && { token: lease.token }) })
+  }
+
+  /** It ends without. */
+  readonly failed = (error: unknown): void => {
+    const waited = this.#started
+    if (error instanceof LockTimeoutError) this.#end({ type: "timedOut", waited, error })
+    else if (error instanceof LockCancelledError) this.#end({ type: "cancelled", waited, error })
+    else this.#end({ type: "failed", waited, error })
+  }
+
+  /** A call that has come no further by the first tick waits for the store. */
+  #progress(): void {
+    this.#tick.set(this.#clock.mono() + this.#every)
+    if (this.#started) this.#tell({ type: "progress", ...this.#waiting() })
+    else this.waits("store", this.#ask)
+  }
+
+  #end(ending: Tidings): void {
+    if (this.#over) return
+    this.#over = true
+    this.#tick.clear()
+    this.#tell(ending)
+  }
+
+  #waiting(): { readonly waitingFor: WaitingFor } & Partial<Holder> {
+    const known = this.#ask()
+    if (known === undefined) return { waitingFor: this.#waitingFor }
+    const { holder, heldMs = this.#seenFor(known) } = known
+    return { waitingFor: this.#waitingFor, holder, heldMs: Math.round(heldMs) }
+  }
+
+  #seenFor({ holder: { ownerId, token } }: Holder): number {
+    const now = this.#clock.mono()
+    if (this.#seen?.ownerId !== ownerId || this.#seen.token !== token) this.#seen = { ownerId, token, since: now }
+    return now - this.#seen.since
+  }
+
+  #tell(tidings: Tidings): void {
+    const event = { ...this.#stamp(), ...tidings, retries: this.#retries } as LockWaitEvent
+    const hear = this.#observer[event.type] as ((heard: LockWaitEvent) => unknown) | undefined
+    // The step that brought it ends first.
+    if (hear !== undefined)
+      void Promise.resolve(event)
+        .then((heard) => hear.call(this.#observer, heard))
+        .catch(this.#report)
+  }
+
+  #stamp(): Stamp {
+    const { key, limitMs, source } = this.#watched
+    const { wall, mono } = this.#clock.read()
+    const elapsed = mono - this.#from
+    const remainingMs = Math.max(0, Math.round(limitMs - elapsed))
+    return { at: wall, wait: this.#id, key, elapsedMs: Math.round(elapsed), remainingMs, limitMs, source }
+  }
+}
+
+function progressOf(observer: LockWaitObserver): number {
+  if (typeof observer !== "object" || observer === null)
+    refuse(`observer is ${observer === null ? "null" : typeof observer}`)
+  for (const name of CALLBACKS) {
+    if (observer[name] !== undefined && typeof observer[name] !== "function")
+      refuse(`${name} of the observer is no function`)
+  }
+  const every = millis("progressEvery", observer.progressEvery ?? "1 s")
+  if (every < LEAST_PROGRESS) refuse(`progressEvery of the observer is ${every} ms, less than ${LEAST_PROGRESS} ms`)
+  return every
+}
+
+function refuse(message: string): never {
+  throw new InvalidConfigError({
+    message,
+    next: "Give an observer with some of the methods of LockWaitObserver, such as logWaits(console.error)",
+  })
+}
