@@ -23,8 +23,14 @@ import { statsOf } from "./stats.ts"
 import { use, type UseFn } from "./uses.ts"
 import { Wait } from "./waits.ts"
 
-/** How to restore a sandbox: as one acquires a lock. */
-export type RestoreOptions = Pick<AcquireOptions, "timeout" | "timeoutSource" | "signal" | "whenOwned" | "contention">
+/**
+ * How to restore a sandbox: as one acquires a lock. An `observer` hears of the whole call: of another process that has the
+ * sandbox, of other calls of this one, and of the restore; it ends as `acquired` when the sandbox, or the use, can begin.
+ */
+export type RestoreOptions = Pick<
+  AcquireOptions,
+  "timeout" | "timeoutSource" | "signal" | "observer" | "whenOwned" | "contention"
+>
 
 /** Where a sandbox is. */
 export type Whereabouts = Owner & {
@@ -114,7 +120,13 @@ class Manager implements SandboxManager {
   ): Promise<H> {
     const named = this.#named(definition, key)
     using wait = this.#wait(named, options)
-    return this.#handlesOf(await this.#open(named, options, wait)).given as H
+    try {
+      const shell = await this.#open(named, options, wait)
+      wait.watch?.acquired(shell.tenancy?.lease)
+      return this.#handlesOf(shell).given as H
+    } catch (error) {
+      throw wait.failed(error)
+    }
   }
 
   async use<S, A>(
@@ -127,17 +139,22 @@ class Manager implements SandboxManager {
     this.#registry.find(named)?.tenancy?.turns.refuseInside("use")
     using wait = this.#wait(named, options)
     let begun = false
-    const { signal, durable } = options
-    const call = { wait, signal, durable, onBegin: () => void (begun = true) }
+    const { signal, durable, contention = "retry" } = options
     const attempt = async (): Promise<A> => {
-      const shell = await this.#open(named, { ...options, contention: options.contention ?? "retry" }, wait)
-      return use(shell.tenancy!, fn as UseFn<A>, call)
+      const { tenancy } = await this.#open(named, { ...options, contention }, wait)
+      const onBegin = (): void => {
+        begun = true
+        wait.watch?.acquired(tenancy!.lease)
+      }
+      return use(tenancy!, fn as UseFn<A>, { wait, signal, durable, onBegin })
     }
     try {
       return await attempt()
     } catch (error) {
-      if (begun || !(error instanceof HandingOffError || error instanceof LockLostError)) throw error
-      return await attempt()
+      if (begun || !(error instanceof HandingOffError || error instanceof LockLostError)) throw wait.failed(error)
+      return await attempt().catch((again) => {
+        throw wait.failed(again)
+      })
     }
   }
 
@@ -152,7 +169,12 @@ class Manager implements SandboxManager {
     const named = this.#named(definition, key)
     using wait = this.#wait(named, options)
     const { whenOwned, contention } = options
-    await this.#registry.remove(named, wishes({ whenOwned, contention }), wait, this.#admit)
+    try {
+      await this.#registry.remove(named, wishes({ whenOwned, contention }), wait, this.#admit)
+      wait.watch?.acquired()
+    } catch (error) {
+      throw wait.failed(error)
+    }
   }
 
   async readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined> {
@@ -212,7 +234,8 @@ class Manager implements SandboxManager {
   }
 
   #wait(named: Named, options: RestoreOptions): Wait {
-    return new Wait(this.#settings.clock, { key: lockKeyOf(named), what: "the sandbox" }, options)
+    const { clock, report: onError } = this.#settings
+    return new Wait(clock, { key: lockKeyOf(named), what: "the sandbox", onError }, options)
   }
 
   #known(definition: AnyDefinition): Known {

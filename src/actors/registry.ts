@@ -23,7 +23,7 @@ import type { Known, Settings } from "./options.ts"
 import { ownedElsewhere } from "./problems.ts"
 import { SavedState } from "./saved-state.ts"
 import { Shell, type Surroundings } from "./shell.ts"
-import type { Wait } from "./waits.ts"
+import type { Wait, WaitDetail } from "./waits.ts"
 
 /** How a caller wants a sandbox. */
 export type OpenOptions = Pick<AcquireOptions, "whenOwned" | "contention">
@@ -144,6 +144,7 @@ export class Registry {
         ...options,
         timeout: timeout === Infinity ? "infinite" : timeout,
         timeoutSource: wait.source,
+        ...(wait.watch && { observer: wait.watch.part }),
         minTenure,
         stateVersion: known.parts.version,
       },
@@ -175,6 +176,7 @@ export class Registry {
   /** Waits for a sandbox that another call began, or that leaves. */
   async #pass(shell: Shell, wait: Wait, join: () => Promise<void>): Promise<void> {
     shell.tenancy?.turns.refuseInside("restore")
+    wait.detail = () => this.#whySlow(shell)
     wait.mayWait()
     if (shell.isOpening) await join()
     else await wait.for(shell.gone)
@@ -183,13 +185,18 @@ export class Registry {
   /** Settles with the promise of a shell; the last call that stops waiting for one to open ends it. */
   async #join<A>(shell: Shell, wait: Wait, promise: Promise<A>): Promise<A> {
     shell.callers++
-    wait.detail = () => ({ owner: shell.owner, cause: this.#backOff.of(shell.lockKey).error })
+    wait.detail = () => this.#whySlow(shell)
     try {
       return await wait.for(promise)
     } finally {
       shell.callers--
       if (wait.signal.aborted && shell.callers === 0 && !shell.isRunning) shell.leave("released")
     }
+  }
+
+  /** Once this process owns it, who owned it before is in nobody's way. */
+  #whySlow({ lockKey, owner, tenancy }: Shell): WaitDetail {
+    return { owner: tenancy === undefined ? owner : undefined, cause: this.#backOff.of(lockKey).error }
   }
 
   /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */

@@ -7,9 +7,12 @@ import { LockCancelledError, LockTimeoutError, type Owner } from "../locks/error
 import type { AcquireOptions, TimeoutSource } from "../locks/lock.ts"
 import { millis, sourceOf } from "../locks/options.ts"
 import { named } from "../locks/record.ts"
+import type { LockWaitObserver } from "../locks/wait-observer.ts"
+import { type AskHolder, WaitWatch } from "../locks/wait-watch.ts"
 import type { Clock, Timer } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
 import { orAbort } from "../runtime/races.ts"
+import type { OnError } from "../runtime/report.ts"
 
 /** What a library call waits without a `timeout`, in milliseconds. */
 export const defaultWait = 30_000
@@ -19,6 +22,7 @@ export interface WaitOptions {
   readonly timeout?: Duration | "infinite" | undefined
   readonly timeoutSource?: AcquireOptions["timeoutSource"] | undefined
   readonly signal?: AbortSignal | undefined
+  readonly observer?: LockWaitObserver | undefined
 }
 
 /** What is waited for, for messages. */
@@ -26,6 +30,8 @@ export interface Awaited {
   readonly key: string
   /** Completes "waited for". */
   readonly what: string
+  /** Gets what the call's observer throws. */
+  readonly onError?: OnError
 }
 
 /** Why a wait takes so long, where that is known. */
@@ -43,6 +49,8 @@ export class Wait implements Disposable {
   readonly signal: AbortSignal
   readonly limit: number
   readonly source: TimeoutSource
+  /** Told how the call waits, where somebody observes it. */
+  readonly watch: WaitWatch | undefined
   readonly #clock: Clock
   readonly #started: number
   readonly #controller = new AbortController()
@@ -55,6 +63,9 @@ export class Wait implements Disposable {
   constructor(clock: Clock, awaited: Awaited, options: WaitOptions) {
     this.limit = limitOf(options)
     this.source = sourceOf(options)
+    const { key, onError } = awaited
+    const watched = { key, limitMs: this.limit, source: this.source.name }
+    this.watch = options.observer && new WaitWatch(options.observer, clock, watched, onError)
     this.signal = this.#controller.signal
     this.#clock = clock
     this.#started = clock.mono()
@@ -70,15 +81,26 @@ export class Wait implements Disposable {
     return Math.max(0, this.limit - (this.#clock.mono() - this.#started))
   }
 
-  /** Rejects at once where the budget is 0: what comes next is a wait. */
+  /** Rejects at once where the budget is 0: what comes next is a wait, for another's sandbox or for this process. */
   mayWait(): void {
     if (this.limit === 0) this.#overdue()
     this.signal.throwIfAborted()
+    const ask: AskHolder = () => {
+      const { owner: holder } = this.detail()
+      return holder && { holder }
+    }
+    this.watch?.waits(ask() === undefined ? "process" : "holder", ask)
   }
 
   /** Settles as the promise does, or rejects when the wait is over first. The promise's own end is then ignored. */
   for<A>(promise: Promise<A>): Promise<A> {
     return orAbort(promise, this.signal)
+  }
+
+  /** What the call rejects with, as it is: whoever observes the wait is told, unless it had ended before. */
+  failed(error: unknown): Error {
+    this.watch?.failed(error)
+    return error as Error
   }
 
   /** Ends the wait without an error: what it was for has begun. */

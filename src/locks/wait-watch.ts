@@ -79,6 +79,20 @@ export class WaitWatch {
     this.#tell({ type: "retry", ...this.#waiting() })
   }
 
+  /** Observes a wait that is a part of this one: all that it hears is this one's too, but for the ending. */
+  readonly part: LockWaitObserver = {
+    waitStarted: (event) => this.waits(event.waitingFor, () => holderIn(event)),
+    retry: (event) => {
+      this.waits(event.waitingFor, () => holderIn(event))
+      this.looks()
+    },
+    progress: (event) => this.waits(event.waitingFor, () => holderIn(event)),
+    acquired: () => {
+      this.#waitingFor = "process"
+      this.#ask = () => undefined
+    },
+  }
+
   /** It has got what it waited for. */
   acquired(lease?: { readonly token: number }): void {
     this.#end({ type: "acquired", waited: this.#started, ...(lease && { token: lease.token }) })
@@ -92,11 +106,11 @@ export class WaitWatch {
     else this.#end({ type: "failed", waited, error })
   }
 
-  /** A call that has come no further by the first tick waits for the store. */
+  /** A call that has come no further by the first tick waits too: for the store, unless it is known for what else. */
   #progress(): void {
     this.#tick.set(this.#clock.mono() + this.#every)
     if (this.#started) this.#tell({ type: "progress", ...this.#waiting() })
-    else this.waits("store", this.#ask)
+    else this.waits(this.#waitingFor, this.#ask)
   }
 
   #end(ending: Tidings): void {
@@ -137,6 +151,9 @@ export class WaitWatch {
     return { at: wall, wait: this.#id, key, elapsedMs: Math.round(elapsed), remainingMs, limitMs, source }
   }
 }
+
+const holderIn = ({ holder, heldMs }: Partial<Holder>): Holder | undefined =>
+  holder && { holder, ...(heldMs !== undefined && { heldMs }) }
 
 function progressOf(observer: LockWaitObserver): number {
   if (typeof observer !== "object" || observer === null)
