@@ -2,10 +2,12 @@
  * A process with a lock: `lock-worker.ts '<settings as JSON>'`. It prints a line of JSON for each event of the lock, for each
  * call that settled and for each look at the lease, and does what lines on its standard input say. It ends with its parent.
  */
+import { spawn } from "node:child_process"
 import { appendFileSync } from "node:fs"
 import process from "node:process"
 import { createInterface } from "node:readline"
 import type { AcquireOptions, Lease, Lock } from "../../src/locks/lock.ts"
+import { nameGroups } from "../../src/locks/name-groups.ts"
 import type { LockOptions } from "../../src/locks/options.ts"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
 import { GcsLock } from "../../src/locks/stores/gcs/mod.ts"
@@ -31,6 +33,12 @@ export type LockCommand =
   | { readonly do: "yield" }
   /** Releases when the process is asked to end. */
   | { readonly do: "releaseOnSignal" }
+  /** Ends at once, with this code. */
+  | { readonly do: "exit"; readonly code: number }
+  /** Listens for SIGTERM, and ends a while after it with this code. */
+  | { readonly do: "exitOnSignal"; readonly code: number }
+  /** Starts a process in a group of its own, and names that group. */
+  | { readonly do: "employ" }
   /** Acts again and again for as long as it holds the lease, into this file. */
   | { readonly do: "work"; readonly log: string }
 
@@ -72,6 +80,12 @@ function act(log: string, held: Lease, acts = 0): void {
   liveClock.after(5, () => act(log, held, acts + 1))
 }
 
+async function employ(): Promise<void> {
+  const { pid = 0 } = spawn("sleep", ["60"], { detached: true, stdio: "ignore" })
+  await nameGroups(lease!, [pid])
+  print({ event: "employed", pid })
+}
+
 function obey(command: LockCommand): void {
   switch (command.do) {
     case "acquire":
@@ -84,6 +98,16 @@ function obey(command: LockCommand): void {
     case "releaseOnSignal":
       onShutdown(release)
       return
+    case "exit":
+      return process.exit(command.code)
+    case "exitOnSignal":
+      process.on("SIGTERM", () => {
+        print({ event: "signalled", held: lease?.isHeld() })
+        liveClock.after(100, () => process.exit(command.code))
+      })
+      return print({ event: "listening" })
+    case "employ":
+      return void employ()
     case "work":
       return lease && act(command.log, lease)
   }

@@ -16,6 +16,8 @@ export interface Said {
   readonly result?: string
   readonly aborted?: boolean
   readonly acts?: number
+  readonly pid?: number
+  readonly held?: boolean
 }
 
 interface Wait {
@@ -36,6 +38,10 @@ export class LockProcess implements AsyncDisposable {
     this.#spawned = spawnScript({ runtime, script, args: [JSON.stringify(settings)] })
     this.ended = this.#spawned.ended
     this.#spawned.child.stdout?.on("data", (text: string) => this.#hear(text))
+  }
+
+  get pid(): number {
+    return this.#spawned.child.pid!
   }
 
   tell(...commands: readonly LockCommand[]): void {

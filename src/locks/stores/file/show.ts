@@ -24,9 +24,7 @@ export function* showCurrent({ files, id, root, ref }: Target): Steps<void> {
       return yield* step(files.unlink(shown))
     const temporary = newTemporary(directory, id)
     yield* step(files.link(versionPath(directory, number), temporary))
-    // Where it was shown already, the temporary name is still there.
-    yield* takesName(files, temporary, shown)
-    yield* discard(files, temporary)
+    if (!(yield* takesName(files, temporary, shown))) yield* discard(files, temporary)
   }
   try {
     for (let tries = 0; tries < TRIES; tries++) {
