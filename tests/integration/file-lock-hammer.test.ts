@@ -12,8 +12,7 @@ import { type Log, overlaps, type Section, sectionsOf } from "./support/sections
 import { type Runtime, type Spawned, spawnScript } from "./support/spawn.ts"
 
 const CYCLES = Number(process.env["LEASEHOLD_HAMMER_CYCLES"] ?? 60)
-/** One kill for so many cycles of all. */
-const CYCLES_A_KILL = 20
+const SECTIONS_A_KILL = 12
 const script = new URL("./hammer-lock-worker.ts", import.meta.url)
 const runtimes: readonly Runtime[] = ["node", "node", "node", "node", "deno", "deno", "deno", "deno"]
 
@@ -38,6 +37,11 @@ class Crew {
 
   get working(): boolean {
     return this.#workers.some((worker) => worker !== undefined)
+  }
+
+  /** What the sections have counted so far. */
+  async count(): Promise<number> {
+    return Number(await this.text("counter"))
   }
 
   kill(place: number): void {
@@ -78,11 +82,15 @@ class Crew {
   }
 }
 
+/** A kill for so many sections, of a process that has got so far as to have some: others would only be started in vain. */
 async function hammer(crew: Crew, random: SeededRandom): Promise<void> {
   const done = crew.done()
-  const kills = Math.floor((CYCLES * runtimes.length) / CYCLES_A_KILL)
-  while (crew.working && crew.kills < kills) {
-    await setTimeout(20 + random.next() * 150)
+  let counted = 0
+  while (crew.working) {
+    await setTimeout(5 + random.next() * 50)
+    const count = await crew.count()
+    if (count - counted < 2 * SECTIONS_A_KILL) continue
+    counted = count
     crew.kill(Math.floor(random.next() * runtimes.length))
   }
   await done
@@ -107,7 +115,7 @@ describe("a lock on a directory, hammered by eight processes", () => {
       overlaps: [],
     })
     expect(sections.length).toBeGreaterThanOrEqual(CYCLES * runtimes.length)
-    expect(crew.kills).toBeGreaterThan(0)
+    expect(crew.kills).toBeGreaterThan(CYCLES / 10)
   }, 1_800_000)
 })
 
