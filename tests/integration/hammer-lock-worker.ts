@@ -3,19 +3,20 @@
  * has the lock it counts on in a file that all share, twice, so that another could come between. It notes each section in its
  * own log. It ends after its cycles, or with its parent.
  */
-import { appendFileSync, openSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, fstatSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
 
 const [directory = "", logFile = "", cycles = "1"] = process.argv.slice(2)
 const log = openSync(logFile, "a")
-const counter = join(directory, "counter")
+const counter = openSync(join(directory, "counter"), "r+")
 const note = (line: string): void => appendFileSync(log, `${line}\n`)
 
+/** The count is the length of the file. A byte is written whole or not at all, whenever this process is killed. */
 function countOn(): void {
-  const count = Number(readFileSync(counter, "utf8"))
-  writeFileSync(counter, String(count + 1))
+  const count = fstatSync(counter).size
+  writeSync(counter, "x", count)
   note(`count ${count + 1}`)
 }
 
