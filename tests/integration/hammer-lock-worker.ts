@@ -16,7 +16,7 @@ const note = (line: string): void => appendFileSync(log, `${line}\n`)
 /** The count is the length of the file. A byte is written whole or not at all, whenever this process is killed. */
 function countOn(): void {
   const count = fstatSync(counter).size
-  writeSync(counter, "x", count)
+  writeSync(counter, new Uint8Array([120]), 0, 1, count)
   note(`count ${count + 1}`)
 }
 
