@@ -18,11 +18,11 @@ const LONG = "1 h"
 interface Scene {
   readonly directory: string
   readonly lock: FileLock
-  start(runtime: Runtime, ttl?: string): Promise<LockProcess>
+  readonly start: (runtime: Runtime, ttl?: string) => Promise<LockProcess>
   /** A process that owns the key. */
-  owner(runtime: Runtime, ttl?: string): Promise<LockProcess>
+  readonly owner: (runtime: Runtime, ttl?: string) => Promise<LockProcess>
   /** What `cat` shows. */
-  shown(): Promise<Record<string, unknown>>
+  readonly shown: () => Promise<Record<string, unknown>>
 }
 
 async function scene(): Promise<Scene> {
@@ -92,8 +92,8 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     await waiter.ended
     holder.tell({ do: "release" })
     await holder.says("release")
-    const lease = await lock.acquire({ timeout: "5 s" })
-    await lease.release()
+    await using lease = await lock.acquire({ timeout: "5 s" })
+    expect(lease.isHeld()).toBe(true)
   })
 
   it.each([
@@ -101,12 +101,12 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     ["gets SIGTERM", { code: null, signal: "SIGTERM" }],
     ["gets SIGINT", { code: null, signal: "SIGINT" }],
     ["gets SIGHUP", { code: null, signal: "SIGHUP" }],
-  ])("is released when that process %s", async (how, end) => {
+  ])("is released when that process %s", async (_, end) => {
     const { owner, shown } = await scene()
     const holder = await owner(runtime)
     if (end.signal === null) holder.tell({ do: "exit", code: 3 })
     else holder.signal(end.signal as "SIGTERM")
-    expect(await holder.ended, how).toMatchObject(end)
+    expect(await holder.ended).toMatchObject(end)
     expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
   })
 
