@@ -47,6 +47,11 @@ export class Paths {
     return `${this.#objects}?prefix=${encodeURIComponent(this.#root)}&maxResults=1&fields=kind`
   }
 
+  /** The bucket's settings. */
+  metadata(): string {
+    return this.#objects.slice(0, -"/o".length)
+  }
+
   /** What the names of all objects of an area begin with. */
   folder(area: Area): string {
     return `${this.#root}${area}/`

@@ -1,0 +1,139 @@
+/** All commands, as data. What each does is loaded when it is called. */
+import { type CommandSpec, STORE_OPTIONS } from "./syntax.ts"
+
+const run: CommandSpec = {
+  name: "run",
+  summary: "run a command while holding a lease on a key",
+  usage: "run [options] <key>… -- <command> [arguments]",
+  operands: [1, 100],
+  runs: true,
+  options: {
+    ...STORE_OPTIONS,
+    "lock-timeout": {
+      value: "TIME",
+      summary:
+        "Wait so long for the keys: seconds, 30s, 5min, 0 for one try, infinite (default: LEASEHOLD_LOCK_TIMEOUT, the configuration, the scope, 600)",
+    },
+    scope: { value: "NAME", summary: "What the wait is for: install, cache, uninstall, or one of the configuration" },
+    ttl: { value: "TIME", summary: "How long the lease lasts without renewal (default: 30s)" },
+    ask: { summary: "Ask the owner to leave instead of waiting until it does" },
+    "on-request": {
+      value: "HOW",
+      values: ["term", "ignore", "exec:"],
+      summary: "When another asks for a key: term (default) ends the command, ignore, or exec:CMD runs CMD in a shell",
+    },
+    grace: { value: "TIME", summary: "From SIGTERM to SIGKILL when another asks (default: 10s)" },
+    "exit-code": {
+      value: "N",
+      short: "E",
+      summary: "Exit with N, 0 to 255, on a timeout or contention (default: 75 and 76)",
+    },
+    "no-queue": { summary: "Fail (exit 76) where another process asks for a key already; with --ask" },
+  },
+  about: [
+    "The command starts once all keys are owned, in a process group of its own that the record names. It gets LEASEHOLD_KEY, LEASEHOLD_TOKEN, LEASEHOLD_OWNER, LEASEHOLD_DEADLINE (Unix seconds, as it starts) and LEASEHOLD_LEASE_FILE, a JSON file kept current. Several keys are taken in one order; KEY then has one a line, and TOKEN one a line.",
+    "If the lease is lost the whole group gets SIGTERM, and SIGKILL before the lease is over for others. What the command leaves running in its group is ended with it. Its exit code and signals are passed on.",
+  ],
+  examples: [
+    ["leasehold run deploy -- ./deploy.sh", "one deploy at a time on this machine"],
+    [
+      "leasehold run --store gs://locks/cron --lock-timeout 0 -E 0 nightly -- backup",
+      "a cron job on many machines: whoever comes second skips it",
+    ],
+    ["leasehold run --scope cache db files -- sh -c 'echo $LEASEHOLD_TOKEN'", "two keys at once"],
+  ],
+  action: async () => (await import("./run/run.ts")).run,
+}
+
+const status: CommandSpec = {
+  name: "status",
+  summary: "show who owns a key",
+  usage: "status [options] <key>",
+  operands: [1, 1],
+  options: STORE_OPTIONS,
+  about: ["One read. Times are the store's own."],
+  examples: [
+    ["leasehold status deploy", "who deploys, and since when"],
+    ["leasehold status --json deploy", "the same for a script"],
+  ],
+  action: async () => (await import("./status.ts")).status,
+}
+
+const ls: CommandSpec = {
+  name: "ls",
+  summary: "list the keys of a store",
+  usage: "ls [options] [prefix]",
+  operands: [0, 1],
+  options: { ...STORE_OPTIONS, owned: { summary: "Only keys that have an owner" } },
+  about: ["All keys that begin with the prefix, with a read for each."],
+  examples: [
+    ["leasehold ls --owned", "what is locked now"],
+    ["leasehold ls --store gs://locks/cron night", "keys that begin with night"],
+  ],
+  action: async () => (await import("./ls.ts")).ls,
+}
+
+const request: CommandSpec = {
+  name: "request",
+  summary: "ask the owner of a key to hand it off",
+  usage: "request [options] <key>",
+  operands: [1, 1],
+  options: {
+    ...STORE_OPTIONS,
+    for: { value: "TIME", summary: "How long to stand as the one who waits (default: 5s)" },
+  },
+  about: [
+    "Stands as the waiter of the key for a moment, so that the owner hears of it, and withdraws. What is granted meanwhile is released at once.",
+  ],
+  examples: [["leasehold request deploy", "ask whoever deploys to stop"]],
+  action: async () => (await import("./request.ts")).request,
+}
+
+const unlock: CommandSpec = {
+  name: "unlock",
+  summary: "take a key from its owner by force",
+  usage: "unlock [options] <key> --generation <generation>",
+  operands: [1, 1],
+  options: {
+    ...STORE_OPTIONS,
+    generation: { value: "G", summary: "Only if the record is still this version (see status)" },
+  },
+  about: [
+    "Without --generation it only says what it would break. The owner may go on until it finds out, so make sure that it is dead or stopped. It leaves a released record, so that fencing tokens go on growing.",
+  ],
+  examples: [
+    ["leasehold unlock deploy", "see what would be broken, and the line that does it"],
+    ["leasehold unlock deploy --generation 17", "do it, if nothing has changed meanwhile"],
+  ],
+  action: async () => (await import("./unlock.ts")).unlock,
+}
+
+const doctor: CommandSpec = {
+  name: "doctor",
+  summary: "examine a store, and say what to mend",
+  usage: "doctor [options]",
+  operands: [0, 0],
+  options: STORE_OPTIONS,
+  about: [
+    "Probes the store (does it honour preconditions?), compares clocks, and judges the bucket's or directory's settings: versioning, soft delete, retention, lifecycle, public access. Each finding has its remedy. Exit 71 where the store is unfit.",
+  ],
+  examples: [
+    ["leasehold doctor --store gs://locks", "before trusting a bucket"],
+    ["leasehold doctor", "the directory that is used by default"],
+  ],
+  action: async () => (await import("./doctor.ts")).doctor,
+}
+
+const completions: CommandSpec = {
+  name: "completions",
+  summary: "print completions for bash, zsh or fish",
+  usage: "completions <bash|zsh|fish>",
+  operands: [1, 1],
+  options: {},
+  about: ["Prints a script for your shell to load."],
+  examples: [["source <(leasehold completions bash)", "in ~/.bashrc"]],
+  action: async () => (await import("./completions.ts")).completions,
+}
+
+/** In the order of the help. */
+export const COMMANDS: readonly CommandSpec[] = [run, status, ls, request, unlock, doctor, completions]

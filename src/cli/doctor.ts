@@ -1,0 +1,89 @@
+/**
+ * `leasehold doctor`: whether the store is fit for leases, and what of its settings will cost money, safety or sleep. Each
+ * finding says what to do. It changes nothing but scratch objects of the probe.
+ */
+import { LockError } from "../locks/errors.ts"
+import { started } from "../locks/start-store.ts"
+import type { LeaseStore } from "../locks/store.ts"
+import { findConfig } from "./config.ts"
+import { bucketFindings } from "./doctor-bucket.ts"
+import { clockFindings } from "./doctor-clock.ts"
+import { directoryFindings } from "./doctor-directory.ts"
+import { EXIT } from "./exit-codes.ts"
+import type { Styles } from "./output.ts"
+import { textOption } from "./session.ts"
+import { makeStore, type StoreName, storeName } from "./stores.ts"
+import type { Action, Call } from "./syntax.ts"
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly check: string
+  /** `unknown`: it could not be looked at. A `problem` makes the store unfit. */
+  readonly status: "ok" | "warning" | "problem" | "unknown"
+  readonly found: string
+  /** What to do about it; undefined where nothing is to be done. */
+  readonly remedy?: string
+}
+
+export const doctor: Action = async (call) => {
+  const found = findConfig(call.io, textOption(call.options, "config"))
+  const name = storeName(call.io, textOption(call.options, "store"), found)
+  const store = await makeStore(name, call.io)
+  try {
+    const findings = [configuration(found.file), ...(await examine(call, name, store))]
+    call.output.result({ store: store.name, findings }, (styles) => listed(store.name, findings, styles))
+    return findings.some(({ status }) => status === "problem") ? EXIT.storeMisconfigured : EXIT.ok
+  } finally {
+    await store.close()
+  }
+}
+
+async function examine(call: Call, name: StoreName, store: LeaseStore): Promise<readonly Finding[]> {
+  const probe = await probed(store, call)
+  const ready = probe.status === "ok"
+  return [
+    probe,
+    ...(ready ? [deletes(store), ...(await clockFindings(store, call.io.clock))] : []),
+    ...(name.kind === "gs" ? await bucketFindings(name, call.io.clock) : []),
+    ...(name.kind === "file" && ready ? directoryFindings(name.directory) : []),
+  ]
+}
+
+const configuration = (file: string | undefined): Finding => ({
+  check: "configuration",
+  status: "ok",
+  found: file ?? "none; everything is as it comes",
+})
+
+/** Create twice, stale put, stale delete: what the store does at every start. */
+async function probed(store: LeaseStore, { io }: Call): Promise<Finding> {
+  try {
+    await started(store, io.clock)
+    return { check: "probe", status: "ok", found: "writes are taken and refused as their preconditions say" }
+  } catch (error) {
+    if (!(error instanceof LockError)) throw error
+    const found = error.message.slice(0, -`. ${error.next}.`.length)
+    return { check: "probe", status: "problem", found, remedy: error.next }
+  }
+}
+
+function deletes({ capabilities }: LeaseStore): Finding {
+  if (capabilities.deletes) return { check: "deletes", status: "ok", found: "deletes honour their preconditions" }
+  return {
+    check: "deletes",
+    status: "warning",
+    found: "deletes ignore their preconditions, so no record is ever deleted",
+    remedy: "Leave it so where this is an emulator; a real bucket honours them",
+  }
+}
+
+const marks = { ok: "ok", warning: "warning", problem: "PROBLEM", unknown: "unknown" } as const
+
+function listed(store: string, findings: readonly Finding[], styles: Styles): string {
+  const color = { ok: styles.green, warning: styles.yellow, problem: styles.red, unknown: styles.dim }
+  const lines = findings.map(({ check, status, found, remedy }) => {
+    const line = `${color[status](marks[status].padEnd(8))}${check}: ${found}`
+    return remedy === undefined ? line : `${line}\n        -> ${remedy}`
+  })
+  return [styles.bold(store), ...lines].join("\n")
+}

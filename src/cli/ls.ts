@@ -1,0 +1,41 @@
+/** `leasehold ls [prefix]`: the keys of a store, and who owns them. */
+import { named, ownerOf } from "../locks/record.ts"
+import { EXIT } from "./exit-codes.ts"
+import { span } from "./moments.ts"
+import { type Styles, table } from "./output.ts"
+import { described, readAll, type Reading, type Unreadable } from "./records.ts"
+import { startSession } from "./session.ts"
+import type { Action } from "./syntax.ts"
+
+export const ls: Action = async (call) => {
+  const [prefix = ""] = call.operands
+  const owned = call.options["owned"] === true
+  await using session = await startSession(call)
+  const keys: Reading[] = []
+  const unreadable: Unreadable[] = []
+  for await (const read of readAll(session.store, prefix)) {
+    if ("problem" in read) unreadable.push(read)
+    else if (!owned || read.state === "owned" || read.state === "expired") keys.push(read)
+  }
+  const result = {
+    store: session.store.name,
+    keys: keys.map(described),
+    unreadable: unreadable.map(({ name, generation, problem }) => ({ name, generation, problem: problem.message })),
+  }
+  call.output.result(result, (styles) => listed(keys, unreadable, styles))
+  return unreadable.length > 0 ? EXIT.corrupt : EXIT.ok
+}
+
+function listed(keys: readonly Reading[], unreadable: readonly Unreadable[], { dim, red }: Styles): string {
+  if (keys.length + unreadable.length === 0) return dim("No keys.")
+  const rows = keys.map((reading) => [reading.key, reading.state, ...columns(reading)])
+  const broken = unreadable.map(({ name, problem }) => red(`${name}: ${problem.message}`))
+  return [...(rows.length === 0 ? [] : [table([["KEY", "STATE", "ENDS IN", "OWNER"], ...rows])]), ...broken].join("\n")
+}
+
+function columns({ record, storeTime }: Reading): [string, string] {
+  const owner = ownerOf(record)
+  if (owner === undefined) return ["-", "-"]
+  const left = storeTime === undefined ? "?" : owner.expiresAt < storeTime ? "over" : span(owner.expiresAt - storeTime)
+  return [left, named(owner)]
+}

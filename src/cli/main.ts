@@ -1,0 +1,69 @@
+/** The command: finds out what is wanted, does it, and says how it went. Never rejects. */
+import { readArguments } from "./arguments.ts"
+import { COMMANDS } from "./commands.ts"
+import { EXIT, exitCodeOf } from "./exit-codes.ts"
+import type { Io } from "./io.ts"
+import { Output } from "./output.ts"
+import type { CommandSpec, Ending } from "./syntax.ts"
+import { UsageError } from "./usage-error.ts"
+import { VERSION } from "./version.ts"
+
+/** Runs the command with the words after its name. */
+export async function main(words: readonly string[], io: Io): Promise<Ending> {
+  // What comes after -- is not for us.
+  const end = words.indexOf("--")
+  const ours = end < 0 ? words : words.slice(0, end)
+  const output = new Output(io, { json: ours.includes("--json"), color: !ours.includes("--no-color") })
+  const wanted: Wanted = {}
+  try {
+    return await act(words, io, output, wanted)
+  } catch (error) {
+    const code = exitCodeOf(error, wanted.exitCode)
+    output.failure(error, code)
+    return code
+  }
+}
+
+/** What the user wants of failures. */
+interface Wanted {
+  exitCode?: number
+}
+
+async function act([name, ...words]: readonly string[], io: Io, output: Output, wanted: Wanted): Promise<Ending> {
+  if (name === undefined) throw new UsageError("There is no command", "See: leasehold --help")
+  if (name === "--help" || name === "-h" || name === "help") {
+    const { helpOf, overview } = await import("./help.ts")
+    const spec = words[0] === undefined ? undefined : specOf(words[0])
+    return show(output, (styles) => (spec === undefined ? overview(styles) : helpOf(spec, styles)))
+  }
+  if (name === "--version") return show(output, () => VERSION, { version: VERSION })
+  const spec = specOf(name)
+  const given = readArguments(spec, words)
+  if (given.options["help"] === true) {
+    const { helpOf } = await import("./help.ts")
+    return show(output, (styles) => helpOf(spec, styles))
+  }
+  const code = exitCodeOption(given.options["exit-code"])
+  if (code !== undefined) wanted.exitCode = code
+  const action = await spec.action()
+  return action({ ...given, io, output })
+}
+
+function show(output: Output, text: Parameters<Output["result"]>[1], value?: object): number {
+  output.result(value ?? { help: text(output.styles) }, text)
+  return EXIT.ok
+}
+
+function specOf(name: string): CommandSpec {
+  const spec = COMMANDS.find((each) => each.name === name)
+  if (spec !== undefined) return spec
+  const all = COMMANDS.map((each) => each.name).join(", ")
+  throw new UsageError(`${JSON.stringify(name)} is no command of leasehold`, `Use one of ${all}; see: leasehold --help`)
+}
+
+/** As flock's -E. */
+function exitCodeOption(text: string | true | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (typeof text === "string" && /^\d{1,3}$/.test(text) && Number(text) <= 255) return Number(text)
+  throw new UsageError(`--exit-code is ${JSON.stringify(text)}`, "Give a whole number from 0 to 255")
+}

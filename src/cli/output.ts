@@ -1,0 +1,98 @@
+/**
+ * How the command speaks: results to standard output, all else to standard error; as text for people, or with `--json` as
+ * one JSON document a result and one line a message. Colours only on a terminal that may have them.
+ */
+import { LockError } from "../locks/errors.ts"
+import type { Io, Sink } from "./io.ts"
+import { UsageError } from "./usage-error.ts"
+
+/** What can be made to stand out. */
+export type Style = (text: string) => string
+
+/** The styles of one stream. */
+export interface Styles {
+  readonly bold: Style
+  readonly dim: Style
+  readonly red: Style
+  readonly yellow: Style
+  readonly green: Style
+}
+
+/** How to speak. */
+export interface Manner {
+  readonly json: boolean
+  /** `--no-color` was not given. */
+  readonly color: boolean
+}
+
+/** Says things. */
+export class Output {
+  readonly json: boolean
+  /** Of standard output. */
+  readonly styles: Styles
+  readonly #io: Io
+  readonly #errors: Styles
+
+  constructor(io: Io, { json, color }: Manner) {
+    this.json = json
+    this.#io = io
+    const plain = !color || (io.env["NO_COLOR"] ?? "") !== "" || io.env["TERM"] === "dumb"
+    this.styles = stylesOf(io.stdout, plain)
+    this.#errors = stylesOf(io.stderr, plain)
+  }
+
+  /** What was asked for. */
+  result(value: object, text: (styles: Styles) => string): void {
+    this.#io.stdout.write(this.json ? `${JSON.stringify(value, null, 2)}\n` : `${text(this.styles)}\n`)
+  }
+
+  /** Something worth knowing meanwhile. */
+  note(event: string, message: string, more: object = {}): void {
+    this.#io.stderr.write(
+      this.json ? `${JSON.stringify({ event, message, ...more })}\n` : `${this.#errors.dim(`leasehold: ${message}`)}\n`,
+    )
+  }
+
+  /** Why the command fails. */
+  failure(error: unknown, exitCode: number): void {
+    this.#io.stderr.write(
+      this.json
+        ? `${JSON.stringify(described(error, exitCode))}\n`
+        : `${this.#errors.red("leasehold:")} ${said(error)}\n`,
+    )
+  }
+}
+
+function said(error: unknown): string {
+  if (error instanceof LockError) return error.message
+  if (error instanceof UsageError) return `${error.message}. ${error.next}.`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function described(error: unknown, exitCode: number): object {
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof UsageError) return { error: error.name, message, next: error.next, exitCode }
+  if (!(error instanceof LockError)) return { error: "Error", message, exitCode }
+  const { _tag, code, next, retryable, key, owner } = error
+  return { error: _tag, code, message, next, retryable, ...(key !== "" && { key }), ...(owner && { owner }), exitCode }
+}
+
+function stylesOf({ isTTY }: Sink, plain: boolean): Styles {
+  const style =
+    (from: number, to: number): Style =>
+    (text) =>
+      isTTY && !plain ? `\u001b[${from}m${text}\u001b[${to}m` : text
+  return { bold: style(1, 22), dim: style(2, 22), red: style(31, 39), yellow: style(33, 39), green: style(32, 39) }
+}
+
+/** Rows with their columns one under the other. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = []
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)
+  return rows
+    .map((row) =>
+      row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]!))).join("  "),
+    )
+    .join("\n")
+}

@@ -1,0 +1,70 @@
+/**
+ * `leasehold request <key>`: asks the owner to hand off. It waits for the key as one who wants it does, for a moment, and
+ * withdraws; what it is granted it releases at once. An owner looks for waiters every two seconds at least, so it has heard.
+ *
+ * Not promised: that it leaves. That is its own affair (`run --on-request`).
+ */
+import { LockCancelledError } from "../locks/errors.ts"
+import type { Lease } from "../locks/lock.ts"
+import { millis } from "../locks/options.ts"
+import { named, ownerOf } from "../locks/record.ts"
+import { StoreLock } from "../locks/store-lock.ts"
+import { budgetOf } from "../runtime/budget.ts"
+import { cancelledBySignals } from "./cancel.ts"
+import { EXIT } from "./exit-codes.ts"
+import { described, readKey } from "./records.ts"
+import { startSession, textOption } from "./session.ts"
+import type { Action, Call } from "./syntax.ts"
+import { UsageError } from "./usage-error.ts"
+
+/** How long the mark stands without being told, in milliseconds. */
+const STANDS_MS = 5000
+
+export const request: Action = async (call) => {
+  const [key = ""] = call.operands
+  const stands = standsFor(call)
+  await using session = await startSession(call)
+  const lock = new StoreLock(key, { store: session.store, clock: call.io.clock })
+  const before = await readKey(session.store, key)
+  const owner = ownerOf(before.record)
+  const tell = (outcome: "free" | "handed over" | "asked", text: string): number => {
+    call.output.result({ outcome, ...described(before) }, () => text)
+    return EXIT.ok
+  }
+  if (owner === undefined) return tell("free", `Nobody owns ${JSON.stringify(key)}.`)
+  const lease = await asked(call, lock, stands)
+  if (lease === undefined) return tell("asked", `${named(owner)} was asked, and hasn't left by now.`)
+  await lease.release()
+  return tell("handed over", `${named(owner)} has left; ${JSON.stringify(key)} is free.`)
+}
+
+function standsFor({ options }: Call): number {
+  const text = textOption(options, "for")
+  if (text === undefined) return STANDS_MS
+  const ms = budgetOf(text)
+  if (ms === undefined || ms === "infinite" || ms === 0) {
+    throw new UsageError(`--for is ${JSON.stringify(text)}`, "Give seconds, or a time such as 30s or 2min")
+  }
+  return millis("--for", ms)
+}
+
+/** What the key was left for; undefined where its owner didn't leave in time. */
+async function asked({ io }: Call, lock: StoreLock, stands: number): Promise<Lease | undefined> {
+  using cancel = cancelledBySignals()
+  const withdrawn = new AbortController()
+  let timer: Disposable | undefined
+  const waiting = lock.events$.subscribe((event) => {
+    if (event.type !== "Waiting") return
+    const waits = io.clock.after(stands, () => withdrawn.abort())
+    timer = { [Symbol.dispose]: () => waits.cancel() }
+  })
+  try {
+    return await lock.acquire({ timeout: "infinite", signal: AbortSignal.any([cancel.signal, withdrawn.signal]) })
+  } catch (error) {
+    if (error instanceof LockCancelledError && !cancel.signal.aborted) return undefined
+    throw error
+  } finally {
+    waiting.unsubscribe()
+    timer?.[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,49 @@
+/** The guardian of a process group, from the side of whoever it watches: it must hear of each renewal, and of the end. */
+import { type ChildProcess, spawn } from "node:child_process"
+import type { Clock } from "../../runtime/clock.ts"
+import { GUARDIAN } from "./scripts.ts"
+
+/** Kills the group when this process is gone, or is silent for too long. */
+export class Guardian {
+  /** Settles when it is gone although it is wanted yet. */
+  readonly gone: Promise<void>
+  readonly #child: ChildProcess
+  readonly #clock: Clock
+  #dismissed = false
+
+  /** `folder` is removed when it has to act. */
+  constructor(group: number, folder: string, clock: Clock) {
+    this.#clock = clock
+    const arguments_ = [String(group), clock.bootId === undefined ? "wall" : "boot", folder]
+    this.#child = spawn("/bin/sh", ["-c", GUARDIAN, "leasehold guardian", ...arguments_], {
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const ended = (): void => {
+      if (!this.#dismissed) resolve()
+    }
+    this.#child.once("exit", ended).once("error", ended)
+    this.#child.stdin?.on("error", ended)
+    this.gone = promise
+  }
+
+  /** From now on the group may work until then, in Unix milliseconds of this process's clock. */
+  allow(until: number): void {
+    const { wall, boot } = this.#clock.read()
+    const due = this.#clock.bootId === undefined ? until : until - wall + boot
+    this.#tell(String(Math.floor(due / 10)))
+  }
+
+  /** There is nothing left to guard. */
+  dismiss(): void {
+    this.#dismissed = true
+    this.#tell("done")
+    this.#child.stdin?.end()
+    this.#child.unref()
+  }
+
+  #tell(line: string): void {
+    this.#child.stdin?.write(`${line}\n`)
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * LEASEHOLD_LEASE_FILE: what a command can read of its lease at any time. A file in a folder that only its user can read,
+ * replaced whole at each renewal, and gone when the command has ended.
+ */
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Lease } from "../../locks/lock.ts"
+
+/** The file of one run. */
+export class LeaseFile implements Disposable {
+  readonly folder: string
+  readonly path: string
+
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), "leasehold-run-"))
+    this.path = join(this.folder, "lease.json")
+  }
+
+  /** Says what is held now. `deadline`s are Unix milliseconds. */
+  write(leases: readonly Lease[], owner: string): void {
+    const keys = leases.map((lease) => ({
+      key: lease.key,
+      token: lease.token,
+      deadline: lease.deadline,
+      held: lease.isHeld(),
+    }))
+    const deadline = Math.min(...keys.map((each) => each.deadline))
+    const text = JSON.stringify({ owner, deadline, held: keys.every(({ held }) => held), keys }, null, 2)
+    writeFileSync(`${this.path}.new`, `${text}\n`)
+    renameSync(`${this.path}.new`, this.path)
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,162 @@
+import { constants } from "node:os"
+/**
+ * `leasehold run <key>… -- <command>`: the command runs while the keys are owned, and no longer. It stands behind its gate
+ * while the keys are waited for, and is let in once its process group is named in their records: from then on nobody on this
+ * machine takes them over while the group lives, and a guardian sees to it that it ends with the lease.
+ */
+import { LockCancelledError, type LockError, StoreMisconfiguredError } from "../../locks/errors.ts"
+import { thisProcess } from "../../locks/incarnation.ts"
+import type { Lease } from "../../locks/lock.ts"
+import { nameGroups } from "../../locks/name-groups.ts"
+import { named } from "../../locks/record.ts"
+import { StoreLock } from "../../locks/store-lock.ts"
+import { cancelledBySignals } from "../cancel.ts"
+import { EXIT } from "../exit-codes.ts"
+import { openSession } from "../session.ts"
+import type { Action, Call, Ending } from "../syntax.ts"
+import { type Exit, GatedCommand } from "./gate.ts"
+import { Guardian } from "./guardian.ts"
+import { acquireAll, ordered, releaseAll } from "./keys.ts"
+import { LeaseFile } from "./lease-file.ts"
+import { type Outcome, Supervision } from "./supervise.ts"
+import { isInForeground } from "./terminal.ts"
+import { type Wish, wishOf } from "./wish.ts"
+
+/** Those whose default also leaves a core: not to be had by passing them on. */
+const CORE: ReadonlySet<string> = new Set([
+  "SIGQUIT",
+  "SIGILL",
+  "SIGTRAP",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGSEGV",
+  "SIGSYS",
+])
+
+export const run: Action = async (call) => {
+  if (call.io.platform === "win32") throw windows()
+  const session = await openSession(call)
+  const wish = wishOf(call, session.found)
+  const { clock } = call.io
+  const keys = ordered(call.operands)
+  const locks = keys.map((key) => new StoreLock(key, { store: session.store, clock, ttl: wish.ttl }))
+  const owner = thisProcess(session.store).id
+  using file = new LeaseFile()
+  const env = {
+    ...call.io.env,
+    LEASEHOLD_KEY: keys.join("\n"),
+    LEASEHOLD_OWNER: owner,
+    LEASEHOLD_LEASE_FILE: file.path,
+  }
+  const foreground = isInForeground(call.io.platform)
+  const stand = (): GatedCommand => new GatedCommand(call.command!, env, foreground)
+  // In front of a terminal it would be the gate that hears Ctrl-C.
+  const early = foreground ? undefined : stand()
+  const asked: Asked = { by: [], tell: undefined }
+  const leases = await hold(call, locks, wish, asked).catch((error: unknown) => {
+    early?.abandon()
+    throw error
+  })
+  const gated = early ?? stand()
+  const outcome = await work({ call, wish, leases, owner, env, file, gated, asked })
+  await releaseAll(leases)
+  return endingOf(call, outcome)
+}
+
+/** Who asked for a key before there was anybody to tell, and whom to tell since. */
+interface Asked {
+  by: string[]
+  tell: ((waiterId: string) => void) | undefined
+}
+
+async function hold(call: Call, locks: readonly StoreLock[], wish: Wish, asked: Asked): Promise<readonly Lease[]> {
+  using cancel = cancelledBySignals()
+  for (const lock of locks) {
+    lock.events$.subscribe((event) => {
+      if (event.type === "Waiting")
+        call.output.note("waiting", `waiting for ${JSON.stringify(lock.key)}, which ${named(event.owner)} has`)
+      if (event.type !== "ReleaseRequested") return
+      if (asked.tell === undefined) asked.by.push(event.waiterId)
+      else asked.tell(event.waiterId)
+    })
+  }
+  const leases = await acquireAll(
+    locks,
+    {
+      ...wish.budget,
+      signal: cancel.signal,
+      whenOwned: wish.asks ? "request" : "wait",
+      contention: wish.queues ? "retry" : "fail",
+    },
+    call.io.clock,
+  )
+  if (!cancel.signal.aborted) return leases
+  await releaseAll(leases)
+  throw new LockCancelledError({
+    key: locks[0]!.key,
+    message: "The run was cancelled by a signal",
+    next: "Nothing was run, and nothing is held",
+  })
+}
+
+interface Job {
+  readonly call: Call
+  readonly wish: Wish
+  readonly leases: readonly Lease[]
+  readonly owner: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly file: LeaseFile
+  readonly gated: GatedCommand
+  readonly asked: Asked
+}
+
+async function work({ call, wish, leases, owner, env, file, gated, asked }: Job): Promise<Outcome> {
+  const { clock } = call.io
+  const group = await gated.group
+  const guardian = new Guardian(group, file.folder, clock)
+  const note = (event: string, message: string): void => call.output.note(event, message)
+  using supervision = new Supervision({
+    leases,
+    group,
+    ended: gated.ended,
+    guardian,
+    file,
+    owner,
+    env,
+    wish,
+    clock,
+    note,
+  })
+  const finished = supervision.finish()
+  try {
+    await Promise.all(leases.map((lease) => nameGroups(lease, [group])))
+    gated.open(
+      Math.floor(supervision.deadline / 1000),
+      leases.map(({ token }) => token),
+    )
+    asked.tell = (waiterId) => supervision.requested(waiterId)
+    for (const waiterId of asked.by) supervision.requested(waiterId)
+  } catch {
+    gated.abandon() // the lease was lost first, which the supervision knows
+  }
+  return await finished
+}
+
+function endingOf({ output }: Call, { exit, lost }: Outcome): Ending {
+  if (lost === undefined) return passedOn(exit)
+  output.failure(lost satisfies LockError, EXIT.leaseLost)
+  return EXIT.leaseLost
+}
+
+function passedOn(exit: Exit): Ending {
+  if ("code" in exit) return exit.code
+  return CORE.has(exit.signal) ? 128 + constants.signals[exit.signal] : exit.signal
+}
+
+function windows(): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: "leasehold run doesn't run on Windows, which has no process groups to end a command by",
+    next: "Use it on Linux, macOS or WSL; every other command works with --store gs://BUCKET",
+  })
+}

@@ -1,0 +1,77 @@
+/**
+ * The two shell scripts of `run`. A shell starts in a millisecond, is everywhere, and can be in a session of its own.
+ *
+ * GATE becomes the command: it waits at descriptor 3 until it is told the deadline and the tokens, then `go`. When that
+ * descriptor closes first, there is nothing to do.
+ *
+ * GUARDIAN outlives whoever runs the command, in a session of its own, to kill the command's process group: at the end of its
+ * input, since then the wrapper is gone; and when the moment has come that it was told last, since then the wrapper is
+ * stopped or cut off, and others may own the key soon. Moments are hundredths of a second by a clock that it reads itself: so
+ * that one which was sent long ago, by a process that was stopped in between, gives no time anew. By `/proc/uptime`, which
+ * counts while the machine sleeps, where there is one.
+ *
+ * Not promised: anything when the guardian is killed too before it acts.
+ */
+
+/** Told its process id, for where the shell that starts it is not its group's leader. */
+const GATE_BODY = `
+echo $$ >&3
+while IFS= read -r line <&3; do
+  case $line in
+  go) exec 3<&- && export LEASEHOLD_DEADLINE LEASEHOLD_TOKEN && exec "$@" ;;
+  until*) LEASEHOLD_DEADLINE=\${line#until } ;;
+  *) LEASEHOLD_TOKEN=\${LEASEHOLD_TOKEN:+$LEASEHOLD_TOKEN
+}$line ;;
+  esac
+done
+exit 77`
+
+/** \`$0\`: what messages begin with; the arguments: the command. */
+export const GATE: string = `unset LEASEHOLD_TOKEN${GATE_BODY}`
+
+/**
+ * The same for a terminal's foreground: a shell with job control makes the gate a process group in front, so that the command
+ * can ask for passwords and hears Ctrl-C, and takes the terminal back when it ends. Ctrl-Z is not for it: a command that is
+ * stopped would keep the key for ever. Of a command that Ctrl-C ended the shell dies too, if it has no trap, with the terminal
+ * in its hands.
+ */
+export const FOREGROUND: string = `
+trap : INT
+set -m
+gate=$1
+shift
+/bin/sh -c "trap '' TSTP
+$gate" "$0" "$@"`
+
+/** Arguments: the process group; \`boot\` or \`wall\`; a folder to remove in the end. */
+export const GUARDIAN = `
+group=$1 clock=$2 folder=$3 watch=
+trap '' HUP INT QUIT TERM TSTP
+finish() {
+  kill -s KILL -- "-$group"
+  rm -rf -- "$folder"
+}
+look() {
+  if [ "$clock" = boot ]; then
+    read -r now rest </proc/uptime && now=\${now%.*}\${now#*.}
+  else
+    now=$(date +%s)00
+  fi
+}
+watch() {
+  while look && [ "$now" -lt "$1" ]; do
+    left=$(($1 - now))
+    [ "$left" -lt 200 ] || left=200
+    sleep "$((left / 100)).$((left / 10 % 10))$((left % 10))" || sleep 1
+  done
+  finish
+  kill -s KILL $$
+}
+exec 2>/dev/null
+while IFS= read -r due; do
+  [ -z "$watch" ] || kill -s KILL "$watch"
+  [ "$due" != done ] || exit 0
+  watch "$due" </dev/null &
+  watch=$!
+done
+finish`

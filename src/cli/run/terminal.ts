@@ -1,0 +1,27 @@
+/** Whether this process is in the foreground of a terminal, where a command may want to ask its user something. */
+import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import process from "node:process"
+import { isatty } from "node:tty"
+
+/** Looks at standard input, output and error. */
+export function isInForeground(platform: string): boolean {
+  if (![0, 1, 2].some((descriptor) => isatty(descriptor))) return false
+  const [group, front] = platform === "linux" ? bySystem() : byPs()
+  return group !== undefined && group === front
+}
+
+/** The process group, and the one that its terminal has in front. */
+type Groups = readonly [group: string | undefined, front: string | undefined]
+
+function bySystem(): Groups {
+  const stat = readFileSync("/proc/self/stat", "utf8")
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  return [fields[2], fields[5]]
+}
+
+function byPs(): Groups {
+  const { stdout } = spawnSync("ps", ["-o", "pgid=,tpgid=", "-p", String(process.pid)], { encoding: "utf8" })
+  const [group, front] = stdout.trim().split(/\s+/)
+  return [group, front]
+}

@@ -1,0 +1,37 @@
+/** The store of a call, opened, with what was configured: what every command that touches keys begins with. */
+import { started } from "../locks/start-store.ts"
+import type { LeaseStore } from "../locks/store.ts"
+import { findConfig, type FoundConfig } from "./config.ts"
+import { makeStore, storeName } from "./stores.ts"
+import type { Call } from "./syntax.ts"
+
+/** A store and the configuration beside it. */
+export interface Session extends AsyncDisposable {
+  readonly store: LeaseStore
+  readonly found: FoundConfig
+}
+
+/** Makes the store that this call uses. Nothing is opened yet; disposing closes it. Rejects with InvalidConfigError. */
+export async function openSession({ io, options }: Call): Promise<Session> {
+  const found = findConfig(io, textOption(options, "config"))
+  const store = await makeStore(storeName(io, textOption(options, "store"), found), io)
+  return { store, found, [Symbol.asyncDispose]: () => store.close() }
+}
+
+/** The same, started. Rejects with StoreUnavailableError or StoreMisconfiguredError. */
+export async function startSession(call: Call): Promise<Session> {
+  const session = await openSession(call)
+  try {
+    await started(session.store, call.io.clock)
+    return session
+  } catch (error) {
+    await session.store.close()
+    throw error
+  }
+}
+
+/** What was given for an option that takes text. */
+export function textOption(options: Call["options"], name: string): string | undefined {
+  const value = options[name]
+  return value === true ? undefined : value
+}

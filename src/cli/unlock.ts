@@ -1,0 +1,94 @@
+/**
+ * `leasehold unlock <key> --generation …`: an operator ends another's ownership by force. It says what it breaks, touches
+ * only the very version that was looked at, and leaves a released record, so that tokens go on growing.
+ *
+ * Not promised: that the owner stops in time. It finds out when it next looks at the record.
+ */
+import { checkKey, encodeName } from "../locks/keys.ts"
+import { type LeaseRecord, named, ownerOf, toSeconds } from "../locks/record.ts"
+import type { LeaseStore } from "../locks/store.ts"
+import { EXIT } from "./exit-codes.ts"
+import { described, groupsOf, readKey, type Reading, REQUEST_MS } from "./records.ts"
+import { startSession, textOption } from "./session.ts"
+import { shown } from "./show.ts"
+import type { Action, Call } from "./syntax.ts"
+
+export const unlock: Action = async (call) => {
+  const [key = ""] = call.operands
+  checkKey(key)
+  const generation = textOption(call.options, "generation")
+  await using session = await startSession(call)
+  const reading = await readKey(session.store, key)
+  if (reading.record === undefined || reading.record.ownerId === null) return nothingOwned(call, reading)
+  if (generation === undefined) return onlyTold(call, reading)
+  if (generation !== reading.generation) return moved(call, reading, generation)
+  const opId = call.io.clock.id()
+  const end = await release(session.store, reading, reading.record, opId, call.io.clock.read().wall)
+  if (end === "moved") return moved(call, await readKey(session.store, key), generation)
+  call.output.result({ unlocked: true, ...described(reading) }, () => `Unlocked. ${breaks(reading)}`)
+  return EXIT.ok
+}
+
+/** Writes the released record; if nobody can tell whether that came about, looks. */
+async function release(
+  store: LeaseStore,
+  reading: Reading,
+  record: LeaseRecord,
+  opId: string,
+  wall: number,
+): Promise<"released" | "moved"> {
+  const ref = { area: "leases", name: encodeName(reading.key) } as const
+  const body = releasedBody(record, opId, reading.storeTime ?? wall)
+  const answer = await store.put(ref, reading.generation, body, { deadline: REQUEST_MS })
+  if (answer.kind === "applied") return "released"
+  if (answer.kind === "refused") return "moved"
+  const now = await readKey(store, reading.key)
+  if (now.record?.ended?.by === opId) return "released"
+  if (now.generation !== reading.generation) return "moved"
+  throw answer.error
+}
+
+/** The owner is gone from it, with its token kept; a waiter's half stays as it is, and what isn't known here. */
+function releasedBody(record: LeaseRecord, opId: string, at: number): Uint8Array {
+  const ended = { token: record.owner?.token ?? 0, by: opId, how: "release", note: null }
+  const body = { ...record.body, ownerId: null, expiresAt: 0, owner: null, ended, writtenAt: toSeconds(at) }
+  return new TextEncoder().encode(`${JSON.stringify(body, null, 2)}\n`)
+}
+
+function nothingOwned({ output }: Call, reading: Reading): number {
+  output.result(
+    { unlocked: false, ...described(reading) },
+    () => `Nobody owns ${JSON.stringify(reading.key)}: there is nothing to unlock.`,
+  )
+  return EXIT.ok
+}
+
+function onlyTold({ output, options }: Call, reading: Reading): number {
+  const store = textOption(options, "store")
+  const command = `leasehold unlock${store === undefined ? "" : ` --store ${store}`} ${quoted(reading.key)} --generation ${reading.generation}`
+  output.result(
+    { unlocked: false, ...described(reading) },
+    (styles) => `${shown(reading, styles)}\n\n${breaks(reading)}\nTo do it all the same:\n  ${command}`,
+  )
+  return EXIT.refused
+}
+
+function moved({ output }: Call, reading: Reading, expected: string): number {
+  output.result(
+    { unlocked: false, expected, ...described(reading) },
+    (styles) =>
+      `${shown(reading, styles)}\n\nNothing was done: its generation is ${reading.generation}, not ${expected}.`,
+  )
+  return EXIT.refused
+}
+
+/** What an unlock does to whoever is in the record. */
+function breaks({ record, key }: Reading): string {
+  const owner = ownerOf(record)!
+  const groups = groupsOf(record)
+  const work = groups.length === 0 ? "" : ` Process group ${groups.join(", ")} may be at work under it.`
+  return `It takes ${JSON.stringify(key)} from ${named(owner)}, which may go on until it finds out: two may be at work till then.${work}`
+}
+
+/** For a shell. */
+const quoted = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

@@ -1,0 +1,32 @@
+/**
+ * A bucket's own settings, for whoever judges them: one request, by the endpoint and credentials that a store of the same
+ * options would use. Locks need none of it, nor the permission for it (storage.buckets.get).
+ */
+import { liveClock } from "../../../runtime/clock.ts"
+import { LockError } from "../../errors.ts"
+import { jsonIn } from "./answers.ts"
+import { connect } from "./connection.ts"
+import { checkOptions, type GcsStoreOptions } from "./options.ts"
+
+/** What came of asking. */
+export type BucketMetadata =
+  | { readonly kind: "found"; readonly metadata: Readonly<Record<string, unknown>> }
+  | { readonly kind: "hidden"; readonly why: string }
+
+const ANSWER_LIMIT = 1024 * 1024
+
+/** Rejects with InvalidConfigError or StoreMisconfiguredError. */
+export async function bucketMetadata(options: GcsStoreOptions): Promise<BucketMetadata> {
+  const settings = checkOptions(options)
+  const connection = await connect(settings, options.clock ?? liveClock)
+  try {
+    const path = connection.paths.metadata()
+    const limits = { limit: ANSWER_LIMIT, deadline: settings.requestTimeout }
+    const answer = await connection.exchange("list", { method: "GET", path, headers: {}, ...limits })
+    if (answer instanceof LockError) return { kind: "hidden", why: answer.message }
+    const metadata = answer.status === 200 ? jsonIn(answer) : undefined
+    return metadata === undefined ? { kind: "hidden", why: `status ${answer.status}` } : { kind: "found", metadata }
+  } finally {
+    await connection.close()
+  }
+}
