@@ -9,6 +9,8 @@ import { type Clock, liveClock } from "../runtime/clock.ts"
 export interface Sink {
   write(text: string): void
   readonly isTTY: boolean
+  /** How wide a terminal is. */
+  readonly columns?: number
 }
 
 /** The process as commands see it. */
@@ -38,5 +40,9 @@ export function processIo(home: () => string): Io {
 }
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {
-  return { write: (text) => void stream.write(text), isTTY: stream.isTTY }
+  return {
+    write: (text) => void stream.write(text),
+    isTTY: stream.isTTY,
+    ...(stream.isTTY && { columns: stream.columns }),
+  }
 }

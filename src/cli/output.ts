@@ -3,6 +3,10 @@
  * one JSON document a result and one line a message. Colours only on a terminal that may have them.
  */
 import { LockError } from "../locks/errors.ts"
+import { named } from "../locks/record.ts"
+import { logWaits } from "../locks/wait-log.ts"
+import type { LockWaitObserver } from "../locks/wait-observer.ts"
+import { terminalWaits } from "../locks/wait-terminal.ts"
 import type { Io, Sink } from "./io.ts"
 import { UsageError } from "./usage-error.ts"
 
@@ -51,6 +55,20 @@ export class Output {
     this.#io.stderr.write(
       this.json ? `${JSON.stringify({ event, message, ...more })}\n` : `${this.#errors.dim(`leasehold: ${message}`)}\n`,
     )
+  }
+
+  /** How a wait is shown: on a terminal as it goes by, elsewhere that it began; as JSON, in lines. */
+  waits(): LockWaitObserver {
+    const { stderr } = this.#io
+    if (this.json) return logWaits((line) => stderr.write(`${line}\n`))
+    if (stderr.isTTY) return terminalWaits({ stream: stderr })
+    return {
+      waitStarted: ({ key, holder }) =>
+        this.note(
+          "waiting",
+          `waiting for ${JSON.stringify(key)}${holder === undefined ? "" : `, which ${named(holder)} has`}`,
+        ),
+    }
   }
 
   /** Why the command fails. */

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import npm from "../../package.json" with { type: "json" }
+import { EXIT, exitCodeOf } from "../../src/cli/exit-codes.ts"
 import * as errors from "../../src/locks/errors.ts"
 
 const root = (path: string): URL => new URL(`../../${path}`, import.meta.url)
@@ -20,15 +21,28 @@ describe("the pages", () => {
     expect(shown).toBe(read("examples/counter/main.ts"))
   })
 
-  it("list every error class with its code and whether it can be retried", () => {
-    const rows = [...read("docs/errors.md").matchAll(/^\| `(\w+)`\s+\| `(\w+)`\s+\| (yes|no)\s+\|/gm)]
-    const listed = rows.map(([, name, code, retryable]) => ({ name, code, retryable }))
+  it("list every error class with its code, whether it can be retried, and the command's exit code", () => {
+    const rows = [...read("docs/errors.md").matchAll(/^\| `(\w+)`\s+\| `(\w+)`\s+\| (yes|no)\s+\| (\d+)\s+\|/gm)]
+    const listed = rows.map(([, name, code, retryable, exit]) => ({ name, code, retryable, exit: Number(exit) }))
     const real = classes.map(([name, ErrorClass]) => {
       const error = new ErrorClass(anything)
-      return { name: error._tag, code: error.code, retryable: error.retryable ? "yes" : "no", class: name }
+      return {
+        name: error._tag,
+        code: error.code,
+        retryable: error.retryable ? "yes" : "no",
+        exit: exitCodeOf(error),
+        class: name,
+      }
     })
-    expect(listed).toEqual(real.map(({ class: name, code, retryable }) => ({ name, code, retryable })))
+    expect(listed).toEqual(real.map(({ class: name, code, retryable, exit }) => ({ name, code, retryable, exit })))
     expect(real.map(({ name }) => name)).toEqual(classes.map(([name]) => name))
+  })
+
+  it("give the ways in which the command can fail exit codes of their own", () => {
+    const codes = Object.values(EXIT)
+    expect(new Set(codes).size).toBe(codes.length)
+    const text = read("docs/errors.md")
+    expect(codes.filter((code) => !new RegExp(`\\| ${code} +\\|`).test(text))).toEqual([])
   })
 
   it("link only to files and folders that exist", () => {

@@ -8,7 +8,6 @@ import { LockCancelledError, type LockError, StoreMisconfiguredError } from "../
 import { thisProcess } from "../../locks/incarnation.ts"
 import type { Lease } from "../../locks/lock.ts"
 import { nameGroups } from "../../locks/name-groups.ts"
-import { named } from "../../locks/record.ts"
 import { StoreLock } from "../../locks/store-lock.ts"
 import { cancelledBySignals } from "../cancel.ts"
 import { EXIT } from "../exit-codes.ts"
@@ -74,8 +73,6 @@ async function hold(call: Call, locks: readonly StoreLock[], wish: Wish, asked: 
   using cancel = cancelledBySignals()
   for (const lock of locks) {
     lock.events$.subscribe((event) => {
-      if (event.type === "Waiting")
-        call.output.note("waiting", `waiting for ${JSON.stringify(lock.key)}, which ${named(event.owner)} has`)
       if (event.type !== "ReleaseRequested") return
       if (asked.tell === undefined) asked.by.push(event.waiterId)
       else asked.tell(event.waiterId)
@@ -86,6 +83,7 @@ async function hold(call: Call, locks: readonly StoreLock[], wish: Wish, asked: 
     {
       ...wish.budget,
       signal: cancel.signal,
+      observer: call.output.waits(),
       whenOwned: wish.asks ? "request" : "wait",
       contention: wish.queues ? "retry" : "fail",
     },

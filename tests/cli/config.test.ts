@@ -1,0 +1,87 @@
+/** The configuration file and the store's name: places, precedence, and what is refused. */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { findConfig, PROJECT_FILE } from "../../src/cli/config.ts"
+import { ownDirectory, storeName } from "../../src/cli/stores.ts"
+import { CommandLine } from "./command-line.ts"
+
+const nowhere = { out: "", err: "" }
+
+function put(file: string, content: unknown): string {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content))
+  return file
+}
+
+describe("the configuration file", () => {
+  it("is the one that is named, else the variable's, else the nearest of the project, else the user's", () => {
+    const user = new CommandLine()
+    const find = (named?: string): string | undefined => findConfig(user.io(nowhere), named).file
+    expect(find()).toBeUndefined()
+    const own = put(join(user.cwd, "home/.config/leasehold/config.json"), {})
+    expect(find()).toBe(own)
+    const project = put(join(user.cwd, PROJECT_FILE), {})
+    expect(find()).toBe(project)
+    put(join(user.cwd, "by-variable.json"), {})
+    user.env = { LEASEHOLD_CONFIG: "by-variable.json" }
+    expect(find()).toBe(join(user.cwd, "by-variable.json"))
+    put(join(user.cwd, "by-flag.json"), {})
+    expect(find("by-flag.json")).toBe(join(user.cwd, "by-flag.json"))
+  })
+
+  it("is looked for in the directories above, too", () => {
+    const user = new CommandLine()
+    const project = put(join(user.cwd, PROJECT_FILE), { store: "memory:" })
+    const io = { ...user.io(nowhere), cwd: join(user.cwd, "deep/down") }
+    expect(findConfig(io, undefined)).toEqual({ file: project, config: { store: "memory:" } })
+  })
+
+  it.each([
+    ["that is missing", undefined, "is not there"],
+    ["that is not JSON", "{", "is not JSON"],
+    ["that is no object", "[]", "it is no object"],
+    ["with a setting that means nothing", { stores: "memory:" }, '"stores", which means nothing'],
+    ["with a misspelt lock setting", { locking: { timeOut: 3 } }, '"timeOut", which means nothing'],
+    ["with a store that is no text", { store: 4 }, "its store is 4"],
+  ])("is refused by name: one %s", async (_, content, said) => {
+    const user = new CommandLine()
+    if (content !== undefined) put(join(user.cwd, "c.json"), content)
+    const { code, err } = await user.run("ls", "--config", "c.json")
+    expect(code).toBe(78)
+    expect(err).toContain(said)
+    expect(err).toContain("c.json")
+  })
+})
+
+describe("the store", () => {
+  it("is the flag's, else the variable's, else the configuration's, else a directory of the user's own", () => {
+    const user = new CommandLine()
+    const name = (flag: string | undefined, config: object, env = {}): object =>
+      storeName({ ...user.io(nowhere), env }, flag, { file: "/etc/app/c.json", config })
+    const configured = { store: "file:locks" }
+    expect(name("gs://b/p/q", configured, { LEASEHOLD_STORE: "memory:" })).toEqual({
+      kind: "gs",
+      bucket: "b",
+      prefix: "p/q",
+    })
+    expect(name(undefined, configured, { LEASEHOLD_STORE: "memory:" })).toEqual({ kind: "memory" })
+    expect(name(undefined, configured)).toEqual({ kind: "file", directory: "/etc/app/locks" })
+    const own = join(user.cwd, "home/.local/state/leasehold")
+    expect(name(undefined, {})).toEqual({ kind: "file", directory: own })
+  })
+
+  it("of a user without one is where the system keeps such things", () => {
+    const io = new CommandLine().io(nowhere)
+    expect(ownDirectory({ ...io, env: { XDG_STATE_HOME: "/state" } })).toBe("/state/leasehold")
+    expect(ownDirectory({ ...io, home: "/Users/u", platform: "darwin" })).toBe(
+      "/Users/u/Library/Application Support/leasehold",
+    )
+  })
+
+  it.each(["", "file:", "gs://", "/var/lock", "s3://b"])("is refused where it is %j", async (store) => {
+    const { code, err } = await new CommandLine().run("ls", "--store", store)
+    expect(code).toBe(78)
+    expect(err).toContain("which names no store")
+  })
+})

@@ -1,0 +1,87 @@
+/** What the command understands, and how it says that it doesn't. */
+import { describe, expect, it } from "vitest"
+import npm from "../../package.json" with { type: "json" }
+import { optionsOf } from "../../src/cli/arguments.ts"
+import { COMMANDS } from "../../src/cli/commands.ts"
+import { EXIT } from "../../src/cli/exit-codes.ts"
+import { CommandLine } from "./command-line.ts"
+
+describe("the command", () => {
+  it("shows every command in its help, and every option and example in a command's", async () => {
+    const user = new CommandLine()
+    const overview = await user.run("--help")
+    expect(overview).toMatchObject({ code: 0, err: "" })
+    for (const spec of COMMANDS) {
+      expect(overview.out).toContain(`  ${spec.name}`)
+      const { code, out } = await user.run(spec.name, "--help")
+      expect(code).toBe(0)
+      for (const name of Object.keys(optionsOf(spec))) expect(out).toContain(`--${name}`)
+      for (const [line] of spec.examples) expect(out).toContain(line)
+      expect(spec.examples.length).toBeGreaterThan(0)
+    }
+  })
+
+  it("says its version, which is the package's", async () => {
+    expect(await new CommandLine().run("--version")).toEqual({ code: 0, out: `${npm.version}\n`, err: "" })
+  })
+
+  it.each([
+    ["no command", [], "There is no command"],
+    ["an unknown command", ["locked"], '"locked" is no command of leasehold'],
+    ["an unknown option", ["status", "a", "--stor", "x"], "Unknown option '--stor'"],
+    ["an option without its value", ["status", "a", "--store"], "argument missing"],
+    ["a missing operand", ["status"], "status needs key"],
+    ["an operand too many", ["status", "a", "b"], '"b" is one argument too many'],
+    ["no command to run", ["run", "a"], "There is no command to run"],
+    ["a command where none is run", ["status", "a", "--", "b"], "status runs no command"],
+    ["a value that isn't one of few", ["run", "--on-request", "stop", "a", "--", "b"], '--on-request is "stop"'],
+    ["an exit code over 255", ["run", "--exit-code", "256", "a", "--", "b"], '--exit-code is "256"'],
+    ["an exit code below 0", ["run", "--exit-code=-1", "a", "--", "b"], '--exit-code is "-1"'],
+    ["an exit code that is no number", ["run", "-E", "x", "a", "--", "b"], '--exit-code is "x"'],
+    ["a shell that has no completions", ["completions", "csh"], '"csh" is no shell with completions'],
+    [
+      "--no-queue for one who doesn't ask",
+      ["run", "--store", "memory:", "--no-queue", "a", "--", "b"],
+      "--no-queue means",
+    ],
+    ["a key that is none", ["status", "--store", "memory:", "a/../b"], "is not a key"],
+  ])("refuses %s", async (_, words, said) => {
+    const { code, out, err } = await new CommandLine().run(...words)
+    expect({ code, out }).toEqual({ code: EXIT.usage, out: "" })
+    expect(err).toContain(said)
+    expect(err).toMatch(/^leasehold: .*\. .*\.\n$/)
+  })
+
+  it("says failures as JSON where it is told to, with code, remedy and exit code", async () => {
+    const { err } = await new CommandLine().run("status", "--json", "--store", "ftp://x", "a")
+    expect(JSON.parse(err)).toEqual({
+      error: "InvalidConfigError",
+      code: "LEASEHOLD_CONFIG",
+      message: expect.stringContaining("--store"),
+      next: "Use file:DIR, gs://BUCKET, gs://BUCKET/PREFIX or memory:",
+      retryable: false,
+      exitCode: EXIT.configuration,
+    })
+  })
+
+  it("colours on a terminal only, and neither with --no-color nor with NO_COLOR", async () => {
+    const user = new CommandLine()
+    const colored = async (...words: string[]): Promise<boolean> =>
+      (await user.run("--help", ...words)).out.includes("\u001b[")
+    expect(await colored()).toBe(false)
+    user.isTTY = true
+    expect(await colored()).toBe(true)
+    expect(await colored("--no-color")).toBe(false)
+    user.env = { NO_COLOR: "1" }
+    expect(await colored()).toBe(false)
+  })
+
+  it("refuses to run commands on Windows, and directories as stores there", async () => {
+    const user = new CommandLine()
+    user.platform = "win32"
+    const run = await user.run("run", "--store", "memory:", "a", "--", "b")
+    expect(run).toMatchObject({ code: EXIT.storeMisconfigured, err: expect.stringContaining("no process groups") })
+    const status = await user.run("status", "a")
+    expect(status).toMatchObject({ code: EXIT.storeMisconfigured, err: expect.stringContaining("Name a bucket") })
+  })
+})

@@ -1,0 +1,114 @@
+/** What an operator sees of keys, and does to them: status, ls, request, unlock. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { describe, expect, it } from "vitest"
+import { FileLock } from "../../src/locks/stores/file/mod.ts"
+import { CommandLine } from "./command-line.ts"
+
+const lockOf = (user: CommandLine, key: string): FileLock => new FileLock(key, { directory: join(user.cwd, "store") })
+
+describe("status", () => {
+  it("tells who owns a key, with the generation, and that it is free", async () => {
+    const user = new CommandLine()
+    expect((await user.json("status", "a")).value).toMatchObject({
+      key: "a",
+      state: "absent",
+      owner: null,
+      generation: "0",
+    })
+    const lease = await lockOf(user, "a").acquire()
+    const { value } = await user.json("status", "a")
+    expect(value).toMatchObject({ state: "owned", owner: { token: lease.token, pid: process.pid }, groups: [] })
+    expect((await user.run("status", "--store", user.store, "a")).out).toContain(`(pid ${process.pid} on `)
+    await lease.release()
+    expect((await user.json("status", "a")).value).toMatchObject({ state: "released", ended: { token: lease.token } })
+  })
+
+  it("refuses what is no record, and never calls it free", async () => {
+    const user = new CommandLine()
+    await (await lockOf(user, "a").acquire()).release()
+    writeFileSync(join(user.cwd, "store/leases/a/0000000000000009"), "?")
+    expect(await user.run("status", "--store", user.store, "a")).toMatchObject({ code: 65, out: "" })
+    expect((await user.run("ls", "--store", user.store)).out).toContain("is not its lease record")
+  })
+})
+
+describe("ls", () => {
+  it("lists the keys of a prefix, those of long names by what their records say, and only owned ones where asked", async () => {
+    const user = new CommandLine()
+    const long = `team/${"x".repeat(300)}`
+    await using _ = await lockOf(user, long).acquire()
+    await (await lockOf(user, "team/b").acquire()).release()
+    await (await lockOf(user, "other").acquire()).release()
+    const keysOf = async (...words: string[]): Promise<string[]> =>
+      ((await user.json("ls", ...words)).value as { keys: { key: string }[] }).keys.map(({ key }) => key)
+    expect((await keysOf()).toSorted()).toEqual(["other", "team/b", long])
+    expect((await keysOf("team/")).toSorted()).toEqual(["team/b", long])
+    expect(await keysOf("--owned")).toEqual([long])
+    expect((await user.run("ls", "--store", user.store)).out).toMatch(/^KEY +STATE +ENDS IN +OWNER\n/)
+  })
+})
+
+describe("request", () => {
+  it("asks the owner, and leaves the key free where it left", async () => {
+    const user = new CommandLine()
+    const lock = lockOf(user, "a")
+    const lease = await lock.acquire()
+    lock.onReleaseRequested(() => void lease.release())
+    expect(await user.json("request", "a")).toMatchObject({ code: 0, value: { outcome: "handed over" } })
+    expect((await user.json("status", "a")).value).toMatchObject({ state: "released" })
+    expect((await user.json("request", "a")).value).toMatchObject({ outcome: "free" })
+  })
+
+  it("withdraws where the owner stays, and leaves no mark", async () => {
+    const user = new CommandLine()
+    const lock = lockOf(user, "a")
+    await using _ = await lock.acquire()
+    let heard = 0
+    lock.onReleaseRequested(() => void heard++)
+    expect(await user.json("request", "--for", "1.5", "a")).toMatchObject({ code: 0, value: { outcome: "asked" } })
+    expect(heard).toBe(1)
+    expect((await user.json("status", "a")).value).toMatchObject({ state: "owned", waiter: null })
+  })
+})
+
+describe("unlock", () => {
+  it("tells what it would break and how, and breaks nothing without the generation, or with an old one", async () => {
+    const user = new CommandLine()
+    const lease = await lockOf(user, "it's").acquire()
+    const told = await user.run("unlock", "--store", user.store, "it's")
+    expect(told.code).toBe(1)
+    expect(told.out).toContain(`leasehold unlock --store ${user.store} 'it'\\''s' --generation 1`)
+    expect(told.out).toContain(`pid ${process.pid}`)
+    await lease.renew()
+    expect(await user.json("unlock", "it's", "--generation", "1")).toMatchObject({
+      code: 1,
+      value: { unlocked: false },
+    })
+    expect(lease.isHeld()).toBe(true)
+    await lease.release()
+  })
+
+  it("leaves a released record with the token, and the owner loses", async () => {
+    const user = new CommandLine()
+    const lease = await lockOf(user, "a").acquire()
+    const lost = Promise.withResolvers<void>()
+    lease.signal.addEventListener("abort", () => lost.resolve())
+    const { value } = await user.json("status", "a")
+    const { generation } = value as { generation: string }
+    expect(await user.json("unlock", "a", "--generation", generation)).toMatchObject({
+      code: 0,
+      value: { unlocked: true },
+    })
+    expect((await user.json("status", "a")).value).toMatchObject({
+      state: "released",
+      ended: { token: lease.token, how: "release" },
+    })
+    expect(readFileSync(join(user.cwd, "store/a.lock"), "utf8")).toContain(String(lease.token))
+    await lost.promise
+    expect(lease.isHeld()).toBe(false)
+    expect((await lockOf(user, "a").acquire()).token).toBeGreaterThan(lease.token)
+    expect((await user.json("unlock", "b", "--generation", "1")).value).toMatchObject({ unlocked: false })
+  })
+})
