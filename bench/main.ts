@@ -13,6 +13,7 @@ import { benchProviders } from "./providers.ts"
 import { benchRequests } from "./requests.ts"
 import { benchSchedule } from "./schedule.ts"
 import { benchSimulation } from "./simulation.ts"
+import { benchWaitCpu } from "./wait-cpu.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   "file-put": benchFilePut,
@@ -22,9 +23,12 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   providers: benchProviders,
   schedule: benchSchedule,
   simulation: benchSimulation,
+  "wait-cpu": benchWaitCpu,
 }
 
-const wanted = process.argv.slice(2)
+const [wanted, flags] = [false, true].map((isFlag) =>
+  process.argv.slice(2).filter((each) => each.startsWith("--") === isFlag),
+) as [string[], string[]]
 const unknown = wanted.filter((name) => !(name in benches))
 if (unknown.length > 0) {
   console.error(`no such bench: ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}`)
@@ -41,7 +45,7 @@ async function measure(name: string): Promise<void> {
 }
 
 function measureApart(name: string): void {
-  const program = [...process.execArgv, fileURLToPath(import.meta.url), name]
+  const program = [...process.execArgv, fileURLToPath(import.meta.url), name, ...flags]
   const { status } = spawnSync(process.execPath, program, { stdio: "inherit" })
   if (status !== 0) process.exitCode = 1
 }
