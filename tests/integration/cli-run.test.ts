@@ -1,0 +1,201 @@
+/** `leasehold run` by real processes: what the command gets, what it passes on, and that no two are ever at work. */
+import { readdirSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { describe, expect, it } from "vitest"
+import { says, Shell } from "./support/command.ts"
+import type { Runtime } from "./support/spawn.ts"
+
+const LONG = 60_000
+
+describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime) => {
+  it("is told of its lease, and its exit code is passed on", { timeout: LONG }, async () => {
+    const shell = new Shell(runtime)
+    const script =
+      'printenv LEASEHOLD_KEY LEASEHOLD_TOKEN LEASEHOLD_OWNER LEASEHOLD_DEADLINE; cat "$LEASEHOLD_LEASE_FILE"; exit 7'
+    const { code, stdout, stderr } = await shell.call("run", "k", "--", "sh", "-c", script)
+    const [key, token, owner, deadline, ...file] = stdout.split("\n")
+    expect({ code, stderr, key }).toEqual({ code: 7, stderr: "", key: "k" })
+    const lease = JSON.parse(file.join("\n")) as { deadline: number }
+    expect(lease).toMatchObject({ owner, held: true, keys: [{ key: "k", token: Number(token), held: true }] })
+    expect(Math.floor(lease.deadline / 1000) - Number(deadline)).toBeGreaterThanOrEqual(0)
+    const status = await shell.call("status", "--json", "k")
+    expect(JSON.parse(status.stdout)).toMatchObject({ state: "released", ended: { token: Number(token) } })
+  })
+
+  it("reads and writes as if nothing were in between, and its signal is passed on", { timeout: LONG }, async () => {
+    const run = new Shell(runtime).start("run", "k", "--", "sh", "-c", 'cat; echo err >&2; kill -TERM "$$"')
+    run.child.stdin?.end("in\0out\n")
+    expect(await run.ended).toEqual({ code: null, signal: "SIGTERM", stdout: "in\0out\n", stderr: "err\n" })
+  })
+
+  it("is killed when the wrapper is, before another is let in", { timeout: LONG }, async () => {
+    const shell = new Shell(runtime)
+    const first = shell.start("run", "k", "--", "sh", "-c", 'echo "at work $$"; sleep 1000')
+    await says(first, "at work")
+    first.signal("SIGKILL")
+    // Its output ends with the last that could write to it.
+    const { stdout, signal } = await first.ended
+    const [, pid] = /at work (\d+)/.exec(stdout) ?? []
+    const second = await shell.call("run", "k", "--", "sh", "-c", `kill -0 ${pid} 2>/dev/null && echo two; echo mine`)
+    expect({ signal, second: second.stdout }).toEqual({ signal: "SIGKILL", second: "mine\n" })
+  })
+})
+
+describe("a command that is run", () => {
+  it("begins only once the record names its process group", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const { stdout } = await shell.call("run", "k", "--", "sh", "-c", `echo $$; cat ${shell.directory}/k.lock`)
+    const [group, ...record] = stdout.split("\n")
+    expect(JSON.parse(record.join("\n"))).toMatchObject({ owner: { host: { groups: [Number(group)] } } })
+  })
+
+  it("has all its keys, in one order, each once", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const { stdout } = await shell.call(
+      "run",
+      "b",
+      "a",
+      "b",
+      "--",
+      "sh",
+      "-c",
+      'echo "$LEASEHOLD_KEY,$LEASEHOLD_TOKEN"',
+    )
+    expect(stdout).toMatch(/^a\nb,\d+\n\d+\n$/)
+  })
+
+  it("ends with what it left behind in its group", { timeout: LONG }, async () => {
+    const { code, stdout } = await new Shell().call(
+      "run",
+      "--grace",
+      "0.1",
+      "k",
+      "--",
+      "sh",
+      "-c",
+      "sleep 1000 & echo done",
+    )
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" })
+  })
+
+  it("that can't be found ends as in a shell", { timeout: LONG }, async () => {
+    expect(await new Shell().call("run", "k", "--", "no-such-command")).toMatchObject({ code: 127 })
+  })
+
+  it("leaves no file behind", { timeout: LONG }, async () => {
+    const { stdout } = await new Shell().call("run", "k", "--", "printenv", "LEASEHOLD_LEASE_FILE")
+    const [, folder] = /(leasehold-run-\w+)/.exec(stdout) ?? []
+    expect(folder).toBeDefined()
+    expect(readdirSync(tmpdir())).not.toContain(folder)
+  })
+
+  it(
+    "is killed in time when the wrapper is stopped, and the wrapper says that its lease was lost",
+    { timeout: LONG },
+    async () => {
+      const shell = new Shell()
+      const first = shell.start(
+        "run",
+        "--ttl",
+        "4",
+        "k",
+        "--",
+        "sh",
+        "-c",
+        'trap "" TERM; echo "at work $$"; while :; do sleep 1; done',
+      )
+      const [, pid] = /at work (\d+)/.exec(await says(first, "at work")) ?? []
+      first.signal("SIGSTOP")
+      // Its zombie stays until the wrapper can hear of it.
+      const second = await shell.call("run", "k", "--", "sh", "-c", `ps -o stat= -p ${pid} | grep -v Z; echo mine`)
+      expect(second.stdout).toBe("mine\n")
+      first.signal("SIGCONT")
+      expect(await first.ended).toMatchObject({ code: 79, stderr: expect.stringContaining("was lost") })
+    },
+  )
+
+  it("is told to end when its lease is taken away, and killed if it doesn't", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const run = shell.start(
+      "run",
+      "--ttl",
+      "6",
+      "k",
+      "--",
+      "sh",
+      "-c",
+      'trap "echo told" TERM; echo at work; while :; do sleep 0.1; done',
+    )
+    await says(run, "at work")
+    const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
+    expect(await shell.call("unlock", "k", "--generation", generation)).toMatchObject({ code: 0 })
+    expect(await run.ended).toMatchObject({ code: 79, stdout: "at work\ntold\n" })
+  })
+})
+
+describe("a request", () => {
+  const work = 'trap "echo told; exit 3" TERM; echo at work; while :; do sleep 0.1; done'
+
+  it("ends the command, which may say how it ended", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const run = shell.start("run", "k", "--", "sh", "-c", work)
+    await says(run, "at work")
+    expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
+    expect(await run.ended).toMatchObject({ code: 3, stdout: "at work\ntold\n" })
+  })
+
+  it("is made by a run that asks, and not by one that waits", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const run = shell.start("run", "k", "--", "sh", "-c", work)
+    await says(run, "at work")
+    expect(await shell.call("run", "--lock-timeout", "1.5", "k", "--", "true")).toMatchObject({ code: 75 })
+    expect(await shell.call("run", "--ask", "k", "--", "echo", "mine")).toMatchObject({ code: 0, stdout: "mine\n" })
+    expect(await run.ended).toMatchObject({ stdout: "at work\ntold\n" })
+  })
+
+  it("is ignored, or answered by another command, where the user says so", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const deaf = shell.start("run", "--on-request", "ignore", "a", "--", "sh", "-c", work)
+    const own = shell.start("run", "--on-request", 'exec:kill -KILL -"$LEASEHOLD_GROUP"', "b", "--", "sh", "-c", work)
+    await Promise.all([says(deaf, "at work"), says(own, "at work")])
+    expect((await shell.call("request", "--for", "2", "a")).stdout).toContain("hasn't left")
+    expect((await shell.call("request", "--for", "30", "b")).stdout).toContain("has left")
+    expect(await own.ended).toMatchObject({ signal: "SIGKILL", stdout: "at work\n" })
+    deaf.signal("SIGTERM")
+    expect(await deaf.ended).toMatchObject({ code: 3 })
+  })
+})
+
+describe("a wait", () => {
+  it(
+    "ends in a timeout that names the holder and the budget's source, with the exit code that is wanted",
+    { timeout: LONG },
+    async () => {
+      const shell = new Shell()
+      const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+      await says(holder, "at work")
+      const [late, wanted, cancelled] = [
+        await shell.call("run", "--lock-timeout", "2.5", "k", "--", "true"),
+        await shell.call("run", "--lock-timeout", "0", "-E", "0", "k", "--", "true"),
+        shell.start("run", "k", "--", "true"),
+      ]
+      expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining("--lock-timeout 2.5") })
+      expect(late.stderr).toContain(`(pid ${holder.child.pid} on`)
+      expect(wanted.code).toBe(0)
+      await says(cancelled, "waiting for")
+      cancelled.signal("SIGTERM")
+      expect(await cancelled.ended).toMatchObject({ code: 77, signal: null })
+      const status = JSON.parse((await shell.call("status", "--json", "k")).stdout) as object
+      expect(status).toMatchObject({ state: "owned", waiter: null })
+      holder.signal("SIGTERM")
+      expect(await holder.ended).toMatchObject({ signal: "SIGTERM" })
+    },
+  )
+
+  it("of several on one key gives each its turn, alone", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const script = `mkdir ${shell.directory}/busy || echo two; sleep 0.05; rmdir ${shell.directory}/busy`
+    const runs = await Promise.all([1, 2, 3, 4, 5].map(() => shell.call("run", "k", "--", "sh", "-c", script)))
+    expect(runs.map(({ code, stdout }) => ({ code, stdout }))).toEqual(runs.map(() => ({ code: 0, stdout: "" })))
+  })
+})

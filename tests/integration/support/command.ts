@@ -1,0 +1,50 @@
+/** The `leasehold` command as a process of its own, from the sources, on a store in a directory. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { onTestFinished } from "vitest"
+import { type Ended, type Runtime, type Spawned, spawnScript } from "./spawn.ts"
+
+const script = new URL("../../../src/cli/bin.ts", import.meta.url)
+
+/** A shell that calls it. */
+export class Shell {
+  readonly directory: string = mkdtempSync(join(tmpdir(), "leasehold-command-"))
+  readonly #runtime: Runtime
+
+  constructor(runtime: Runtime = "node") {
+    this.#runtime = runtime
+    onTestFinished(() => rmSync(this.directory, { recursive: true }))
+  }
+
+  /** Begins it; it is killed after the test, if it still runs then. */
+  start(...args: readonly string[]): Spawned {
+    const env = { LEASEHOLD_STORE: `file:${this.directory}`, LEASEHOLD_LOCK_TIMEOUT: "60", NO_COLOR: "1" }
+    const spawned = spawnScript({ runtime: this.#runtime, script, args, env })
+    onTestFinished(() => void spawned.signal("SIGKILL"))
+    return spawned
+  }
+
+  /** Runs it to its end, with nothing to read. */
+  call(...args: readonly string[]): Promise<Ended> {
+    const spawned = this.start(...args)
+    spawned.child.stdin?.end()
+    return spawned.ended
+  }
+}
+
+/** Settles with all that the process has said once this is among it; rejects where it ends first. */
+export async function says({ child, ended }: Spawned, text: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let heard = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (more: string) => {
+      heard += more
+      if (heard.includes(text)) resolve(heard)
+    })
+  }
+  void ended.then(({ stdout, stderr }) => {
+    if (!(stdout + stderr).includes(text)) reject(new Error(`it never said ${text}: ${stdout}${stderr}`))
+  })
+  return promise
+}
