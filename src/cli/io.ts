@@ -3,6 +3,7 @@
  * touch nothing else of the process but children and signals.
  */
 import process from "node:process"
+import { isatty } from "node:tty"
 import { type Clock, liveClock } from "../runtime/clock.ts"
 
 /** Where text goes. */
@@ -34,15 +35,18 @@ export function processIo(home: () => string): Io {
     },
     platform: process.platform,
     clock: liveClock,
-    stdout: sinkOf(process.stdout),
-    stderr: sinkOf(process.stderr),
+    stdout: sinkOf(() => process.stdout, 1),
+    stderr: sinkOf(() => process.stderr, 2),
   }
 }
 
-function sinkOf(stream: NodeJS.WriteStream): Sink {
+/** The stream itself is made when something is said: `run` mostly says nothing, and it takes milliseconds. */
+function sinkOf(stream: () => NodeJS.WriteStream, descriptor: number): Sink {
   return {
-    write: (text) => void stream.write(text),
-    isTTY: stream.isTTY,
-    ...(stream.isTTY && { columns: stream.columns }),
+    write: (text) => void stream().write(text),
+    isTTY: isatty(descriptor),
+    get columns() {
+      return stream().columns
+    },
   }
 }
