@@ -6,6 +6,7 @@
 import { spawnSync } from "node:child_process"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import { benchCommand } from "./command.ts"
 import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
@@ -16,6 +17,7 @@ import { benchSimulation } from "./simulation.ts"
 import { benchWaitCpu } from "./wait-cpu.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
+  command: benchCommand,
   "file-put": benchFilePut,
   "file-lock": benchFileLock,
   requests: benchRequests,

@@ -1,21 +1,23 @@
 // The `leasehold` command as few files that load fast: dist/bin/leasehold.js, what it always needs, and one more for each kind
-// of store and each command. Part of `npm run build`. What is bundled of other packages keeps its licence beside it.
+// of store and each command. Part of `npm run build`; an
+// argument is another folder. What is bundled of other packages keeps its licence beside it.
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { type Plugin, rolldown } from "rolldown"
 
-const folder = "dist/bin"
+const folder = process.argv[2] ?? "dist/bin"
 
 /** What only some commands need, or whoever uses another store. */
 const apart =
   /\/src\/(cli\/(bin|doctor|completions|help|ls|moments|records|request|show|status|unlock)|locks\/stores\/(gcs|memory))/
 
+const PROCESS = "\0process"
 /** An import of it reads all that `process` has, and so makes three streams that nobody wants: milliseconds. */
 const lazyProcess: Plugin = {
   name: "lazy process",
-  resolveId: (id) => (id === "node:process" ? "\0process" : undefined),
-  load: (id) => (id === "\0process" ? "export default globalThis.process" : undefined),
+  resolveId: (id) => (id === "node:process" ? PROCESS : undefined),
+  load: (id) => (id === PROCESS ? "export default globalThis.process" : undefined),
 }
 
 const bundle = await rolldown({

@@ -46,7 +46,7 @@ function sinkOf(stream: () => NodeJS.WriteStream, descriptor: number): Sink {
     write: (text) => void stream().write(text),
     isTTY: isatty(descriptor),
     get columns() {
-      return stream().columns
+      return stream().columns || 80
     },
   }
 }

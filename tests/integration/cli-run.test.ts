@@ -199,3 +199,51 @@ describe("a wait", () => {
     expect(runs.map(({ code, stdout }) => ({ code, stdout }))).toEqual(runs.map(() => ({ code: 0, stdout: "" })))
   })
 })
+
+describe("on a terminal", () => {
+  it("the command can ask its user something, as it would without", { timeout: LONG }, async () => {
+    const script = "echo name?; read name </dev/tty; echo hello $name; exit 4"
+    const { stdout } = await new Shell().onTerminal("name?", "Ada\\n", "run", "k", "--", "sh", "-c", script)
+    expect(stdout).toContain("hello Ada\n")
+    expect(stdout).toMatch(/code 4\n$/)
+  })
+
+  it("Ctrl-C is for the command, and ends the wrapper as it ended that", { timeout: LONG }, async () => {
+    const { stdout } = await new Shell().onTerminal(
+      "at work",
+      "\\x03",
+      "run",
+      "k",
+      "--",
+      "sh",
+      "-c",
+      "echo at work; sleep 1000",
+    )
+    expect(stdout).toMatch(/signal 2\n$/)
+  })
+
+  it("Ctrl-Z stops nothing", { timeout: LONG }, async () => {
+    const { stdout } = await new Shell().onTerminal(
+      "at work",
+      "\\x1a",
+      "run",
+      "k",
+      "--",
+      "sh",
+      "-c",
+      "echo at work; sleep 1; echo done",
+    )
+    expect(stdout).toMatch(/done\ncode 0\n$/)
+  })
+
+  it("a wait shows who has the key, and how much of the budget is left", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(holder, "at work")
+    const { stdout } = await shell.onTerminal("left", "\\x03", "run", "--lock-timeout", "50", "k", "--", "true")
+    expect(stdout).toContain(`pid ${holder.child.pid}`)
+    expect(stdout).toMatch(/code 77\n$/)
+    holder.signal("SIGTERM")
+    await holder.ended
+  })
+})

@@ -2,10 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { onTestFinished } from "vitest"
 import { type Ended, type Runtime, type Spawned, spawnScript } from "./spawn.ts"
 
 const script = new URL("../../../src/cli/bin.ts", import.meta.url)
+const terminal = fileURLToPath(new URL("./terminal.py", import.meta.url))
 
 /** A shell that calls it. */
 export class Shell {
@@ -23,6 +25,12 @@ export class Shell {
     const spawned = spawnScript({ runtime: this.#runtime, script, args, env })
     onTestFinished(() => void spawned.signal("SIGKILL"))
     return spawned
+  }
+
+  /** Runs it to its end on a terminal, where `keys` are typed once it has said `text`. What it showed, and how it ended. */
+  onTerminal(text: string, keys: string, ...args: readonly string[]): Promise<Ended> {
+    const env = { LEASEHOLD_STORE: `file:${this.directory}`, NO_COLOR: "1" }
+    return spawnScript({ runtime: this.#runtime, script, args, env, under: ["python3", terminal, text, keys] }).ended
   }
 
   /** Runs it to its end, with nothing to read. */

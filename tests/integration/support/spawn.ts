@@ -17,6 +17,8 @@ export interface Script {
   readonly env?: Readonly<Record<string, string>>
   /** What Deno permits; all, where none are named. Node permits all. */
   readonly permissions?: readonly string[]
+  /** A program with its arguments that is given the script's command line, and runs it. */
+  readonly under?: readonly string[]
   /** A line of sh that is run first, such as `ulimit -f 16`. */
   readonly first?: string
 }
@@ -39,9 +41,17 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 const ownRuntime: Runtime = "Deno" in globalThis ? "deno" : "node"
 
 /** The process keeps its stdin open, so that a script can tell when its parent is gone. */
-export function spawnScript({ runtime, script, args = [], env = {}, permissions = ["-A"], first }: Script): Spawned {
+export function spawnScript({
+  runtime,
+  script,
+  args = [],
+  env = {},
+  permissions = ["-A"],
+  under = [],
+  first,
+}: Script): Spawned {
   const file = script instanceof URL ? fileURLToPath(script) : script
-  const words = [...commandFor(runtime, permissions), file, ...args] as const
+  const words = [...under, ...commandFor(runtime, permissions), file, ...args] as unknown as [string, ...string[]]
   const [command, ...rest] = first === undefined ? words : ["sh", "-c", `${first}; exec "$@"`, "sh", ...words]
   const child = spawn(command, rest, {
     stdio: ["pipe", "pipe", "pipe"],
