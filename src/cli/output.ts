@@ -5,10 +5,12 @@
 import { LockError } from "../locks/errors.ts"
 import { named } from "../locks/record.ts"
 import { logWaits } from "../locks/wait-log.ts"
-import type { LockWaitObserver } from "../locks/wait-observer.ts"
+import type { LockWaitEventOf, LockWaitObserver } from "../locks/wait-observer.ts"
 import { terminalWaits } from "../locks/wait-terminal.ts"
 import type { Io, Sink } from "./io.ts"
 import { UsageError } from "./usage-error.ts"
+
+type Waiting = LockWaitEventOf<"waitStarted" | "retry">
 
 /** What can be made to stand out. */
 export type Style = (text: string) => string
@@ -62,13 +64,14 @@ export class Output {
     const { stderr } = this.#io
     if (this.json) return logWaits((line) => stderr.write(`${line}\n`))
     if (stderr.isTTY) return terminalWaits({ stream: stderr })
-    return {
-      waitStarted: ({ key, holder }) =>
-        this.note(
-          "waiting",
-          `waiting for ${JSON.stringify(key)}${holder === undefined ? "" : `, which ${named(holder)} has`}`,
-        ),
+    const told = new Set<string>()
+    const tell = ({ wait, key, waitingFor, holder }: Waiting): void => {
+      if (waitingFor !== "holder" || told.has(wait)) return
+      told.add(wait)
+      const whom = holder === undefined ? "" : `, which ${named(holder)} has`
+      this.note("waiting", `waiting for ${JSON.stringify(key)}${whom}`)
     }
+    return { waitStarted: tell, retry: tell }
   }
 
   /** Why the command fails. */
