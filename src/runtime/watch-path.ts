@@ -22,7 +22,7 @@ interface DenoWatcher {
 
 /** Undefined where the path can't be watched. */
 export function watchPath(path: string, heard: Heard): Disposable | undefined {
-  const { Deno: deno } = globalThis as { Deno?: { watchFs(path: string, options: object): DenoWatcher } }
+  const { Deno: deno } = globalThis as unknown as { Deno?: { watchFs(path: string, options: object): DenoWatcher } }
   try {
     return deno === undefined ? byNode(path, heard) : byDeno(deno.watchFs(path, { recursive: false }), heard)
   } catch {
