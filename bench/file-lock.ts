@@ -16,8 +16,8 @@ const HANDOFFS = 31
 const TAKEOVERS = 11
 const CYCLES = 200
 const CYCLE_ROUNDS = 21
-/** By then who waits does so in earnest. */
-const SETTLED_MS = 700
+/** By then who waits does so in earnest, and at any moment between two tries of who tries every 50 ms. */
+const settled = (): Promise<void> => setTimeout(700 + Math.random() * 50)
 
 /** Prints the figures. */
 export async function benchFileLock(): Promise<void> {
@@ -61,7 +61,7 @@ async function handoff(both: Pair): Promise<number> {
   const [holder, waiter] = both
   await waiter.does("acquire", "asks")
   const has = waiter.hears("has")
-  await setTimeout(SETTLED_MS)
+  await settled()
   const cost = await between(holder.does("release", "gives"), has)
   both.reverse()
   return cost
@@ -80,7 +80,7 @@ async function takeovers(directory: string): Promise<void> {
 /** From `kill -9` of a Node process that holds the lock to the end of the other's wait, in ms. */
 async function takeover(holder: Contender, waiter: Contender): Promise<number> {
   await waiter.does("acquire", "asks")
-  await setTimeout(SETTLED_MS)
+  await settled()
   const has = waiter.hears("has")
   const cost = await between(Promise.resolve(holder.kill()), has)
   waiter.kill()
