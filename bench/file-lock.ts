@@ -12,7 +12,7 @@ import { FileLock } from "../src/locks/stores/file/mod.ts"
 import { Contender, type Kind } from "./file-lock/contender.ts"
 import { detail, inTurns, ratio } from "./ratio.ts"
 
-const HANDOFFS = 31
+const HANDOFFS = 21
 const TAKEOVERS = 11
 const CYCLES = 200
 const CYCLE_ROUNDS = 21
@@ -34,14 +34,17 @@ export async function benchFileLock(): Promise<void> {
 async function handoffs(directory: string): Promise<void> {
   const pairs = { flock: await pair("flock", directory), leasehold: await pair("leasehold", directory) }
   const proper = await pair("proper-lockfile", directory)
+  const watch = await pair("watch", directory)
   const cost = await inTurns(HANDOFFS, {
     flock: () => handoff(pairs.flock),
     leasehold: () => handoff(pairs.leasehold),
     proper: () => handoff(proper),
+    watch: () => handoff(watch),
   })
-  for (const each of [...pairs.flock, ...pairs.leasehold, ...proper]) each.kill()
+  for (const each of [...pairs.flock, ...pairs.leasehold, ...proper, ...watch]) each.kill()
   detail("handoff by flock(2)", cost.flock, "ms")
   detail("handoff", cost.leasehold, "ms")
+  detail("a bare link, heard by fs.watch", cost.watch, "ms")
   detail("handoff by proper-lockfile, 50 ms retries", cost.proper, "ms")
   ratio("file-lock-handoff/flock", cost.leasehold / cost.flock, "<=", 3)
   ratio("file-lock-handoff-speed/proper-lockfile", cost.proper / cost.leasehold, ">=", 40)

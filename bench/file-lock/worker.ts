@@ -1,8 +1,9 @@
 /**
- * A process that takes and gives back one lock as lines on its standard input say: `worker.ts leasehold|proper-lockfile|idle
- * <directory>`. It prints when it asked, had or gave back the lock, on the clock that all processes of a machine share.
+ * A process that takes and gives back one lock as lines on its standard input say: `worker.ts
+ * leasehold|proper-lockfile|watch|idle <directory>`. It prints when it asked, had or gave back the lock, on the clock that all processes of a machine share.
  * `idle` only lives: it is what holds a flock that another program took for it.
  */
+import { linkSync, mkdirSync, watch, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { createInterface } from "node:readline"
@@ -32,8 +33,27 @@ function proper(): Taker {
   }
 }
 
+/** No lock: one is told of the other's `link` by `fs.watch`. What no lock on files can do without in Node. */
+function bareWatch(): Taker {
+  const source = join(directory, "bare")
+  writeFileSync(source, "", { flag: "a" })
+  return {
+    acquire: () =>
+      new Promise((resolve) => {
+        if (mkdirSync(join(directory, "bare-taken"), { recursive: true }) !== undefined) return resolve()
+        const watcher = watch(directory, (_, name) => {
+          if (name?.startsWith("bare-free") !== true) return
+          watcher.close()
+          resolve()
+        })
+      }),
+    release: async () => linkSync(source, join(directory, `bare-free-${process.hrtime.bigint()}`)),
+  }
+}
+
 const print = (what: string, at: bigint): void => console.log(`${what} ${at}`)
-const taker = kind === "leasehold" ? leasehold() : kind === "proper-lockfile" ? proper() : undefined
+const takers: Readonly<Record<string, () => Taker>> = { leasehold, "proper-lockfile": proper, watch: bareWatch }
+const taker = takers[kind]?.()
 
 async function obey(line: string): Promise<void> {
   if (line === "acquire") {
