@@ -11,6 +11,14 @@ const faults: CheckOptions = { crashes: 1, losses: 1, delays: 1, cancels: 1, rel
 
 /** Complete in CI, within two minutes each. */
 export const configurations: Readonly<Record<string, Configuration>> = {
+  calm: {
+    why: "two processes whom nothing befalls: nobody loses the key, and nobody is asked for it twice",
+    options: { commits: 1 },
+  },
+  alone: {
+    why: "one process with a long lease that leaves and comes back, with a loss and a stop: what it left behind is not its own",
+    options: { processes: 1, attempts: 2, ttl: "30 s", releases: 1, losses: 1, pauses: 1, until: 20_000 },
+  },
   together: {
     why: "two processes with a crash, a loss, late delivery, grant, cancel, and claims and commits of the head",
     options: { ...faults, commits: 1, together: 2, until: 9500 },
@@ -48,9 +56,35 @@ export const configurations: Readonly<Record<string, Configuration>> = {
       until: 12_000,
     },
   },
+  spaced: {
+    why: "the same with a commit that is late, and comes between two tries of its own",
+    options: { clock: "coarse", writeSpacing: 1000, commits: 1, delays: 1, until: 6000 },
+  },
+  unresolved: {
+    why: "an owner that leaves while what it last saved is still under way",
+    options: { commits: 1, delays: 1, commitWithin: 1000, until: 8000 },
+  },
+  clocks: {
+    why: "dates that differ by a second and clocks that drift, under the guard in use",
+    options: { ttl: "12 s", clockError: { dates: "1 s", drift: 0.025 }, pauses: 1, until: 16_000 },
+  },
+  deleted: {
+    why: "a lock's record that is deleted by hand, once whoever looks at it has seen its owner",
+    options: { releases: 1, deletions: 1 },
+  },
+  "deleted under a head": {
+    why: "a sandbox's record that is deleted by hand at any time, dates that differ, and a message that is late",
+    options: {
+      releases: 1,
+      deletions: 1,
+      delays: 1,
+      commits: 1,
+      together: 2,
+      until: 6000,
+      clockError: { dates: "1 s" },
+    },
+  },
 }
 
 /** What the least guard is looked for with: clocks as wrong as is assumed, and a process that is stopped. */
-export const guardOptions: CheckOptions = {
-  ...{ ttl: "12 s", clockError: { dates: "1 s", drift: 0.025 }, pauses: 1, until: 16_000 },
-}
+export const guardOptions: CheckOptions = configurations["clocks"]!.options

@@ -97,7 +97,7 @@ function first({ processes, attempts, rules, left }: CheckSettings): World {
 function ordersOf({ processes, rules }: CheckSettings): readonly (readonly number[])[] {
   const places = Array.from({ length: processes }, (_, index) => index)
   const alike = (index: number, other: number): boolean =>
-    rules.rates[index] === rules.rates[other] && rules.skews[index] === rules.skews[other]
+    [rules.rates, rules.skews, rules.ttls].every((each) => each[index] === each[other])
   return permutations(places).filter((order) => order.every((index, place) => alike(index, place)))
 }
 

@@ -17,11 +17,12 @@ export function momentsOf(world: World, rules: Rules): readonly number[] {
 
 /** By whichever of its clocks comes first. */
 function endsOf(process: Process, at: number, rate: number): readonly number[] {
-  const { lock, state } = process
+  const { lock, state, tenancy } = process
   if (state === "gone" || lock.phase.name !== "owning") return []
+  const begins = tenancy === undefined ? [] : [trueTime(process, tenancy.runsFrom, rate)]
   const { mono, boot } = deadlineOf(lock.phase.hold)
   const byBoot = at + (boot - nowOf(process, at, rate).boot) / rate
-  return [state === "suspended" ? byBoot : Math.min(byBoot, trueTime(process, mono, rate))]
+  return [...begins, state === "suspended" ? byBoot : Math.min(byBoot, trueTime(process, mono, rate))]
 }
 
 /** As the answers to each process tell it: dates may differ, and may be whole seconds. */

@@ -4,9 +4,21 @@
  */
 import type { Input } from "../../locks/protocol/state.ts"
 import { momentsOf } from "./moments.ts"
+import { operatorMoves } from "./operator.ts"
 import { answered, arrived, commit, leave, lockInput, newProcess, wake, wakesAt } from "./processes.ts"
 import { strangerMoves } from "./stranger.ts"
-import { type Left, type Mail, may, type Process, type Rules, without, withProcess, type World } from "./world.ts"
+import {
+  type Left,
+  type Mail,
+  may,
+  nowOf,
+  type Process,
+  type Rules,
+  runs,
+  without,
+  withProcess,
+  type World,
+} from "./world.ts"
 
 /** One thing that may happen, and all that may come of it. */
 export interface Move {
@@ -45,6 +57,7 @@ export function moves(world: World, rules: Rules, bounds: Bounds): readonly Move
       ...fates(world, process, index, rules),
     ]),
     ...strangerMoves(world, rules),
+    ...operatorMoves(world, rules),
     ...(next <= bounds.until ? [wait] : []),
   ]
 }
@@ -83,8 +96,9 @@ function users(world: World, process: Process, index: number, rules: Rules): rea
       what: `${id} no longer wants the key`,
       make: () => lockInput(without(world, "cancels"), index, { type: "cancel" }, rules),
     })
-  if (name !== "owning" || tenancy?.log === undefined || tenancy.head.job !== null) return all
-  if (tenancy.asked) all.push({ what: `${id} leaves, as it was asked to`, make: () => leave(world, index, rules) })
+  if (!isReady(world, process, index, rules)) return all
+  if (tenancy?.asked !== undefined)
+    all.push({ what: `${id} leaves, as it was asked to`, make: () => leave(world, index, rules) })
   else if (may(world, "releases"))
     all.push({ what: `${id} leaves`, make: () => leave(without(world, "releases"), index, rules) })
   return all
@@ -92,13 +106,18 @@ function users(world: World, process: Process, index: number, rules: Rules): rea
 
 /** An owner saves as soon as it may, as often as it wants to: what comes of it may take any time. */
 function saves(world: World, process: Process, index: number, rules: Rules): readonly Move[] {
-  const { id, lock, tenancy, state } = process
-  if (state !== "up" || lock.phase.name !== "owning" || tenancy?.log === undefined) return []
-  if (tenancy.head.job !== null || tenancy.commits === 0) return []
+  const { id, tenancy, state } = process
+  if (state !== "up" || tenancy?.commits === 0 || !isReady(world, process, index, rules)) return []
   return [{ what: `${id} saves`, make: () => commit(world, index, rules) }]
 }
 
 const unasked = { name: "", change: "" }
+
+/** Its work runs, and nothing of it is being saved. */
+function isReady(world: World, process: Process, index: number, rules: Rules): boolean {
+  const isOwner = process.lock.phase.name === "owning" && process.tenancy?.head.job === null
+  return isOwner && runs(process, nowOf(process, world.at, rules.rates[index]!))
+}
 
 const acquireOf = ({ budget, whenOwned, contention }: Rules): Input => ({
   ...{

@@ -1,6 +1,6 @@
 /** What a check can be told, checked, and what it leaves out, in words. */
 import { InvalidConfigError } from "../../locks/errors.ts"
-import { millis, oneOf, refuseUnknown } from "../../locks/options.ts"
+import { guardOf, millis, oneOf, refuseUnknown } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
 import type { Left, Rules } from "./world.ts"
 
@@ -18,6 +18,8 @@ export interface CheckOptions {
   readonly processes?: number
   /** Of all leases. Default 6 s. */
   readonly ttl?: Duration
+  /** Of the leases of all processes but the first. Default: the same. */
+  readonly otherTtl?: Duration
   /** What an owner subtracts from its lease; may be negative, in milliseconds. Default: the protocol's own. */
   readonly guard?: number
   /** Default: none. */
@@ -28,6 +30,8 @@ export interface CheckOptions {
   readonly writeSpacing?: Duration
   /** How often an owner saves; with 0 there is no head. Default 0. */
   readonly commits?: number
+  /** How long a commit is tried before its owner goes on without knowing its fate. Default 20 s. */
+  readonly commitWithin?: Duration
   /** How often each process wants the key. Default 1. */
   readonly attempts?: number
   /** A process is killed, and another starts in its place: at most so often. */
@@ -48,6 +52,8 @@ export interface CheckOptions {
   readonly releases?: number
   /** A stranger writes. */
   readonly strangers?: number
+  /** An operator deletes the record, when whoever may look at it has seen its owner. */
+  readonly deletions?: number
   /** What strangers do with what they don't know. Default `keep`. */
   readonly strangersWill?: "keep" | "drop"
   /** The most that may happen of all these together, in one run. Default: no bound but their own. */
@@ -70,9 +76,19 @@ export interface CheckSettings {
 }
 
 const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
-  ...{ processes: true, ttl: true, guard: true, clockError: true, clock: true, writeSpacing: true, commits: true },
+  ...{
+    processes: true,
+    ttl: true,
+    otherTtl: true,
+    guard: true,
+    clockError: true,
+    clock: true,
+    writeSpacing: true,
+    commits: true,
+  },
   ...{ attempts: true, crashes: true, losses: true, delays: true, duplicates: true, pauses: true, suspends: true },
-  ...{ cancels: true, releases: true, strangers: true, strangersWill: true, together: true, until: true, limit: true },
+  ...{ cancels: true, releases: true, strangers: true, strangersWill: true, deletions: true, together: true },
+  ...{ commitWithin: true, until: true, limit: true },
 }
 
 /** The checked options. Throws InvalidConfigError. */
@@ -84,16 +100,22 @@ export function settingsOf(options: CheckOptions): CheckSettings {
   refuseUnknown("clockError", clockError, { dates: true, drift: true })
   const processes = countOf("processes", options.processes ?? 2, 1, 3)
   const ttl = millis("ttl", length)
+  const otherTtl = millis("otherTtl", options.otherTtl ?? ttl)
   if (guard !== undefined && !Number.isFinite(guard)) throw bad(`guard is ${guard}`, "Give milliseconds")
   const drift = clockError.drift ?? 0
   if (!(drift >= 0 && drift < 1)) throw bad(`clockError.drift is ${drift}`, "Give a number from 0 to 1, such as 0.05")
   const dates = millis("clockError.dates", clockError.dates ?? 0)
   const left = leftOf(options)
+  const ttls = Array.from({ length: processes }, (_, index) => (index === 0 ? ttl : otherTtl))
+  const guards = ttls.map((each) => guard ?? guardOf(each, { sameClock: false }))
   const rules: Rules = {
     ...{
       ttl,
+      ttls,
       clock,
-      guard: guard ?? Math.max(2000, ttl / 10),
+      guard: guards[0]!,
+      guards,
+      ownGuard: guard === undefined,
       budget: 30_000,
       whenOwned: "request",
       contention: "fail",
@@ -102,6 +124,8 @@ export function settingsOf(options: CheckOptions): CheckSettings {
     skews: Array.from({ length: processes }, (_, index) => (index === 0 ? -dates / 2 : dates / 2)),
     spacing: millis("writeSpacing", options.writeSpacing ?? 0),
     commits: countOf("commits", options.commits ?? 0, 0, 9),
+    commitWithin: millis("commitWithin", options.commitWithin ?? "20 s"),
+    start: left,
     strangersKeep: strangersWill === "keep",
   }
   const until = millis("until", options.until ?? 2 * ttl)
@@ -111,7 +135,8 @@ export function settingsOf(options: CheckOptions): CheckSettings {
 }
 
 const kinds = [
-  ...(["crashes", "losses", "delays", "duplicates", "pauses", "suspends", "cancels", "releases", "strangers"] as const),
+  ...(["crashes", "losses", "delays", "duplicates", "pauses", "suspends", "cancels", "releases"] as const),
+  ...(["strangers", "deletions"] as const),
 ]
 
 function leftOf(options: CheckOptions): Left {
@@ -133,7 +158,7 @@ function leftOut(left: Left, { commits, clock, rates, skews }: Rules, until: num
     "faults and users' wishes while somebody is about to act: they come before or after",
     "moments at which nobody is due, no right ends and nothing is first seen to be over",
     "answers that arrive when nobody waits for them any more: they are dropped",
-    "records that are deleted by hand, and tokens that have to be raised for it",
+    ...(left.deletions === 0 ? [] : ["records that are deleted before all who look at them have seen their owner"]),
     ...(commits === 0 ? ["heads"] : ["content objects, and saving at any other time than as soon as it may be"]),
     ...(clock === "coarse" ? [] : ["dates that are rounded to whole seconds"]),
     ...(rates.every((rate) => rate === 1) ? ["clocks that go wrong"] : []),

@@ -1,3 +1,4 @@
+import { quietFor } from "../../actors/checkpoints/head-writes.ts"
 /**
  * What a process does with one input: a step of its reducers, and all that comes of it at once. A request may meet several
  * fates, so that one input may lead to several worlds.
@@ -13,7 +14,18 @@ import { requestDeadline } from "../../locks/options.ts"
 import { isHeld } from "../../locks/protocol/authority.ts"
 import { initialState, nextWake, step } from "../../locks/protocol/reducer.ts"
 import type { Command, Input, LockConfig, ProtocolEvent } from "../../locks/protocol/state.ts"
-import { acquired, acknowledged, asked, left as leftIs, stored } from "./laws.ts"
+import {
+  acquired,
+  acknowledged,
+  asked,
+  fenced,
+  left as leftIs,
+  losing,
+  raised,
+  stored,
+  through,
+  wrote,
+} from "./laws.ts"
 import { logOf, savedLog, serve, silence } from "./stores.ts"
 import {
   type Mail,
@@ -29,13 +41,14 @@ import {
   type World,
 } from "./world.ts"
 
-/** How long an owner may take for its claim, and for a commit, in milliseconds of its clock. */
-const headBudget = 20_000
+/** How long an owner may take for its claim, in milliseconds of its clock. */
+const claimWithin = 20_000
 
 /** A process that has done nothing yet. */
 export function newProcess(id: string, index: number, rules: Rules, at: number, attempts: number): Process {
   const config: LockConfig = {
-    ...{ key: "k", id, ttl: rules.ttl, guard: rules.guard, waiterTtl: 12_000, strangerTtl: 2 * rules.ttl },
+    ...{ key: "k", id, ttl: rules.ttls[index]!, guard: rules.guards[index]! },
+    ...{ waiterTtl: 12_000, strangerTtl: 2 * rules.ttl },
     ...{ clock: rules.clock, bootId: null, cheapReads: false, spacing: rules.spacing, watchEvery: 2000 },
     ...{ deletes: false, strict: false, address: null, host: null },
   }
@@ -82,7 +95,8 @@ function heardNothing(world: World, index: number, rules: Rules): readonly World
 function ignoring(world: World, index: number, of: Request["of"]): World {
   const mail = world.mail.flatMap((letter) => {
     if (letter.from !== index || letter.of !== of || !letter.awaited) return [letter]
-    return letter.command.type === "read" || letter.answer !== undefined ? [] : [{ ...letter, awaited: false }]
+    const isOver = letter.command.type === "read" || letter.answer !== undefined
+    return isOver ? [] : [{ ...letter, awaited: false }]
   })
   return { ...world, mail }
 }
@@ -92,6 +106,8 @@ export function lockInput(world: World, index: number, input: Input, rules: Rule
   const process = world.processes[index]!
   const { state, commands, events } = step(process.lock, input, nowOf(process, world.at, rules.rates[index]!))
   let worlds: readonly World[] = [withProcess(world, index, { lock: state, steps: process.steps + 1 })]
+  const { phase } = process.lock
+  if (state.phase.name === "idle" && "attempt" in phase) through(world, process, phase.attempt.nonce)
   for (const event of events) worlds = worlds.flatMap((next) => told(next, index, event, rules))
   for (const command of commands) worlds = worlds.flatMap((next) => lockCommand(next, index, command, rules))
   return worlds
@@ -100,11 +116,21 @@ export function lockInput(world: World, index: number, input: Input, rules: Rule
 function told(world: World, index: number, event: ProtocolEvent, rules: Rules): readonly World[] {
   const process = world.processes[index]!
   const { tenancy } = process
-  if (event.type === "Acquired") return begin(acquired(world, process, event.token), index, rules)
+  if (event.type === "Acquired") return begin(acquired(world, process, event.token, rules), index, rules)
+  if (event.type === "Lost") losing(world, process, rules)
   if (event.type === "Lost" && tenancy !== undefined) return headInput(world, index, { type: "lost" }, rules)
+  if (event.type === "Renewed" || event.type === "Recovered") return renewed(world, index, event.token, rules)
   if (event.type !== "ReleaseRequested") return [world]
-  asked(process)
-  return [tenancy === undefined ? world : withProcess(world, index, { tenancy: { ...tenancy, asked: true } })]
+  const waiter = asked(process, event.waiterId)
+  return [tenancy === undefined ? world : withProcess(world, index, { tenancy: { ...tenancy, asked: waiter } })]
+}
+
+/** A head may wait for its owner's token to be raised. */
+function renewed(world: World, index: number, token: number, rules: Rules): readonly World[] {
+  const waiting = world.processes[index]!.tenancy?.head.job?.waiting
+  if (waiting?.for !== "raise" || token <= waiting.above) return [world]
+  const answer: HeadInput = { type: "answer", request: waiting.request, answer: { kind: "raised", token } }
+  return headInput(raised(world, token), index, answer, rules)
 }
 
 /** A tenancy begins with its claim. */
@@ -112,23 +138,31 @@ function begin(world: World, index: number, rules: Rules): readonly World[] {
   const process = world.processes[index]!
   const { phase } = process.lock
   if (phase.name !== "owning" || rules.commits === 0) {
-    const blank = { log: [], commit: undefined, commits: 0, asked: false }
+    const blank = { log: [], runsFrom: 0, commit: undefined, commits: 0, asked: undefined }
     const head = initialHead(settingsOf(process, rules), 1, "")
     return [withProcess(world, index, { tenancy: { head, ...blank } })]
   }
   const { hold } = phase
+  const { mono } = nowOf(process, world.at, rules.rates[index]!)
+  const runsFrom = rules.start.deletions === 0 ? 0 : mono
   const head = initialHead(settingsOf(process, rules), hold.token, `${process.id}#n${process.steps}`)
-  const tenancy: Tenancy = { head, log: undefined, commit: undefined, commits: rules.commits, asked: false }
+  const blank = { log: undefined, runsFrom, commit: undefined, asked: undefined }
+  const tenancy: Tenancy = { head, ...blank, commits: rules.commits }
   const begun = withProcess(ignoring(world, index, "head"), index, { tenancy })
-  return wish(begun, index, { kind: "claim" }, rules)
+  return wish(begun, index, { kind: "claim" }, claimWithin, rules)
 }
 
 function settingsOf({ lock }: Process, rules: Rules): Parameters<typeof initialHead>[0] {
   const { phase } = lock
   const hold = phase.name === "owning" ? phase.hold : undefined
   return {
-    ...{ key: "k", type: "t", version: 1, leases: "s", ttlMs: rules.ttl, keep: 0, spacingMs: rules.spacing },
-    ...{ created: hold?.how === "created", began: 0, left: hold?.note, requestMs: requestDeadline(rules.ttl) },
+    ...{ key: "k", type: "t", version: 1, leases: "s", ttlMs: lock.config.ttl, keep: 0, spacingMs: rules.spacing },
+    ...{
+      created: hold?.how === "created",
+      began: lock.view?.record?.began ?? 0,
+      left: hold?.note,
+      requestMs: requestDeadline(lock.config.ttl),
+    },
   }
 }
 
@@ -137,10 +171,11 @@ export function wish(
   world: World,
   index: number,
   what: Extract<HeadInput, { type: "wish" }>["wish"],
+  within: number,
   rules: Rules,
 ): readonly World[] {
   const { mono } = nowOf(world.processes[index]!, world.at, rules.rates[index]!)
-  return headInput(world, index, { type: "wish", wish: what, until: mono + headBudget }, rules)
+  return headInput(world, index, { type: "wish", wish: what, until: mono + within }, rules)
 }
 
 /** One more commit. */
@@ -151,7 +186,7 @@ export function commit(world: World, index: number, rules: Rules): readonly Worl
   const changed = withProcess(world, index, {
     tenancy: { ...tenancy!, log, commit: name, commits: tenancy!.commits - 1 },
   })
-  return wish(changed, index, { kind: "commit", saved: savedLog(log) }, rules)
+  return wish(changed, index, { kind: "commit", saved: savedLog(log) }, rules.commitWithin, rules)
 }
 
 /** It leaves: nothing of it is under way. */
@@ -171,6 +206,7 @@ function headInput(world: World, index: number, input: HeadInput, rules: Rules):
   const { state, commands } = stepHead(tenancy.head, input, {
     ...{ at: now.mono, draw: now.draw, fresh: `${process.id}#h${steps}`, held: isHeld(process.lock, now) },
   })
+  fenced(world, process, state)
   let worlds: readonly World[] = [withProcess(world, index, { tenancy: { ...tenancy, head: state }, steps: steps + 1 })]
   for (const command of commands) worlds = worlds.flatMap((next) => headCommand(next, index, command, rules))
   return worlds
@@ -178,7 +214,7 @@ function headInput(world: World, index: number, input: HeadInput, rules: Rules):
 
 function headCommand(world: World, index: number, command: HeadCommand, rules: Rules): readonly World[] {
   if (command.type === "ended") return [ended(ignoring(world, index, "head"), index, command.outcome)]
-  if (command.type === "raise") throw new Error("a token had to be raised: nothing here deletes a record")
+  if (command.type === "raise") return lockInput(world, index, { type: "renew", tokenAbove: command.above }, rules)
   return send(ignoring(world, index, "head"), index, { of: "head", command }, rules)
 }
 
@@ -188,7 +224,8 @@ function ended(world: World, index: number, outcome: Outcome): World {
   const isDone = outcome.kind === "done"
   if (tenancy.log === undefined) {
     if (!isDone) return world
-    return withProcess(world, index, { tenancy: { ...tenancy, log: logOf(outcome.before) } })
+    const runsFrom = tenancy.runsFrom + quietFor(tenancy.head.settings, outcome.before)
+    return withProcess(world, index, { tenancy: { ...tenancy, runsFrom, log: logOf(outcome.before) } })
   }
   const { commit: name } = tenancy
   const settled = withProcess(world, index, { tenancy: { ...tenancy, commit: undefined } })
@@ -205,9 +242,9 @@ function send(world: World, index: number, request: Request, rules: Rules): read
   const silent = (from: World): World =>
     request.of === "head"
       ? from
-      : withProcess(from, index, { silence: from.at + requestDeadline(rules.ttl) / rules.rates[index]! })
+      : withProcess(from, index, { silence: from.at + requestDeadline(rules.ttls[index]!) / rules.rates[index]! })
   const posted = (from: World, awaited: boolean): World => {
-    const letter: Mail = { ...request, from: index, awaited }
+    const letter: Mail = { ...request, from: index, by: from.processes[index]!.id, awaited }
     return { ...from, mail: [...from.mail, letter] }
   }
   const arrive = (from: World): readonly [World, unknown] => arrived(from, index, request, rules)
@@ -226,9 +263,11 @@ function send(world: World, index: number, request: Request, rules: Rules): read
 }
 
 /** A request takes effect. */
-export function arrived(world: World, index: number, request: Request, rules: Rules): readonly [World, unknown] {
+export function arrived(world: World, index: number, request: Request | Mail, rules: Rules): readonly [World, unknown] {
   const [next, answer] = serve(world, request, rules.skews[index] ?? 0, rules)
-  if (request.of === "head" && next !== world) stored(world, next, index)
+  if (next === world) return [next, answer]
+  if (request.of === "head") stored(world, next, index, rules)
+  else wrote(world, next, "by" in request ? request.by : world.processes[index]!.id)
   return [next, answer]
 }
 

@@ -24,12 +24,13 @@ export function strangerMoves(world: World, rules: Rules): readonly Move[] {
   })
   const { ownerId = null, expiresAt = 0, waitingOwnerId = null } = record
   const lease = { ownerId: "s", expiresAt: seconds + rules.ttl / 1000 }
+  const until = world.at + rules.ttl + rules.guard
   const all: Move[] = []
   const isFree = ownerId === null || Number(expiresAt) + 1 < seconds
   const isReserved = waitingOwnerId !== null && waitingOwnerId !== "s"
-  if (isFree && !isReserved) all.push(move("takes the key", { ...lease, ...nobodyWaits }, world.at + rules.ttl))
+  if (isFree && !isReserved) all.push(move("takes the key", { ...lease, ...nobodyWaits }, until))
   if (ownerId === "s") {
-    all.push(move("renews", lease, world.at + rules.ttl), move("releases", { ownerId: null, expiresAt: 0 }, 0))
+    all.push(move("renews", lease, until), move("releases", { ownerId: null, expiresAt: 0 }, 0))
     if (isReserved) {
       const granted = { ownerId: waitingOwnerId, expiresAt: lease.expiresAt, ...nobodyWaits }
       all.push(move("hands the key over", granted, 0))

@@ -33,6 +33,8 @@ export interface Left {
   readonly releases: number
   /** A stranger, who knows four fields, writes. */
   readonly strangers: number
+  /** An operator deletes the record. */
+  readonly deletions: number
 }
 
 /** A request to the lease record or the head. */
@@ -42,7 +44,9 @@ export type Request =
 
 /** A request on its way, or its answer. */
 export type Mail = Request & {
+  /** The place of its sender, and who that was: by now another may stand there. */
   readonly from: number
+  readonly by: string
   /** What the store made of it; undefined while it is on its way there. */
   readonly answer?: unknown
   /** Its sender waits for it. */
@@ -54,11 +58,13 @@ export interface Tenancy {
   readonly head: HeadState
   /** What it has restored and committed; undefined until it may run. */
   readonly log: readonly string[] | undefined
+  /** It may run from then on, in its process's monotonic time: a record that was deleted may have had another owner. */
+  readonly runsFrom: number
   /** The commit under way. */
   readonly commit: string | undefined
   readonly commits: number
-  /** A waiter was told of. */
-  readonly asked: boolean
+  /** The waiter that it was told of. */
+  readonly asked: string | undefined
 }
 
 /** One process. */
@@ -98,8 +104,14 @@ export interface World {
 
 /** How processes and their clocks are made. */
 export interface Rules {
+  /** Of the first process, and of strangers. */
   readonly guard: number
   readonly ttl: number
+  /** Whether it is the protocol's own: another may leave no time to renew. */
+  readonly ownGuard: boolean
+  /** Of each process. */
+  readonly guards: readonly number[]
+  readonly ttls: readonly number[]
   /** How fast each process's clocks go. */
   readonly rates: readonly number[]
   /** How far the store's time in the answers to each process is off, in milliseconds. */
@@ -111,6 +123,10 @@ export interface Rules {
   /** Milliseconds; undefined: without limit. */
   readonly budget: number | undefined
   readonly commits: number
+  /** How long a commit is tried, in milliseconds of its owner's clock. */
+  readonly commitWithin: number
+  /** What could happen at first: what is left of it tells what did. */
+  readonly start: Left
   /** What strangers do with what they don't know. */
   readonly strangersKeep: boolean
 }
@@ -137,6 +153,17 @@ export const without = (world: World, what: keyof Left): World => ({
   ...world,
   left: { ...world.left, [what]: world.left[what] - 1, sum: world.left.sum - 1 },
 })
+
+/** Whether its work runs, if it holds the key: the head is claimed, and whoever may have owned it before is out. */
+export const runs = ({ tenancy }: Process, { mono }: Now): boolean =>
+  tenancy?.log !== undefined && mono >= tenancy.runsFrom
+
+/** Whether the record was ever deleted by hand. */
+export const wasDeleted = ({ left }: World, { start }: Rules): boolean => left.deletions < start.deletions
+
+/** What befalls processes: neither what their users wish nor what bounds it all. */
+export const misfortunes = ({ sum: _, cancels: _cancels, releases: _releases, ...left }: Left): number =>
+  Object.values(left).reduce((sum, count) => sum + count, 0)
 
 /** Whether it may still happen. */
 export const may = ({ left }: World, what: keyof Left): boolean => left.sum > 0 && left[what] > 0

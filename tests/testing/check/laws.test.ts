@@ -1,0 +1,67 @@
+// Pins what the laws of a search call broken, each by the least that breaks it.
+import { describe, expect, it } from "vitest"
+import { asked, Broken, losing, through, wrote } from "../../../src/testing/check/laws.ts"
+import { check } from "../../../src/testing/check/mod.ts"
+import { settingsOf } from "../../../src/testing/check/options.ts"
+import { newProcess } from "../../../src/testing/check/processes.ts"
+import type { Mail, World } from "../../../src/testing/check/world.ts"
+
+const { rules, left } = settingsOf({ pauses: 1, cancels: 1 })
+const process = newProcess("p", 0, rules, 0, 1)
+const none = { writes: 0, generation: "0" }
+const blank: World = {
+  ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left, born: 1 },
+  ...{ acknowledged: [], gone: [], topToken: 0, stranger: { until: 0 }, processes: [process] },
+}
+const holding = (record: object): World => ({
+  ...blank,
+  lease: { writes: 1, generation: "l@1", text: JSON.stringify(record) },
+})
+
+describe("a write that leaves another the owner", () => {
+  const before = holding({ ownerId: "q", expiresAt: 5 })
+
+  it("may mark its writer as waiting, and take over", () => {
+    wrote(before, holding({ ownerId: "q", expiresAt: 5, waitingOwnerId: "p" }), "p")
+    wrote(before, holding({ ownerId: "p", expiresAt: 9 }), "p")
+    wrote(before, holding({ ownerId: null, expiresAt: 0 }), "q")
+  })
+
+  it.each([
+    ["moves the end of its lease", { ownerId: "q", expiresAt: 6 }, "p changes when the lease of q ends"],
+    ["ends it", { ownerId: null, expiresAt: 0 }, "p ends the lease of q"],
+  ])("breaks a law where it %s", (_, after, message) => {
+    expect(() => wrote(before, holding(after), "p")).toThrow(new Broken(message))
+  })
+})
+
+describe("an attempt that is over", () => {
+  const put = (expected: string): Mail => ({
+    ...{ of: "lease", from: 0, by: "p", awaited: false },
+    command: { type: "put", id: 1, expected, body: `{"waiter":{"nonce":"p#1.n"}}` },
+  })
+
+  it("leaves no mark, and nothing that may still come there", () => {
+    through({ ...blank, mail: [put("l@9")] }, process, "p#1.n")
+    through({ ...blank, mail: [put("0")] }, process, "p#2.n")
+    expect(() => through({ ...blank, mail: [put("0")] }, process, "p#1.n")).toThrow("may still come there")
+    expect(() => through(holding({ waitingOwnerId: "p" }), process, "p#1.n")).toThrow("still waits for it")
+  })
+})
+
+it("a lease may be lost by what befell somebody, and not by a cancel", () => {
+  losing({ ...blank, left: { ...left, pauses: 0, sum: 1 } }, process, rules)
+  expect(() => losing({ ...blank, left: { ...left, cancels: 0, sum: 1 } }, process, rules)).toThrow(
+    "p loses the key though nothing befell anybody",
+  )
+})
+
+it("nobody is asked to leave who owns nothing", () => {
+  expect(() => asked(process, "q")).toThrow("p is asked to leave, and owns nothing")
+})
+
+it("a record that is deleted by hand sets no token back, and hides no owner from those who saw it", () => {
+  const result = check({ releases: 1, deletions: 1 })
+  expect(result).toMatchObject({ complete: true, broken: undefined })
+  expect(result.leftOut.some((line) => line.startsWith("records that are deleted"))).toBe(true)
+})
