@@ -1,7 +1,8 @@
 /**
  * `npm run mutants`: careless changes of the protocol and of what surrounds it, each made in a copy of the sources, where the
- * simulator, the checker or the random walks of the reducers must notice it. `--only TEXT` takes those whose name holds it;
- * `--jobs N` runs so many at once (default 2).
+ * simulator, the checker or, for a few, random walks must notice it. `--only TEXT` takes those whose name holds it;
+ * `--jobs N` runs so many at once (default 2). `--unhinted` leaves out the hints, so that each line names the first seed that
+ * kills: what hints are to be, once what a seed draws has changed.
  *
  * What killed the mutants then looks at the sources as they are: what finds something there as well proves nothing. The last
  * line is `mutants: <killed>/<total>`; the exit code is 1 where one of them lives, or where nothing was proved.
@@ -11,23 +12,28 @@ import process from "node:process"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 import { mutants } from "./mutants/list.ts"
-import type { Catch, Edit, Hunt, Mutant } from "./mutants/mutant.ts"
+import { type Catch, type Edit, type Hunt, isHint, type Mutant } from "./mutants/mutant.ts"
 import { makeTree } from "./mutants/tree.ts"
 
 /** What hunts in longer than this is no use. In milliseconds. */
 const patience = 120_000
 
 const { values: args } = parseArgs({
-  options: { only: { type: "string", default: "" }, jobs: { type: "string", default: "2" } },
+  options: {
+    only: { type: "string", default: "" },
+    jobs: { type: "string", default: "2" },
+    unhinted: { type: "boolean", default: false },
+  },
 })
 const jobs = Number(args.jobs)
 const chosen = mutants.filter(({ name }) => name.includes(args.only))
 const killers: Hunt[] = []
 await inTurns(chosen, async (mutant) => {
-  const tried = await hunted(mutant.name, mutant.edits, mutant.hunts)
+  const hunts = mutant.hunts.filter((hunt) => !(args.unhinted && isHint(hunt)))
+  const tried = await hunted(mutant.name, mutant.edits, hunts)
   tell(mutant, tried)
   const last = tried.at(-1)!
-  if (last.violation !== "") killers.push(upTo(mutant.hunts[tried.length - 1]!, last))
+  if (last.violation !== "") killers.push(upTo(hunts[tried.length - 1]!, last))
 })
 const innocent = await areInnocent()
 console.log(`mutants: ${killers.length}/${chosen.length}`)
@@ -70,7 +76,8 @@ function tell({ name }: Mutant, tried: readonly Catch[]): void {
 
 /** As far as the hunt had to go. */
 function upTo(hunt: Hunt, { count }: Catch): Hunt {
-  return hunt.by === "checker" ? hunt : { ...hunt, to: hunt.from + count - 1 }
+  if (hunt.by === "checker") return hunt
+  return hunt.by === "search" ? { ...hunt, limit: count } : { ...hunt, to: hunt.from + count - 1 }
 }
 
 /**

@@ -11,10 +11,7 @@ export const checkpointMutants: readonly Mutant[] = [
         replace: 'job.wish.kind === "claim" && (isLeft(state) || state.base!.head !== null))',
       },
     ],
-    hunts: [
-      { by: "checker", config: "together" },
-      { by: "heads", from: 1, to: 200 },
-    ],
+    hunts: [{ by: "checker", config: "together" }],
   },
   {
     name: "claim skipped while the granter's last head write is unresolved",
@@ -25,10 +22,7 @@ export const checkpointMutants: readonly Mutant[] = [
         replace: 'return phase === "owner" && (unresolved === null || job === null) ? base!.generation : undefined',
       },
     ],
-    hunts: [
-      { by: "heads", from: 38, to: 38 },
-      { by: "heads", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "unresolved" }],
   },
   {
     name: "checkpoint without token",
@@ -39,7 +33,7 @@ export const checkpointMutants: readonly Mutant[] = [
         replace: 'if (job.wish.kind === "claim" || seen.head?.nonce !== "") {',
       },
     ],
-    hunts: [{ by: "heads", from: 1, to: 200 }],
+    hunts: [{ by: "checker", config: "deleted under a head" }],
   },
   {
     name: "a claim under a token that isn't greater",
@@ -50,7 +44,7 @@ export const checkpointMutants: readonly Mutant[] = [
         replace: "return head !== null && head.token > Infinity ? raise",
       },
     ],
-    hunts: [{ by: "heads", from: 1, to: 200 }],
+    hunts: [{ by: "checker", config: "deleted under a head" }],
   },
   {
     name: "retry with a new opId",
@@ -66,7 +60,7 @@ export const checkpointMutants: readonly Mutant[] = [
         replace: "const opIds = sent.includes(head.opId) ? sent : [head.opId]",
       },
     ],
-    hunts: [{ by: "heads", from: 1, to: 200 }],
+    hunts: [{ by: "checker", config: "spaced" }],
   },
   {
     name: "a commit whose answer is lost counts as stored",
@@ -77,10 +71,7 @@ export const checkpointMutants: readonly Mutant[] = [
         replace: "      return end({ ...state, lastWriteAt: now.at }, done(state))",
       },
     ],
-    hunts: [
-      { by: "checker", config: "together" },
-      { by: "heads", from: 1, to: 200 },
-    ],
+    hunts: [{ by: "checker", config: "together" }],
   },
   {
     name: "content collected before its successor is acknowledged",

@@ -1,5 +1,4 @@
 /** The searches themselves, each until its first violation. They run what is beside them: in a mutant's tree, the mutant. */
-import fc from "fast-check"
 import type { RunDetails } from "fast-check"
 import { configurations } from "../../src/testing/check/configurations.ts"
 import { check } from "../../src/testing/check/mod.ts"
@@ -7,8 +6,6 @@ import { ledger, ledgerAfterwards, ledgerWorkload } from "../../src/testing/simu
 import { settingsOf } from "../../src/testing/simulate/options.ts"
 import { runOnce } from "../../src/testing/simulate/run.ts"
 import { planOf } from "../../src/testing/simulate/seed.ts"
-import { emptyTally, HeadWorld } from "../../tests/actors/checkpoints/head-model.ts"
-import { calm } from "../../tests/locks/protocol/calm.ts"
 import { crowd } from "../../tests/locks/protocol/crowd.ts"
 import { interleave } from "../../tests/locks/protocol/interleaver.ts"
 import { directoryRun } from "./directory.ts"
@@ -29,14 +26,12 @@ async function search(by: Hunt): Promise<Found> {
       return throughSeeds(by, (seed) => simulated(seed, by))
     case "checker":
       return searched(by.config)
+    case "search":
+      return searchedNearby(by)
     case "walk":
       return throughSeeds(by, (seed) => violationOf(interleave(20, seed, {})))
-    case "calm":
-      return throughSeeds(by, (seed) => violationOf(calm(20, seed)))
     case "crowd":
       return throughSeeds(by, crowd)
-    case "heads":
-      return throughSeeds(by, (seed) => violationOf(heads(seed)))
     case "directory":
       return throughSeeds(by, directoryRun)
   }
@@ -60,8 +55,17 @@ function searched(config: string): Found {
   return { count: states, unit: "states", violation: broken }
 }
 
+/** That it isn't complete is no wonder: it shows nothing but what it finds. */
+function searchedNearby({ options, limit }: Extract<Hunt, { by: "search" }>): Found {
+  const { states, broken = "" } = check({ ...options, limit })
+  return { count: states, unit: "states", violation: broken }
+}
+
 /** Once each: that a seed gives the same run twice is for `npm run sim` to see. */
-async function simulated(seed: number, { faults, ttl }: Extract<Hunt, { by: "sim" }>): Promise<string | undefined> {
+async function simulated(
+  seed: number,
+  { faults, ttl, store }: Extract<Hunt, { by: "sim" }>,
+): Promise<string | undefined> {
   const settings = settingsOf({
     sandbox: ledger,
     workload: ledgerWorkload,
@@ -70,6 +74,7 @@ async function simulated(seed: number, { faults, ttl }: Extract<Hunt, { by: "sim
     duration: "2 min",
     shrinkFor: 0,
     ...(faults !== undefined && { faults }),
+    ...(store !== undefined && { store }),
     ...(ttl !== undefined && { manager: { ttl } }),
   })
   const { violations } = await runOnce(planOf(seed, settings), settings)
@@ -79,13 +84,3 @@ async function simulated(seed: number, { faults, ttl }: Extract<Hunt, { by: "sim
 
 const violationOf = <A>({ failed, errorInstance }: RunDetails<A>): string | undefined =>
   failed ? String((errorInstance as Error | undefined)?.message) : undefined
-
-function heads(seed: number): RunDetails<[number[], boolean]> {
-  const choices = fc.array(fc.nat({ max: 2 ** 20 }), { minLength: 20, maxLength: 120 })
-  const holds = fc.property(choices, fc.boolean(), (steps, grants) => {
-    const world = new HeadWorld(emptyTally(), { grants })
-    for (const choice of steps) world.choose(choice)
-    world.finish()
-  })
-  return fc.check(holds, { numRuns: 100, seed, endOnFailure: true })
-}

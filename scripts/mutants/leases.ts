@@ -14,7 +14,7 @@ export const leaseMutants: readonly Mutant[] = [
           "  const untimed = draft.config.clock",
       },
     ],
-    hunts: [{ by: "calm", from: 1, to: 20 }],
+    hunts: [{ by: "checker", config: "calm" }],
   },
   {
     name: "one opId for both sides",
@@ -25,7 +25,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "{ opId: config.id, at }",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [{ by: "checker", config: "calm" }],
   },
   {
     name: "answers to requests that were given up on are believed",
@@ -47,10 +47,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: 'return nonce === "" ? "dead" : "mine"',
       },
     ],
-    hunts: [
-      { by: "walk", from: 20, to: 20 },
-      { by: "walk", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "alone" }],
   },
   {
     name: "a stranger's half believed",
@@ -62,8 +59,11 @@ export const leaseMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "walk", from: 27, to: 27 },
-      { by: "walk", from: 1, to: 400 },
+      {
+        by: "search",
+        options: { strangers: 1, pauses: 1, together: 2, until: "15 s" },
+        limit: 20_000,
+      },
     ],
   },
   {
@@ -79,7 +79,7 @@ export const leaseMutants: readonly Mutant[] = [
           "  const body = { ...longer, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [{ by: "checker", config: "calm" }],
   },
   {
     name: "a waiter's write hides the owner's expiry",
@@ -91,10 +91,7 @@ export const leaseMutants: readonly Mutant[] = [
           "const body = { ...record.body, expiresAt: 0, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
       },
     ],
-    hunts: [
-      { by: "walk", from: 337, to: 337 },
-      { by: "walk", from: 1, to: 800 },
-    ],
+    hunts: [{ by: "checker", config: "calm" }],
   },
   {
     name: "a cancel that ends before its mark is resolved",
@@ -105,10 +102,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "if (mayLand(draft) && draft.now.draw > 1) return next",
       },
     ],
-    hunts: [
-      { by: "walk", from: 33, to: 33 },
-      { by: "walk", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "together" }],
   },
   {
     name: "acting again after a grant was sent",
@@ -121,10 +115,7 @@ export const leaseMutants: readonly Mutant[] = [
           '    case "stripped":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n',
       },
     ],
-    hunts: [
-      { by: "checker", config: "together" },
-      { by: "walk", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "together" }],
   },
   {
     name: "release whoever owns the key by now",
@@ -137,10 +128,7 @@ export const leaseMutants: readonly Mutant[] = [
           '    case "free":\n    case "dead":\n      return finish(draft, phase, fate(phase))',
       },
     ],
-    hunts: [
-      { by: "walk", from: 724, to: 724 },
-      { by: "walk", from: 1, to: 1000 },
-    ],
+    hunts: [{ by: "search", options: { losses: 1, pauses: 1, together: 2, until: "8 s" }, limit: 60_000 }],
   },
   {
     name: "renewal that stops in handingOff",
@@ -151,7 +139,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "if (hold.expiring || hold.signalled.length > 0) return undefined\n",
       },
     ],
-    hunts: [{ by: "calm", from: 1, to: 20 }],
+    hunts: [{ by: "checker", config: "calm" }],
   },
   {
     name: "a waiter is asked for again at every look",
@@ -162,7 +150,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "const signalled = [waiter.name].slice(REMEMBERED_WAITERS)",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [{ by: "checker", config: "calm" }],
   },
   {
     name: "a token from the record alone, which a deletion sets back",
@@ -173,10 +161,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "isToken(stale) ? stale + 1 : 0, Math.floor(pen.at / 1e15))",
       },
     ],
-    hunts: [
-      { by: "walk", from: 14, to: 14 },
-      { by: "walk", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "deleted" }],
   },
   {
     name: "a token that doesn't grow at a change of owner",
@@ -187,10 +172,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "return Math.max(draft.topToken, isToken(stale) ? stale : 0",
       },
     ],
-    hunts: [
-      { by: "checker", config: "together" },
-      { by: "walk", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "together" }],
   },
   {
     name: "waiters that write as early as owners",

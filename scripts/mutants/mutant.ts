@@ -1,6 +1,8 @@
 /** What a mutant is, and how one is looked for: plain data. */
 import type { Duration } from "../../src/runtime/duration.ts"
+import type { CheckOptions } from "../../src/testing/check/mod.ts"
 import type { FaultKind } from "../../src/testing/simulate/mod.ts"
+import type { StoreProfileName } from "../../src/testing/simulated-store/profile.ts"
 
 /** One careless change of the sources. */
 export interface Mutant {
@@ -29,20 +31,23 @@ export type Hunt =
       readonly to: number
       /** Only these kinds of faults. */
       readonly faults?: readonly FaultKind[]
+      /** Only this kind of store. */
+      readonly store?: StoreProfileName
       readonly ttl?: Duration
     }
   /** A complete search, by the name of its configuration in `npm run checker`. */
   | { readonly by: "checker"; readonly config: string }
+  /** A search that is too large to be made to the end: nearest first, as far as so many worlds. */
+  | { readonly by: "search"; readonly options: CheckOptions; readonly limit: number }
   /** Random walks of the lease reducer in a world of faults (tests/locks/protocol), twenty to a seed. */
   | { readonly by: "walk"; readonly from: number; readonly to: number }
-  /** The same in a world without faults, in which nobody may lose a lease. */
-  | { readonly by: "calm"; readonly from: number; readonly to: number }
   /** An owner at work and a crowd of impatient waiters, on a store that takes one write a second; one to a seed. */
   | { readonly by: "crowd"; readonly from: number; readonly to: number }
-  /** Random walks of the head reducer (tests/actors/checkpoints), a hundred to a seed. */
-  | { readonly by: "heads"; readonly from: number; readonly to: number }
   /** Interleavings of the file store's operations on one directory, one to a seed. */
   | { readonly by: "directory"; readonly from: number; readonly to: number }
+
+/** A seed that once found something: it saves a search, and may find nothing any more. */
+export const isHint = (hunt: Hunt): boolean => "from" in hunt && hunt.from === hunt.to
 
 /** What came of a hunt. */
 export interface Catch {

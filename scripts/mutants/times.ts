@@ -16,7 +16,7 @@ export const timeMutants: readonly Mutant[] = [
         replace: "return !diverged(state.sense, now) && now.wall < (state.view?.record?.expiresAt ?? 0)",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [{ by: "sim", from: 1, to: 20, ttl: "6 s" }],
   },
   {
     name: "only the owner monotonic: others judge its expiry by their wall clocks",
@@ -27,7 +27,7 @@ export const timeMutants: readonly Mutant[] = [
         replace: "  return now.wall > half.expiresAt + SLACK\n",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [{ by: "sim", from: 1, to: 20, ttl: "6 s" }],
   },
   {
     name: "lease counted from the answer",
@@ -43,11 +43,7 @@ export const timeMutants: readonly Mutant[] = [
         replace: "lease(plus(draft.now, sent.life",
       },
     ],
-    hunts: [
-      { by: "checker", config: "stopped" },
-      { by: "walk", from: 8, to: 8 },
-      { by: "walk", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "stopped" }],
   },
   {
     name: "granted owner counted from the receipt",
@@ -59,8 +55,11 @@ export const timeMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "walk", from: 2785, to: 2785 },
-      { by: "walk", from: 1, to: 1000 },
+      {
+        by: "search",
+        options: { ttl: "20 s", delays: 1, pauses: 1, together: 2, attempts: 2, until: "18.5 s" },
+        limit: 100_000,
+      },
     ],
   },
   {
@@ -73,8 +72,11 @@ export const timeMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "walk", from: 873, to: 873 },
-      { by: "walk", from: 1, to: 1500 },
+      {
+        by: "search",
+        options: { ttl: "30 s", otherTtl: "6 s", losses: 1, pauses: 1, together: 2, attempts: 2, until: "13 s" },
+        limit: 30_000,
+      },
     ],
   },
   {
@@ -87,8 +89,11 @@ export const timeMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "walk", from: 1268, to: 1268 },
-      { by: "walk", from: 1, to: 1500 },
+      {
+        by: "search",
+        options: { ttl: "24 s", clock: "none", delays: 1, pauses: 1, together: 2, until: "25 s" },
+        limit: 20_000,
+      },
     ],
   },
   {
@@ -105,10 +110,7 @@ export const timeMutants: readonly Mutant[] = [
         replace: "(now.mono - sense.last.mono)) > DIVERGENCE * 1e9",
       },
     ],
-    hunts: [
-      { by: "checker", config: "stopped" },
-      { by: "walk", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "stopped" }],
   },
   {
     name: "guard below the clock error",
@@ -119,18 +121,12 @@ export const timeMutants: readonly Mutant[] = [
         replace: "can.sameClock ? Math.max(50, ttl / 10) : LEAST_GUARD / 100",
       },
     ],
-    hunts: [
-      { by: "walk", from: 356, to: 356 },
-      { by: "walk", from: 1, to: 800 },
-    ],
+    hunts: [{ by: "checker", config: "clocks" }],
   },
   {
     name: "an owner's lease is over as soon as its time is, without the second for rounded dates",
     edits: [{ file: "src/locks/protocol/over.ts", find: "const SLACK = 1000", replace: "const SLACK = -1500" }],
-    hunts: [
-      { by: "walk", from: 76, to: 76 },
-      { by: "walk", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "clocks" }],
   },
   {
     name: "a vanished record taken as free",
@@ -141,10 +137,7 @@ export const timeMutants: readonly Mutant[] = [
         replace: "undefined) ? poll(draft)",
       },
     ],
-    hunts: [
-      { by: "walk", from: 156, to: 156 },
-      { by: "walk", from: 1, to: 800 },
-    ],
+    hunts: [{ by: "checker", config: "deleted" }],
   },
   {
     name: "observation of the generation instead of the owner",
@@ -166,9 +159,6 @@ export const timeMutants: readonly Mutant[] = [
         replace: "return now.mono >= 0 || past(deadlineOf(state.phase.hold), now) || diverged(state.sense, now)",
       },
     ],
-    hunts: [
-      { by: "checker", config: "stopped" },
-      { by: "walk", from: 1, to: 400 },
-    ],
+    hunts: [{ by: "checker", config: "stopped" }],
   },
 ]
