@@ -168,7 +168,7 @@ export class Registry {
       type: definition.name,
       version: parts.version,
       ttlMs: ttl,
-      claimsGranted: store !== undefined && !hasOneClock(store),
+      claimsGranted: store !== undefined && !tokensOnlyGrow(store),
     })
     return new SavedState({ lockKey, keeper, codec, lease, clock, checkpointWithin, claimWithin: restoreWithin })
   }
@@ -252,6 +252,9 @@ const commandedChart = (): Pick<Surroundings, "chart" | "shells"> => {
   return { chart, shells }
 }
 
-/** Whether the tokens of all processes follow one clock: not where each writes a time of its own, or of its machine's boot. */
-const hasOneClock = ({ capabilities: { clock, bootId } }: LeaseStore): boolean =>
-  clock !== "none" && bootId === undefined
+/**
+ * Whether a token is never lower than one before, also once the record was deleted by hand: only where all processes read
+ * one exact clock. Elsewhere they know the time by answers, each a request's length and a rounding behind.
+ */
+const tokensOnlyGrow = ({ capabilities: { clock, sameClock, bootId } }: LeaseStore): boolean =>
+  clock === "exact" && sameClock && bootId === undefined

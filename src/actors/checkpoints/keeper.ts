@@ -53,7 +53,7 @@ export interface KeeperOptions {
   /** Takes over heads that were written under leases of another store. */
   readonly adoptHeads?: boolean | undefined
   /**
-   * Claims after every grant, so that each owner's token is in the head: where tokens don't follow one clock, nothing else
+   * Claims after every grant, so that each owner's token is in the head: where processes don't read one clock, nothing else
    * would know the last one should the lease record be deleted by hand.
    */
   readonly claimsGranted?: boolean | undefined

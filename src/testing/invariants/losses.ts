@@ -16,7 +16,7 @@ class Faults {
     if (fault !== "clock") this.#last.set(worker, at)
   }
 
-  /** Whether something has befallen this worker, or everybody, lately. */
+  /** Whether something has befallen this worker, or everybody, that may explain what happened then. */
   explain(worker: string, at: number): boolean {
     return Math.max(this.#last.get(worker) ?? -Infinity, this.#last.get(null) ?? -Infinity) > at - aftermathMs
   }
@@ -89,7 +89,7 @@ export const noOrphans: Invariant = {
     const workers = new Map<string, string>()
     const judge = ({ write: { lease, name }, until }: Term, at: number): void => {
       const worker = lease.ownerId === null ? undefined : workers.get(lease.ownerId)
-      if (worker === undefined || until >= at || faults.explain(worker, at)) return
+      if (worker === undefined || until >= at || faults.explain(worker, until)) return
       const late = Math.round(at - until)
       found({
         workers: [worker],

@@ -26,6 +26,11 @@ describe("no orphaned lease", () => {
     expect(told(noOrphans, ...owned, fault(9, "a", "crash"), lease(40_000, "b", "b.1", 70_000))).toEqual([])
   })
 
+  it("is content with one that ran out for a fault, however late somebody comes by", () => {
+    const owned = [acquired(0, "a", 1), lease(0, "a", "a.1", 30_000), fault(10_000, null, "outage")] as const
+    expect(told(noOrphans, ...owned, lease(400_000, "b", "b.1", 430_000))).toEqual([])
+  })
+
   it("says nothing of a store without a clock, in whose records each process writes a time of its own", () => {
     const answer = { kind: "answer", at: 0, worker: "a", id: 1, outcome: "applied", ms: 1 } as const
     const owned = [answer, acquired(0, "a", 1), lease(0, "a", "a.1", 30_000)]

@@ -1,20 +1,11 @@
 /** Fleets on a store whose time is that of a boot: machines with clocks of their own, and reboots, by scripts. */
-import type { LockLine, TraceLine, WorkLine, Workload } from "leasehold/testing"
+import type { LockLine, TraceLine, WorkLine } from "leasehold/testing"
 import { describe, expect, it } from "vitest"
-import { run } from "./scripted.ts"
+import { inTurns, run } from "./scripted.ts"
 
 const isAcquired = (line: TraceLine): line is LockLine => line.kind === "lock" && line.type === "Acquired"
 const restored = (lines: readonly TraceLine[]): readonly WorkLine[] =>
   lines.filter((line): line is WorkLine => line.kind === "work" && line.work === "restore" && line.edge === "began")
-
-type Count = { n: number }
-
-/** Each of the workers has its turn, a minute long; the second changes nothing. */
-const inTurns: Workload<Count, Count> = async (world) => {
-  const turn = Math.min(2, Math.floor(world.now() / 60_000))
-  const worker = world.workers.find(({ name }) => name === "abc"[turn])
-  await worker?.use((state) => (turn === 1 ? 0 : ++state.n), { contention: "retry", durable: true })
-}
 
 describe("a fleet on a store whose time is that of a boot", () => {
   it("hands over from machine to machine, whose clocks know nothing of each other", async () => {

@@ -17,6 +17,13 @@ const counter = defineSandbox({
   checkpoint: ({ n }) => ({ n }),
 })
 
+/** Each of the workers has its turn, a minute long; the second changes nothing. */
+export const inTurns: Workload<Count, Count> = async (world) => {
+  const turn = Math.min(2, Math.floor(world.now() / 60_000))
+  const worker = world.workers.find(({ name }) => name === "abc"[turn])
+  await worker?.use((state) => (turn === 1 ? 0 : ++state.n), { contention: "retry", durable: true })
+}
+
 /** What a script is run on. */
 interface Run {
   readonly script: readonly TimedFault[]
