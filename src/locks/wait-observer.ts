@@ -103,6 +103,7 @@ export class LockWaitEvents implements LockWaitObserver {
   readonly events$: Observable<LockWaitEvent>
   readonly #hub: Hub<LockWaitEvent>
 
+  /** Nobody has subscribed yet. An unknown duration of `progressEvery` is refused by the call that it is given to. */
   constructor(options: LockWaitEventsOptions = {}) {
     this.progressEvery = options.progressEvery ?? "1 s"
     this.#hub = new Hub(options.onError)
