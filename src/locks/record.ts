@@ -59,6 +59,8 @@ export interface WaiterHalf {
   readonly bootId: string | null
   /** The process that waits, likewise. */
   readonly host?: HostHalf
+  /** Of the state that it can read, for whoever grants it the key; absent where it said none. */
+  readonly stateVersion?: number
 }
 
 /** Who ended the last ownership and how. An unknown `how` means "ended, manner unknown". */
@@ -237,7 +239,9 @@ function ownerHalf(key: string, body: Record<string, unknown>, ownerId: string |
 function waiterHalf(key: string, body: Record<string, unknown>, waiterId: string | null): WaiterHalf | undefined {
   const half = body["waiter"]
   if (waiterId === null || !counts(half, waiterId, body["waiterExpiresAt"])) return undefined
-  if (!isText(half["nonce"]) || !isText(half["opId"])) corrupt(key, "its waiter half has wrong types")
+  const { nonce, opId, stateVersion } = half
+  const described = stateVersion === undefined || isTime(stateVersion)
+  if (!isText(nonce) || !isText(opId) || !described) corrupt(key, "its waiter half has wrong types")
   const accepts = Array.isArray(half["accepts"]) ? half["accepts"] : []
   return { ...half, accepts } as unknown as WaiterHalf
 }

@@ -72,6 +72,7 @@ export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pe
     opId: pen.opId,
     bootId,
     ...(host !== null && { host }),
+    ...(attempt.stateVersion !== null && { stateVersion: attempt.stateVersion }),
   }
   const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }
   return finish(draft, body, pen, waiterTtl)
@@ -177,7 +178,7 @@ function granted(draft: Draft, record: LeaseRecord, pen: Pen, ended: object): Wr
     nonce: waiter.nonce,
     opId: pen.opId,
     address: null,
-    stateVersion: null,
+    stateVersion: waiter.stateVersion ?? null,
     process: null,
     host: hostOf(draft, waiter),
     ...(draft.config.host !== null && { since: toSeconds(pen.at) }),

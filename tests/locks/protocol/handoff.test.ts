@@ -24,6 +24,21 @@ function grantUnheard(): ReturnType<typeof asking> {
 }
 
 describe("rule 10: the request", () => {
+  it("says in its grant which version the waiter can read, so that older code refuses before it waits", () => {
+    const world = new World()
+    const a = world.owner("a", {}, { stateVersion: 1 })
+    world.waiter("b", {}, { stateVersion: 2 })
+    world.until(() => a.count("ReleaseRequested") > 0)
+    world.send(a, { type: "release" })
+    world.until(() => a.phase === "idle")
+    expect(JSON.parse(world.store.text!)).toMatchObject({ ownerId: "b", owner: { stateVersion: 2 } })
+    const old = world.process("c")
+    world.send(old, acquire({ stateVersion: 1 }))
+    world.until(() => old.phase === "idle")
+    expect(old.error).toMatchObject({ _tag: "CheckpointVersionError" })
+    expect(JSON.parse(world.store.text!)).toMatchObject({ waitingOwnerId: null })
+  })
+
   it("is raised exactly once for a waiter, however long it waits and however often it refreshes", () => {
     const { world, a } = asking()
     expect(a.last("ReleaseRequested")).toMatchObject({ waiterId: "b", token: a.token! })
