@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { constants } from "node:os"
 import process from "node:process"
 import type { Duplex } from "node:stream"
+import { processes } from "../../runtime/processes.ts"
 import { FOREGROUND, GATE } from "./scripts.ts"
 
 /** How a command ended. */
@@ -84,9 +85,9 @@ function signalOf(code: number): NodeJS.Signals | undefined {
   return all.find(([, number]) => number === code - 128)?.[0]
 }
 
-/** Whether a process group has a member that can be sent a signal. */
+/** Whether a process group has a member that lives: what only waits for its parent to look does nothing any more. */
 export function groupIsThere(group: number): boolean {
-  return signalGroup(group, 0)
+  return signalGroup(group, 0) && processes.groupLives(group)
 }
 
 /** False where there is none any more. */

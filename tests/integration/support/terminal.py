@@ -6,6 +6,7 @@ program ended: "code N" or "signal N". Node and Deno can't make terminals.
 import fcntl
 import os
 import pty
+import signal
 import struct
 import sys
 import termios
@@ -13,6 +14,9 @@ import termios
 text, typed, program = sys.argv[1].encode(), sys.argv[2].encode().decode("unicode_escape").encode(), sys.argv[3:]
 child, terminal = pty.fork()
 if child == 0:
+    # What a shell starts in the background ignores these, and so would all that comes of it.
+    for each in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(each, signal.SIG_DFL)
     os.execvp(program[0], program)
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
 shown = b""
