@@ -98,7 +98,9 @@ describe.each(stores)("a call that is cancelled on %s", (_, ttl, start) => {
     expect(outcomes.map(({ error, after }) => ({ error, after }))).toEqual(
       expected.map(({ error, after }) => ({ error, after })),
     )
-    // Known by its answer before the call is told; where there is none, the rest goes on behind it.
+    // Known by its answer before the call is told; where there is none, the rest goes on behind it. So it may where a store
+    // takes one write a second, of which owners have the first.
+    if (place.store.capabilities.writeSpacing > 0) return
     expect(outcomes.filter(isAnswered).map(({ atOnce }) => atOnce)).toEqual(
       expected.filter(isAnswered).map(({ atOnce }) => atOnce),
     )
