@@ -186,7 +186,7 @@ function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
     const fault = drawFault(draw.pick(on), draw, bounds)
     faults.push({ at, ...fault, ...(draw.chance(1 / 3) && { on: draw.pick(moments) }) })
   }
-  for (let accidents = draw.int(0, 3); accidents > 0; accidents--) faults.push(...drawAccident(draw, bounds))
+  for (let accidents = draw.int(0, 4); accidents > 0; accidents--) faults.push(...drawAccident(draw, bounds))
   return faults.filter(({ at }) => at < bounds.duration).sort((a, b) => a.at - b.at)
 }
 
@@ -216,10 +216,13 @@ function drawAccident(draw: Draw, { workers, keys, duration, kinds, ttl }: Fault
       ...{ kind: "failingHook", worker, hook: "restore" },
       at: at + later,
     })),
-    [0, 20_000, 40_000].map((later) => ({
-      ...{ kind: "pause", worker, ms: draw.int(13_000, 18_000), on: "Waiting" },
-      at: at + later,
-    })),
+    [
+      ...workers.map((name): TimedFault => ({ at, kind: "slowHook", worker: name, hook: "use", ms: 30_000 })),
+      ...[0, 20_000, 40_000].map((later): TimedFault => ({
+        ...{ kind: "pause", worker, ms: draw.int(13_000, 18_000), on: "Waiting" },
+        at: at + later,
+      })),
+    ],
     [
       ...[0, 15_000, 30_000].flatMap((later): TimedFault[] => [
         { at: at + later, kind: "loseRequest", worker, op: "put", area: "leases", on: "checkpointing" },
