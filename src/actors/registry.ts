@@ -1,8 +1,8 @@
-import { countEvent, type Counting, noCounts } from "../locks/counts.ts"
 /**
  * The sandboxes of one manager, one shell a key: begins them, lets calls join one that is on its way, and keeps a key
  * taken until nothing of its sandbox runs any more. Whether new ones are taken in is the manager's to say.
  */
+import { countEvent, type Counting, noCounts } from "../locks/counts.ts"
 import {
   LockCancelledError,
   LockContentionError,

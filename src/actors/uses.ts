@@ -1,9 +1,9 @@
-import { standing } from "../locks/lease-standing.ts"
-import { orAbort, quiet } from "../runtime/races.ts"
 /**
  * One use of a running sandbox: its turn, its answer only under a lease that stood to the end, and, where that is asked
  * for, only once its effect is stored.
  */
+import { standing } from "../locks/lease-standing.ts"
+import { orAbort, quiet } from "../runtime/races.ts"
 import { notDurable } from "./problems.ts"
 import type { HookContext } from "./sandbox.ts"
 import type { Tenancy } from "./tenancy.ts"

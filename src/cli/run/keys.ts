@@ -1,9 +1,9 @@
-import type { AcquireOptions, Lease } from "../../locks/lock.ts"
-import type { StoreLock } from "../../locks/store-lock.ts"
 /**
  * The keys of a run: taken one after the other in one order, whoever asks (that of UTF-16 code units), so that no two runs
  * wait for each other; all of them within one budget, or none.
  */
+import type { AcquireOptions, Lease } from "../../locks/lock.ts"
+import type { StoreLock } from "../../locks/store-lock.ts"
 import type { Clock } from "../../runtime/clock.ts"
 
 /** Each once, in order. */

@@ -1,9 +1,9 @@
-import { constants } from "node:os"
 /**
  * `leasehold run <key>… -- <command>`: the command runs while the keys are owned, and no longer. It stands behind its gate
  * while the keys are waited for, and is let in once its process group is named in their records: from then on nobody on this
  * machine takes them over while the group lives, and a guardian sees to it that it ends with the lease.
  */
+import { constants } from "node:os"
 import { LockCancelledError, type LockError, StoreMisconfiguredError } from "../../locks/errors.ts"
 import { thisProcess } from "../../locks/incarnation.ts"
 import type { Lease } from "../../locks/lock.ts"

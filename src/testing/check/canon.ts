@@ -1,10 +1,10 @@
-import type { LockState } from "../../locks/protocol/state.ts"
 /**
  * What two worlds differ in that matters: names are made up anew in the order in which they appear, and processes that are
  * alike may stand in any order. A hash of it stands for the world.
  *
  * Worlds share most of their parts, so each part is turned into text once.
  */
+import type { LockState } from "../../locks/protocol/state.ts"
 import { sha256 } from "../../runtime/hash.ts"
 import type { Mail, Process, World } from "./world.ts"
 

@@ -1,8 +1,8 @@
-import { quietFor } from "../../actors/checkpoints/head-writes.ts"
 /**
  * What a process does with one input: a step of its reducers, and all that comes of it at once. A request may meet several
  * fates, so that one input may lead to several worlds.
  */
+import { quietFor } from "../../actors/checkpoints/head-writes.ts"
 import type {
   Answer,
   Command as HeadCommand,

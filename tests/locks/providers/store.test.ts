@@ -1,8 +1,9 @@
 // What a provider over a store adds: other processes, leases that are lost, and the counters of both.
-import { type LeaseStore, LockLostError, memoryStore, noLockProvider, storeLockProvider } from "leasehold"
+import { LockLostError, memoryStore, noLockProvider, storeLockProvider } from "leasehold"
 import { describe, expect, it } from "vitest"
 import { VirtualHost } from "../../../src/runtime/virtual-host.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { storeWith } from "../../support/lock-world.ts"
 
 const sleep = (clock: VirtualTime | VirtualHost, ms: number): Promise<void> =>
   new Promise((resolve) => void clock.after(ms, resolve))
@@ -12,23 +13,14 @@ function processes(...ids: readonly string[]) {
   const store = memoryStore({ clock: time })
   const all = ids.map((id) => {
     const clock = new VirtualHost(time, { name: id })
-    return { clock, provider: storeLockProvider({ store: ownView(store), clock, incarnation: { id }, ttl: "6 s" }) }
+    // The same objects by another store object, as another process has one.
+    return {
+      clock,
+      provider: storeLockProvider({ store: storeWith(store, {}), clock, incarnation: { id }, ttl: "6 s" }),
+    }
   })
   return { time, all }
 }
-
-/** The same objects by another store object, as another process has one. */
-const ownView = (store: LeaseStore): LeaseStore => ({
-  leases: true,
-  name: store.name,
-  capabilities: store.capabilities,
-  start: (options) => store.start(options),
-  read: (ref, options) => store.read(ref, options),
-  put: (ref, expected, body, options) => store.put(ref, expected, body, options),
-  remove: (ref, expected, options) => store.remove(ref, expected, options),
-  list: (area, options) => store.list(area, options),
-  close: () => store.close(),
-})
 
 describe("a provider over a store", () => {
   it("keeps processes apart: the waiter gets the key when the section has ended", async () => {
