@@ -54,8 +54,9 @@ export function terminalWaits(options: TerminalWaitsOptions = {}): LockWaitObser
 type Waiting = Extract<LockWaitEvent, { waitingFor: unknown }>
 
 function lineOf(event: Waiting): string {
-  const left = event.remainingMs === Infinity ? "no limit" : `${durationText(event.remainingMs)} left`
-  return printable(`Waiting for ${JSON.stringify(event.key)}: ${whomFor(event)}; ${left}`)
+  // What comes last is cut off where a line is too narrow, and names can be long.
+  const left = event.remainingMs === Infinity ? "" : ` ${durationText(event.remainingMs)} more`
+  return printable(`Waiting${left} for ${JSON.stringify(event.key)}: ${whomFor(event)}`)
 }
 
 function whomFor({ waitingFor, holder, heldMs = 0 }: Waiting): string {

@@ -42,7 +42,7 @@ export function timedOut(draft: Draft, phase: Seeking): LockError {
     })
   }
   const held = owner === undefined ? "was not to be had" : `is held by ${named(owner)}`
-  const queued = queuedMs === 0 ? "" : `, ${Math.round(queuedMs)} ms of it in the queue of this process`
+  const queued = Math.round(queuedMs) === 0 ? "" : `, ${Math.round(queuedMs)} ms of it in the queue of this process`
   return new LockTimeoutError({
     ...details,
     waitedMs,
