@@ -72,6 +72,13 @@ describe("one owner, where a record is deleted by hand,", () => {
     expect(told(oneOwner, ...owned, removed(9000, null), next, acquired(11_000, "c", 3))).toHaveLength(1)
   })
 
+  it("asks nothing of one that hears of its lease only after its record was deleted", () => {
+    const unheard = lease(0, "a", "a.1", 30_000)
+    const token = unheard.lease!.token!
+    expect(told(oneOwner, unheard, removed(9000, null), next, acquired(11_000, "a", token))).toEqual([])
+    expect(told(oneOwner, unheard, removed(9000, null), next, acquired(11_000, "a", token + 1))).toHaveLength(1)
+  })
+
   it("asks all of the tenancies that follow", () => {
     const again = acquired(60_000, "a", 3)
     expect(told(oneOwner, ...owned, removed(9000, null), again, acquired(61_000, "b", 4))).toHaveLength(1)
