@@ -30,6 +30,28 @@ export const timeMutants: readonly Mutant[] = [
     hunts: [{ by: "sim", from: 1, to: 20, ttl: "6 s" }],
   },
   {
+    name: "a record as it was created is over by its date",
+    edits: [
+      {
+        file: "src/locks/protocol/over.ts",
+        find: "const late = neverRenewed(record) && !unchangedFor(observed, half.ttlMs, now)",
+        replace: "const late = false",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1980, to: 1980 }],
+  },
+  {
+    name: "a create that comes again goes on being observed",
+    edits: [
+      {
+        file: "src/locks/protocol/view.ts",
+        find: "const broughtBack = before?.generation !== generation && asCreated(view.record!)",
+        replace: "const broughtBack = false",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1980, to: 1980 }],
+  },
+  {
     name: "lease counted from the answer",
     edits: [
       {
@@ -84,8 +106,8 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/view.ts",
-        find: "return { pair, id, since: seen, seen, longestGap }",
-        replace: "return { pair, id, since: draft.view?.sentAt ?? seen, seen, longestGap }",
+        find: "return { pair, id, since: seen, seen, longestGap, generation }",
+        replace: "return { pair, id, since: draft.view?.sentAt ?? seen, seen, longestGap, generation }",
       },
     ],
     hunts: [

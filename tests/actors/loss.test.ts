@@ -33,7 +33,7 @@ describe("a sandbox whose lease is lost", () => {
     expect(states.slice(-2)).toEqual(["owning.running.degraded", "released.lost"])
     expect(await world.failure(handle.use(() => 1))).toBeInstanceOf(LockLostError)
     wire.script.heal()
-    expect(await world.run(b.use(sandbox, "k", ({ n }) => n))).toBe(0)
+    expect(await world.run(b.use(sandbox, "k", ({ n }) => n, { timeout: "60 s" }))).toBe(0)
     await world.end()
   })
 

@@ -71,6 +71,8 @@ export interface Observation {
   readonly seen: Instant
   /** The longest time that the same process was seen to change nothing before it did. */
   readonly longestGap: number
+  /** The last version that showed it. */
+  readonly generation: Generation
 }
 
 /** A live owner half of ours that was seen: if the record vanishes, it is not free before this. */

@@ -15,6 +15,10 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     why: "two processes whom nothing befalls: nobody loses the key, and nobody is asked for it twice",
     options: { commits: 1 },
   },
+  created: {
+    why: "the same where there was nothing before, with a crash, a stop, or a loss, or late delivery",
+    options: { ...faults, record: "absent", pauses: 1, commits: 1, together: 1, until: 14_000 },
+  },
   alone: {
     why: "one process with a long lease that leaves and comes back, with a loss and a stop: what it left behind is not its own",
     options: { processes: 1, attempts: 2, ttl: "30 s", releases: 1, losses: 1, pauses: 1, until: 20_000 },

@@ -10,7 +10,7 @@ import { InvalidConfigError } from "../../locks/errors.ts"
 import { type CheckOptions, type CheckSettings, settingsOf } from "./options.ts"
 import { newProcess } from "./processes.ts"
 import { search } from "./search.ts"
-import type { World } from "./world.ts"
+import { EPOCH, type World } from "./world.ts"
 
 export type { CheckOptions, ClockError } from "./options.ts"
 
@@ -84,13 +84,22 @@ function tried(options: CheckOptions, guard: number): CheckResult {
   })
 }
 
-function first({ processes, attempts, rules, left }: CheckSettings): World {
+function first({ processes, attempts, record, rules, left }: CheckSettings): World {
   const none = { writes: 0, generation: "0" }
+  const lease = record === "absent" ? { ...none, text: undefined } : { writes: 1, generation: "l@1", text: released() }
   return {
-    ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left },
+    ...{ at: 0, lease, head: { ...none, head: null }, mail: [], left },
     ...{ acknowledged: [], gone: [], topToken: 0, stranger: { until: 0 }, born: 1 },
     processes: Array.from({ length: processes }, (_, index) => newProcess("pqr"[index]!, index, rules, 0, attempts)),
   }
+}
+
+/** What an owner left a minute ago. */
+function released(): string {
+  const before = EPOCH - 60_000
+  const published = { ownerId: null, expiresAt: 0, waitingOwnerId: null, waiterExpiresAt: null, v: 1, needs: [] }
+  const ended = { token: before, by: "before", how: "release", note: null }
+  return JSON.stringify({ ...published, owner: null, waiter: null, ended, began: before, writtenAt: before / 1000 })
 }
 
 /** The orders in which processes may stand that are alike: those with the same clocks. */

@@ -4,6 +4,7 @@
  * having been asked for a little earlier or later.
  */
 import { deadlineOf } from "../../locks/protocol/authority.ts"
+import { neverRenewed } from "../../locks/protocol/over.ts"
 import { EPOCH, nowOf, type Process, type Rules, trueTime, type World } from "./world.ts"
 
 /** What others wait after a published time, in milliseconds, and what is surely past it. */
@@ -11,7 +12,10 @@ const slack = 1000.001
 
 /** Those after now, in true time. */
 export function momentsOf(world: World, rules: Rules): readonly number[] {
-  const ends = world.processes.flatMap((process, index) => endsOf(process, world.at, rules.rates[index]!))
+  const ends = world.processes.flatMap((process, index) => [
+    ...endsOf(process, world.at, rules.rates[index]!),
+    ...watchedOf(process, rules.rates[index]!),
+  ])
   return [...ends, ...oversOf(world, rules)].filter((at) => at > world.at)
 }
 
@@ -23,6 +27,14 @@ function endsOf(process: Process, at: number, rate: number): readonly number[] {
   const { mono, boot } = deadlineOf(lock.phase.hold)
   const byBoot = at + (boot - nowOf(process, at, rate).boot) / rate
   return [...begins, state === "suspended" ? byBoot : Math.min(byBoot, trueTime(process, mono, rate))]
+}
+
+/** A record as it was created is judged by how long it was watched. */
+function watchedOf(process: Process, rate: number): readonly number[] {
+  const { observedOwner: observed, view } = process.lock
+  const { state } = process
+  if (state === "gone" || observed === undefined || view?.record === undefined || !neverRenewed(view.record)) return []
+  return [trueTime(process, observed.since.mono + view.record.owner!.ttlMs, rate)]
 }
 
 /** As the answers to each process tell it: dates may differ, and may be whole seconds. */

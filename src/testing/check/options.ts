@@ -32,6 +32,8 @@ export interface CheckOptions {
   readonly commits?: number
   /** How long a commit is tried before its owner goes on without knowing its fate. Default 20 s. */
   readonly commitWithin?: Duration
+  /** What there is of the key at first: nothing, or the record that its last owner left. Default `released`. */
+  readonly record?: "absent" | "released"
   /** How often each process wants the key. Default 1. */
   readonly attempts?: number
   /** A process is killed, and another starts in its place: at most so often. */
@@ -68,6 +70,7 @@ export interface CheckOptions {
 export interface CheckSettings {
   readonly processes: number
   readonly attempts: number
+  readonly record: "absent" | "released"
   readonly left: Left
   readonly rules: Rules
   readonly until: number
@@ -86,7 +89,16 @@ const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
     writeSpacing: true,
     commits: true,
   },
-  ...{ attempts: true, crashes: true, losses: true, delays: true, duplicates: true, pauses: true, suspends: true },
+  ...{
+    record: true,
+    attempts: true,
+    crashes: true,
+    losses: true,
+    delays: true,
+    duplicates: true,
+    pauses: true,
+    suspends: true,
+  },
   ...{ cancels: true, releases: true, strangers: true, strangersWill: true, deletions: true, together: true },
   ...{ commitWithin: true, until: true, limit: true },
 }
@@ -95,8 +107,10 @@ const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
 export function settingsOf(options: CheckOptions): CheckSettings {
   refuseUnknown("check", options, OPTIONS)
   const { clock = "exact", strangersWill = "keep", ttl: length = "6 s", clockError = {}, guard } = options
+  const { record = "released" } = options
   oneOf("clock", clock, ["exact", "coarse", "none"])
   oneOf("strangersWill", strangersWill, ["keep", "drop"])
+  oneOf("record", record, ["absent", "released"])
   refuseUnknown("clockError", clockError, { dates: true, drift: true })
   const processes = countOf("processes", options.processes ?? 2, 1, 3)
   const ttl = millis("ttl", length)
@@ -131,7 +145,11 @@ export function settingsOf(options: CheckOptions): CheckSettings {
   const until = millis("until", options.until ?? 2 * ttl)
   const attempts = countOf("attempts", options.attempts ?? 1, 1, 9)
   const limit = countOf("limit", options.limit ?? 2_000_000, 1, 1e9)
-  return { processes, attempts, left, rules, until, limit, leftOut: leftOut(left, rules, until) }
+  const leftOut = [
+    ...omitted(left, rules, until),
+    ...(record === "absent" ? [] : ["creates, but for those after a deletion"]),
+  ]
+  return { processes, attempts, record, left, rules, until, limit, leftOut }
 }
 
 const kinds = [
@@ -147,7 +165,7 @@ function leftOf(options: CheckOptions): Left {
 }
 
 /** What a search says nothing about. */
-function leftOut(left: Left, { commits, clock, rates, skews }: Rules, until: number): readonly string[] {
+function omitted(left: Left, { commits, clock, rates, skews }: Rules, until: number): readonly string[] {
   return [
     ...kinds.filter((kind) => left[kind] === 0).map((kind) => `${kind} of any number`),
     ...kinds.filter((kind) => left[kind] > 0).map((kind) => `more than ${left[kind]} ${kind} in one run`),

@@ -11,10 +11,11 @@ function takes(world: World, process: ProcessModel): number {
   return world.at
 }
 
-/** A world whose only owner died just after it had acquired the key. */
+/** A world whose owner died just after it had acquired the key, which had had others before. */
 function orphaned(options: WorldOptions = {}, owner: ProcessOptions = {}): World {
   const world = new World(options)
   world.crash(world.owner("a", owner))
+  world.store.put({ ...world.store.body, began: 1 }, world.at)
   return world
 }
 
@@ -96,6 +97,62 @@ describe("rule 6: an owner's half of ours", () => {
       expect(took).toBeGreaterThan(after - 100)
       expect(took).toBeLessThan(before)
     }
+  })
+})
+
+describe("rule 6: a record as it was created", () => {
+  it("is over once it has stood for its ttl before whoever looks, however old it says it is", () => {
+    for (const late of [0, 100_000]) {
+      const world = new World()
+      world.crash(world.owner("a"))
+      world.advance(late)
+      const start = world.at
+      const took = takes(world, world.process("b")) - start
+      expect(took).toBeGreaterThan(30_000)
+      expect(took).toBeLessThan(34_000)
+    }
+  })
+
+  it("is so no more once it was renewed", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.until(() => a.last("Renewed") !== undefined, 15_000)
+    world.crash(a)
+    world.advance(100_000)
+    const start = world.at
+    expect(takes(world, world.process("b")) - start).toBeLessThan(4000)
+  })
+
+  it("that is brought back after somebody deleted its record has only now begun to stand", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const created = world.store.body
+    const b = world.process("b")
+    world.send(b, acquire({ whenOwned: "report" }))
+    world.until(() => a.last("Renewed") !== undefined, 15_000)
+    a.network = "down"
+    world.advance(20_000)
+    world.store.remove(world.at)
+    world.store.put(created, world.at)
+    const back = world.at
+    expect(a.holds(back)).toBe(true)
+    const at = takes(world, b)
+    expect(at - back).toBeGreaterThan(30_000)
+    expect(at - back).toBeLessThan(34_000)
+  })
+})
+
+describe("rule 6: what is observed", () => {
+  it("is the pair, though others write the record again and again under the stamp that it had", () => {
+    const world = orphaned({ clock: "none", spacing: 0 })
+    const b = world.process("b")
+    world.send(b, acquire({ whenOwned: "wait", budgetMs: undefined }))
+    for (let times = 0; times < 5; times++) {
+      world.advance(5000)
+      world.store.put(world.store.body, world.at)
+    }
+    expect(b.holds(world.at)).toBe(false)
+    world.until(() => b.holds(world.at), 10_000)
   })
 })
 
