@@ -1,4 +1,4 @@
-/** The `leasehold` command as a process of its own, from the sources, on a store in a directory. */
+/** The `leasehold` command as a process of its own, from the sources, on a store in a directory unless another is named. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -13,15 +13,18 @@ const terminal = fileURLToPath(new URL("./terminal.py", import.meta.url))
 export class Shell {
   readonly directory: string = mkdtempSync(join(tmpdir(), "leasehold-command-"))
   readonly #runtime: Runtime
+  readonly #env: Readonly<Record<string, string>>
 
-  constructor(runtime: Runtime = "node") {
+  /** `env`: beside what names the store, or instead of it. */
+  constructor(runtime: Runtime = "node", env: Readonly<Record<string, string>> = {}) {
     this.#runtime = runtime
+    this.#env = { LEASEHOLD_STORE: `file:${this.directory}`, NO_COLOR: "1", ...env }
     onTestFinished(() => rmSync(this.directory, { recursive: true }))
   }
 
   /** Begins it; it is killed after the test, if it still runs then. */
   start(...args: readonly string[]): Spawned {
-    const env = { LEASEHOLD_STORE: `file:${this.directory}`, LEASEHOLD_LOCK_TIMEOUT: "60", NO_COLOR: "1" }
+    const env = { LEASEHOLD_LOCK_TIMEOUT: "60", ...this.#env }
     const spawned = spawnScript({ runtime: this.#runtime, script, args, env })
     onTestFinished(() => void spawned.signal("SIGKILL"))
     return spawned
@@ -29,8 +32,13 @@ export class Shell {
 
   /** Runs it to its end on a terminal, where `keys` are typed once it has said `text`. What it showed, and how it ended. */
   onTerminal(text: string, keys: string, ...args: readonly string[]): Promise<Ended> {
-    const env = { LEASEHOLD_STORE: `file:${this.directory}`, NO_COLOR: "1" }
-    return spawnScript({ runtime: this.#runtime, script, args, env, under: ["python3", terminal, text, keys] }).ended
+    return spawnScript({
+      runtime: this.#runtime,
+      script,
+      args,
+      env: this.#env,
+      under: ["python3", terminal, text, keys],
+    }).ended
   }
 
   /** Runs it to its end, with nothing to read. */

@@ -1,0 +1,66 @@
+/** The command on a bucket: the recipes of docs/command.md as they are written there, on two machines that share it. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { says, Shell } from "./support/command.ts"
+import { gcsTarget } from "./support/gcs-target.ts"
+
+const LONG = 120_000
+
+/** Two machines that know one bucket, and where a command on either may write down what it did. */
+function machines(): { readonly one: Shell; readonly other: Shell; readonly store: string } {
+  const { bucket, prefix, endpoint } = gcsTarget()
+  const env: Record<string, string> = endpoint === undefined ? {} : { STORAGE_EMULATOR_HOST: endpoint }
+  return { one: new Shell("node", env), other: new Shell("deno", env), store: `gs://${bucket}/${prefix}` }
+}
+
+describe("the command on a bucket", () => {
+  it("runs a cron job on one of two machines, and skips it in peace on the other", { timeout: LONG }, async () => {
+    const { one, other, store } = machines()
+    const flags = ["run", "--store", store, "--lock-timeout", "0", "--exit-code", "0", "nightly", "--"]
+    const first = one.start(...flags, "sh", "-c", "echo at work; read line; echo done")
+    await says(first, "at work")
+    const skipped = await other.call(...flags, "sh", "-c", "echo mine, too")
+    expect(skipped).toMatchObject({ code: 0, stdout: "" })
+    expect(skipped.stderr).toContain("nightly")
+    first.child.stdin?.end("\n")
+    expect(await first.ended).toMatchObject({ code: 0, stdout: "at work\ndone\n" })
+  })
+
+  it(
+    "lets a deploy wait for the one before it, and tells by its exit code where that took too long",
+    { timeout: LONG },
+    async () => {
+      const { one, other, store } = machines()
+      const log = join(one.directory, "log")
+      writeFileSync(log, "")
+      const deploy = (timeout: string): string[] => [
+        ...["run", "--store", store, "--lock-timeout", timeout, "--exit-code", "99", "deploy", "--"],
+      ]
+      const first = one.start(...deploy("10min"), "sh", "-c", `echo at work; read line; echo first >>${log}`)
+      await says(first, "at work")
+      expect(await other.call(...deploy("1"), "sh", "-c", `echo early >>${log}`)).toMatchObject({ code: 99 })
+      const second = other.start(...deploy("10min"), "sh", "-c", `echo second >>${log}`)
+      await says(second, "deploy")
+      first.child.stdin?.end("\n")
+      expect((await first.ended).code).toBe(0)
+      expect((await second.ended).code).toBe(0)
+      expect(readFileSync(log, "utf8")).toBe("first\nsecond\n")
+    },
+  )
+
+  it("shows, lists, frees and examines what is there", { timeout: LONG }, async () => {
+    const { one, store } = machines()
+    const at = ["--store", store, "--json"]
+    const holder = one.start("run", "--store", store, "jobs/a", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(holder, "at work")
+    const status = JSON.parse((await one.call("status", ...at, "jobs/a")).stdout) as Record<string, unknown>
+    expect(status).toMatchObject({ key: "jobs/a", state: "owned" })
+    expect((await one.call("ls", ...at, "jobs/")).stdout).toContain('"jobs/a"')
+    const freed = await one.call("unlock", ...at, "jobs/a", "--generation", String(status["generation"]))
+    expect(freed.code).toBe(0)
+    expect((await holder.ended).code).toBe(79) // its lease is lost
+    expect((await one.call("doctor", ...at)).stdout).toContain('"versioning"')
+    expect(existsSync(join(one.directory, "leases"))).toBe(false)
+  })
+})
