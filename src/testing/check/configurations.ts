@@ -79,6 +79,7 @@ export const configurations: Readonly<Record<string, Configuration>> = {
   "deleted under a head": {
     why: "a sandbox's record that is deleted by hand at any time, dates that differ, and a message that is late",
     options: {
+      record: "absent",
       releases: 1,
       deletions: 1,
       delays: 1,
