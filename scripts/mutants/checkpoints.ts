@@ -25,6 +25,17 @@ export const checkpointMutants: readonly Mutant[] = [
     hunts: [{ by: "checker", config: "unresolved" }],
   },
   {
+    name: "a successor's head is taken for a predecessor's",
+    edits: [
+      {
+        file: "src/actors/checkpoints/head-writes.ts",
+        find: " || (after !== undefined && found.token > after)",
+        replace: "",
+      },
+    ],
+    hunts: [{ by: "checker", config: "deleted before a claim" }],
+  },
+  {
     name: "checkpoint without token",
     edits: [
       {

@@ -114,6 +114,11 @@ export interface Lease extends AsyncDisposable {
    * was deleted, and it may still be running.
    */
   readonly recordBegan?: number | undefined
+  /**
+   * The last token that the record told of before this lease, where it did. An owner with a greater one than that, and no
+   * greater than mine, isn't in its history either.
+   */
+  readonly recordAfter?: number | undefined
   /** What the former owner left with the grant that made this lease. Nobody owned the key between the two. */
   readonly note?: string | undefined
   /** Aborts on loss only, with the LockLostError as its reason: before the lease is over, while this process runs. */

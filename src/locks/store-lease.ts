@@ -22,6 +22,7 @@ export class StoreLease implements Lease {
   readonly key: string
   readonly how: AcquiredHow
   readonly recordBegan: number | undefined
+  readonly recordAfter: number | undefined
   readonly note: string | undefined
   readonly #core: KeyCore
   readonly #onError: OnError | undefined
@@ -38,6 +39,7 @@ export class StoreLease implements Lease {
     this.key = core.key
     this.how = acquired.how
     this.recordBegan = core.began
+    this.recordAfter = core.hold?.after
     this.note = core.hold?.note
     this.#core = core
     this.#onError = onError

@@ -17,11 +17,13 @@ export function claimHead(state: State, opId: string): Head {
 /**
  * How long a former owner of this head may still be running, at most, in milliseconds, though the key was to be had: its
  * record was deleted by hand. That may be older than this lease: whoever found no record may have left before it had
- * claimed the head, and whoever had claimed it may have crashed while it waited.
+ * claimed the head, and whoever had claimed it may have crashed while it waited. And it may be mine that was deleted, and its
+ * successor's head that I find, or a record of the past that was brought back: then the record knows nothing of the head's owner.
  */
-export function quietFor({ created, began }: Settings, found: Head | undefined | null): number {
+export function quietFor({ created, began, after }: Settings, found: Head | undefined | null): number {
   if (found === undefined || found === null) return 0
-  const hasNoRecord = found.saved.state !== "removed" && (created || found.token < began)
+  const isStrange = created || found.token < began || (after !== undefined && found.token > after)
+  const hasNoRecord = found.saved.state !== "removed" && isStrange
   return Math.max(found.quietMs, hasNoRecord ? found.ttlMs : 0)
 }
 

@@ -176,7 +176,11 @@ export class CheckpointKeeper {
     const { store, clock, lockKey, type, version, leases, ttlMs, adoptHeads = false } = this.#options
     const left = this.#options.claimsGranted === true ? undefined : lease.note
     const spacingMs = store.capabilities.writeSpacing
-    const record = { created: lease.how === "created", began: lease.recordBegan ?? 0 }
+    const record = {
+      created: lease.how === "created",
+      began: lease.recordBegan ?? 0,
+      after: lease.recordAfter,
+    }
     const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, left }
     const settings = { ...kept, ...record, spacingMs, requestMs }
     return new HeadShell({ store, clock, lease, settings, adoptHeads })

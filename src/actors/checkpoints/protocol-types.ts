@@ -20,6 +20,8 @@ export interface Settings {
   readonly created: boolean
   /** The token with which the record came to be, where it tells; 0 where not. */
   readonly began: number
+  /** The last token that the record told of before this tenancy, where it told of one. */
+  readonly after?: number | undefined
   /**
    * The head's generation as whoever granted this tenancy left it: with no write of its own under way, and none to come.
    * Undefined where it couldn't say that.

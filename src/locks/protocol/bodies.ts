@@ -36,7 +36,13 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
   const came = claimHow(draft, view, attempt)
   const ended = came === "takeover" ? null : (record?.body["ended"] ?? null)
   const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, since: toSeconds(pen.at), ended }
-  return { ...owned(draft, record, pen, { ...mine, groups: [] }), came }
+  return { ...owned(draft, record, pen, { ...mine, groups: [] }), came, after: lastToken(record) }
+}
+
+/** The last token that a record tells of; undefined where its owner is a stranger, who knows of none. */
+export function lastToken(record: LeaseRecord | undefined): number | undefined {
+  if (record === undefined || (record.ownerId !== null && record.owner === undefined)) return undefined
+  return record.owner?.token ?? record.ended?.token
 }
 
 /** How a claim on this view comes by the key. */

@@ -3,7 +3,6 @@
  * against its will. How it ends by will is leave.ts's.
  */
 import { type LockError, LockLostError, type LossReason } from "../errors.ts"
-import type { AcquiredHow } from "../lock.ts"
 import { needsError, ownerOf, sameGroups } from "../record.ts"
 import { deadlineOf, lower, remaining, shownBound, writtenBound } from "./authority.ts"
 import { liveWaiter, tokenOf } from "./bodies.ts"
@@ -22,7 +21,12 @@ export function beginOwning(
   draft: Draft,
   attempt: Attempt,
   view: View,
-  { how, bound, note }: { readonly how: AcquiredHow; readonly bound: Bound; readonly note?: string | undefined },
+  {
+    how,
+    bound,
+    after,
+    note,
+  }: Pick<Hold, "how" | "after"> & { readonly bound: Bound; readonly note?: string | undefined },
 ): void {
   const { now, config } = draft
   const token = view.record?.owner?.token ?? 0
@@ -41,6 +45,7 @@ export function beginOwning(
     tenureUntil: plus(now, attempt.minTenure),
     signalled: [],
     ended: view.record?.ended,
+    after,
     note,
     stateVersion: attempt.stateVersion,
     since: view.record?.owner?.since,

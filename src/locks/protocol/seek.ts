@@ -131,8 +131,12 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
     return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
   }
   const { attempt } = draft.phase as Seeking
-  if (claimed !== undefined) return beginOwning(draft, attempt, view, { how: claimed.came ?? "granted", bound })
-  beginOwning(draft, attempt, view, { how: "granted", bound, note: noteTo(view.record, attempt.nonce) })
+  if (claimed !== undefined) {
+    return beginOwning(draft, attempt, view, { how: claimed.came ?? "granted", after: claimed.after, bound })
+  }
+  const { record } = view
+  const after = record?.ended?.token
+  beginOwning(draft, attempt, view, { how: "granted", after, bound, note: noteTo(record, attempt.nonce) })
   renewAfterGrant(draft, draft.phase as Owning)
 }
 

@@ -102,6 +102,8 @@ export interface SentWrite {
   readonly token?: number
   /** Of a claim: how it came by the key. */
   readonly came?: AcquiredHow
+  /** Of a claim: the last token that the record told of before; undefined where a stranger may have dropped it. */
+  readonly after?: number | undefined
   /** Of a claim or renewal: the process groups that it names. */
   readonly groups?: readonly number[]
   /** Of a leave: how it hands off. */
@@ -166,6 +168,8 @@ export interface Hold {
   /** Waiters that were passed on already. */
   readonly signalled: readonly string[]
   readonly ended: LeaseRecord["ended"]
+  /** The last token that the record told of before this ownership, where it did. */
+  readonly after: number | undefined
   /** What the owner before left for this ownership, by granting it. */
   readonly note: string | undefined
   readonly stateVersion: number | null

@@ -76,6 +76,18 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     why: "a lock's record that is deleted by hand, once whoever looks at it has seen its owner",
     options: { releases: 1, deletions: 1 },
   },
+  "deleted before a claim": {
+    why: "the same of a record that has an owner's history: the head found may be a successor's, under a lower token",
+    options: {
+      releases: 1,
+      deletions: 1,
+      delays: 1,
+      commits: 1,
+      together: 2,
+      until: 6000,
+      clockError: { dates: "1 s" },
+    },
+  },
   "deleted under a head": {
     why: "a sandbox's record that is deleted by hand at any time, dates that differ, and a message that is late",
     options: {

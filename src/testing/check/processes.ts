@@ -160,6 +160,7 @@ function settingsOf({ lock }: Process, rules: Rules): Parameters<typeof initialH
     ...{
       created: hold?.how === "created",
       began: lock.view?.record?.began ?? 0,
+      after: hold?.after,
       left: hold?.note,
       requestMs: requestDeadline(lock.config.ttl),
     },
