@@ -9,6 +9,12 @@ export interface Configuration {
 
 const faults: CheckOptions = { crashes: 1, losses: 1, delays: 1, cancels: 1, releases: 1 }
 
+/** With a head, so that the record may go at any time. */
+const deleted: CheckOptions = {
+  ...{ releases: 1, deletions: 1, delays: 1, commits: 1, together: 2 },
+  ...{ until: 6000, clockError: { dates: "1 s" } },
+}
+
 /** Complete in CI, within two minutes each. */
 export const configurations: Readonly<Record<string, Configuration>> = {
   calm: {
@@ -78,28 +84,11 @@ export const configurations: Readonly<Record<string, Configuration>> = {
   },
   "deleted before a claim": {
     why: "the same of a record that has an owner's history: the head found may be a successor's, under a lower token",
-    options: {
-      releases: 1,
-      deletions: 1,
-      delays: 1,
-      commits: 1,
-      together: 2,
-      until: 6000,
-      clockError: { dates: "1 s" },
-    },
+    options: deleted,
   },
   "deleted under a head": {
     why: "a sandbox's record that is deleted by hand at any time, dates that differ, and a message that is late",
-    options: {
-      record: "absent",
-      releases: 1,
-      deletions: 1,
-      delays: 1,
-      commits: 1,
-      together: 2,
-      until: 6000,
-      clockError: { dates: "1 s" },
-    },
+    options: { ...deleted, record: "absent" },
   },
 }
 
