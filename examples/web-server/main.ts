@@ -13,13 +13,23 @@ const directory = process.env["DIRECTORY"] ?? "seats"
 const locks = storeLockProvider({ store: fileStore({ directory: join(directory, "locks") }) })
 await mkdir(directory, { recursive: true })
 
+/** Undefined where nobody bought it; what can't be read is an error, and no free seat. */
+async function buyerOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8")
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return undefined
+    throw error
+  }
+}
+
 /** Who has the seat now, and whether that is news: looked up and decided under the seat's lock. */
 function sell(seat: string, buyer: string, signal: AbortSignal): Promise<{ owner: string; sold: boolean }> {
   const file = join(directory, `${seat}.txt`)
   return locks.withLock(
     `seats/${seat}`,
     async (section) => {
-      const owner = await readFile(file, "utf8").catch(() => undefined)
+      const owner = await buyerOf(file)
       if (owner !== undefined) return { owner, sold: false }
       section.signal.throwIfAborted() // the lease was lost while the file was read
       await writeFile(file, buyer)

@@ -40,7 +40,7 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
 }
 
 /** The last token that a record tells of; undefined where its owner is a stranger, who knows of none. */
-export function lastToken(record: LeaseRecord | undefined): number | undefined {
+function lastToken(record: LeaseRecord | undefined): number | undefined {
   if (record === undefined || (record.ownerId !== null && record.owner === undefined)) return undefined
   return record.owner?.token ?? record.ended?.token
 }

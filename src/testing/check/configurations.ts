@@ -83,7 +83,7 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     options: { releases: 1, deletions: 1 },
   },
   "deleted before a claim": {
-    why: "the same of a record that has an owner's history: the head found may be a successor's, under a lower token",
+    why: "a sandbox's record with a history, deleted by hand: the head found may be a successor's, under a lower token",
     options: deleted,
   },
   "deleted under a head": {
