@@ -1,4 +1,4 @@
-/** One seed: its plan run twice, the traces compared, what happened judged. */
+/** One run of a plan: under traps, its trace hashed and judged line by line. */
 import type { TraceLine } from "../../inspector/trace.ts"
 import { TraceHash } from "../../runtime/hash.ts"
 import { type Invariant, TraceWatch, type Violation } from "../invariants/mod.ts"

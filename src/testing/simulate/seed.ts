@@ -52,7 +52,7 @@ async function failed<S, C>(
     header: { kind: "trace", version: TRACE_VERSION, source: "simulated", seed: plan.seed, commit: commit ?? null },
     ...{ plan: least, lines, reports, commit },
     drawn: plan.faults.length,
-    violations: again.violations.length > 0 ? again.violations : violations,
+    violations: again.violations.some(({ invariant }) => invariant === broken) ? again.violations : violations,
     rerun: rerun(plan.seed),
   })
 }

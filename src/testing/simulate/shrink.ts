@@ -5,19 +5,20 @@
  * fast-check is loaded when something has failed, and is needed for this alone: without it the list stays as it was drawn.
  */
 import type { Arbitrary as ArbitraryType } from "fast-check"
-import { liveClock } from "../../runtime/clock.ts"
+import { type Clock, liveClock } from "../../runtime/clock.ts"
 import type { TimedFault } from "./plan.ts"
 
-/** A list of faults for which `fails` is still true, tried for at most `forMs` of real time. */
+/** A list of faults for which `fails` is still true; no try begins later than `forMs` of real time. */
 export async function shrink(
   faults: readonly TimedFault[],
   fails: (faults: readonly TimedFault[]) => Promise<boolean>,
   forMs: number,
+  clock: Pick<Clock, "mono"> = liveClock,
 ): Promise<readonly TimedFault[]> {
   const check = await import("fast-check").catch(() => undefined)
   if (check === undefined || faults.length === 0) return faults
   const { Arbitrary, Stream, Value } = check
-  const until = liveClock.mono() + forMs
+  const until = clock.mono() + forMs
 
   class OneFault extends Arbitrary<TimedFault> {
     generate() {
@@ -31,10 +32,7 @@ export async function shrink(
     }
   }
   const list: ArbitraryType<TimedFault[]> = check.array(new OneFault(), { maxLength: faults.length })
-  const stillFails = check.asyncProperty(
-    list,
-    async (some) => liveClock.mono() > until || !(await fails(inOrder(some))),
-  )
+  const stillFails = check.asyncProperty(list, async (some) => clock.mono() > until || !(await fails(inOrder(some))))
   const { counterexample } = await check.check(stillFails, { examples: [[[...faults]]], numRuns: 1 })
   return inOrder(counterexample?.[0] ?? faults)
 }

@@ -134,6 +134,23 @@ describe("a simulation", () => {
     expect(error.message).toContain("TypeError: my own mistake")
   })
 
+  it("fails where the second run of a seed differs from the first, whatever else is right", async () => {
+    let restored = 0
+    const moody = defineSandbox({
+      ...hooks,
+      async restore({ checkpoint, clock }) {
+        await clock.sleep(++restored) // no seed controls this
+        return { n: checkpoint?.n ?? 0 }
+      },
+    })
+    const error = await failure(simulate({ sandbox: moody, seeds: [3], faults: [], ...brief }))
+    expect(error.violations).toMatchObject([{ invariant: "the same seed gives the same run" }])
+    const [first] = error.message.split("\n")
+    expect(first).toMatch(
+      /^seed 3: the same seed gives the same run: of two runs one is \d+ lines with the hash [0-9a-f]{64}, the other \d+ with [0-9a-f]{64}$/,
+    )
+  })
+
   it("refuses options that nobody reads or that can't work", async () => {
     const refused = { _tag: "InvalidConfigError" }
     await expect(simulate({ sandbox: counter, seeds: 1, wrokers: 2 } as never)).rejects.toMatchObject(refused)
