@@ -8,6 +8,7 @@ import { TraceHash } from "../../runtime/hash.ts"
 import { KeptSeeds } from "./kept-seeds.ts"
 import { settingsOf, type SimulateOptions } from "./options.ts"
 import { runSeed } from "./seed.ts"
+import { attainable } from "./sometimes.ts"
 import { Tally } from "./tally.ts"
 
 export type { StoreFault, StoreFaultKind, StoreFaultScope, StoreOp } from "../simulated-store/faults.ts"
@@ -35,6 +36,12 @@ export interface Simulation {
   readonly requests: number
   /** What runs came to, each with the number of seeds: the workload's own `sometimes`, and what the trace tells by itself. */
   readonly reached: Readonly<Record<string, number>>
+  /**
+   * What no seed came to, of all that the traces of runs can tell: what befalls leases and calls, faults of the kinds that
+   * were drawn from or are in the script, and the states and transitions of the sandbox chart. It fails nothing: many sandboxes
+   * never come to all of it.
+   */
+  readonly neverReached: readonly string[]
 }
 
 /**
@@ -61,5 +68,12 @@ export async function simulate<S, C>(options: SimulateOptions<S, C>): Promise<Si
     settings.onSeed(seed, run.hash)
   }
   reached.require(settings.sometimes)
-  return { reached: reached.counts, seeds: seeds.length, hash: hash.hex(), clusterHours: ms / 3_600_000, requests }
+  return {
+    seeds: seeds.length,
+    hash: hash.hex(),
+    clusterHours: ms / 3_600_000,
+    requests,
+    reached: reached.counts,
+    neverReached: reached.missing(attainable(settings.script?.map(({ kind }) => kind) ?? settings.kinds)),
+  }
 }

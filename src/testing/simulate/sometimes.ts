@@ -3,8 +3,8 @@
  * lost answers. Each is told by a line of the trace.
  */
 import type { LockLine, StateLine, TraceLine } from "../../inspector/trace.ts"
-import { ChartCoverage } from "./coverage.ts"
-import { faultKinds } from "./plan.ts"
+import { ChartCoverage, chartParts } from "./coverage.ts"
+import { type FaultKind, faultKinds } from "./plan.ts"
 
 /** Notes what a run has come to: the names below, and those of the workload's own `sometimes`. */
 export class Reached {
@@ -92,14 +92,22 @@ const refusals: Readonly<Record<string, string>> = {
 /** One run in some hundreds comes to it: noted where one does, and asked of none. */
 const rare = "a release came after the loss"
 
-/** Those above but the rare one. `npm run sim` asks for all of them. */
-export const sometimesAtLeast: readonly string[] = [
+const told: readonly string[] = [
   ...new Set([
     ...Object.values(events).filter((name) => name !== rare),
     ...Object.values(outcomes),
     ...Object.values(refusals),
     "a write was throttled",
     "work was stuck",
-    ...faultKinds.map((kind) => `the fault ${kind}`),
   ]),
+]
+
+/**
+ * All that runs can come to by what their traces tell, but the rare one: what befalls leases and calls, faults of these kinds,
+ * and the states and transitions of the chart. `npm run sim` asks for all of it.
+ */
+export const attainable = (kinds: readonly FaultKind[] = faultKinds): readonly string[] => [
+  ...told,
+  ...[...new Set(kinds)].map((kind) => `the fault ${kind}`),
+  ...chartParts,
 ]
