@@ -7,6 +7,7 @@ import type { Duration } from "../../runtime/duration.ts"
 import { allInvariants, type Invariant } from "../invariants/mod.ts"
 import { type StoreProfileName, storeProfiles } from "../simulated-store/profile.ts"
 import { type FaultKind, faultKinds, type PlanBounds, type PlannedTimes, type TimedFault } from "./plan.ts"
+import { scriptOf } from "./script.ts"
 import type { Workload } from "./world.ts"
 
 /** How a fleet is simulated. */
@@ -31,7 +32,10 @@ export interface SimulateOptions<S, C> {
   readonly store?: StoreProfileName | readonly StoreProfileName[]
   /** The kinds of faults that may be drawn; each seed turns some of them on. Default: all. */
   readonly faults?: readonly FaultKind[]
-  /** Exactly these faults at exactly these times, and none that is drawn. */
+  /**
+   * Exactly these faults at exactly these times, and none that is drawn. Of workers `a`, `b`, `c` and so on, and of keys
+   * `k1`, `k2` and so on; what is none of the run's, or misspelt, is refused.
+   */
   readonly script?: readonly TimedFault[]
   /** How wrong the workers' clocks may be. */
   readonly clocks?: SimulatedClocks
@@ -115,21 +119,24 @@ export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C>
   partsOf(options.sandbox)
   const { duration = "2 min", workers = 3, keys = 2, budget = "30 s", shrinkFor = "20 s", clocks = {} } = options
   refuseUnknown("clocks", clocks, CLOCKS)
+  const bounds: PlanBounds = {
+    duration: millis("duration", duration),
+    workers: countOf("workers", workers, 26),
+    keys: countOf("keys", keys, 1000),
+    stores: storesOf(options.store ?? storeNames),
+    kinds: kindsOf(options.faults ?? faultKinds),
+    maxOffset: millis("clocks.offset", clocks.offset ?? "1 h"),
+    maxDrift: driftOf(clocks.drift ?? 0.05),
+    times: timesOf(options.manager ?? {}),
+  }
   return {
+    ...bounds,
     sandbox: options.sandbox,
     seeds: seedsOf(options.seeds),
     workload: options.workload ?? idleUse,
     afterwards: options.afterwards,
-    duration: millis("duration", duration),
-    workers: countOf("workers", workers, 26),
-    keys: countOf("keys", keys, 1000),
     budget: millis("budget", budget),
-    stores: storesOf(options.store ?? storeNames),
-    kinds: kindsOf(options.faults ?? faultKinds),
-    script: options.script,
-    maxOffset: millis("clocks.offset", clocks.offset ?? "1 h"),
-    maxDrift: driftOf(clocks.drift ?? 0.05),
-    times: timesOf(options.manager ?? {}),
+    script: options.script && scriptOf(options.script, bounds),
     invariants: options.invariants ?? allInvariants,
     sometimes: options.sometimes ?? [],
     shrinkFor: millis("shrinkFor", shrinkFor),
