@@ -12,8 +12,9 @@ import process from "node:process"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 import { mutants } from "./mutants/list.ts"
-import { type Catch, type Edit, type Hunt, isHint, type Mutant } from "./mutants/mutant.ts"
+import { type Catch, type Edit, type Hunt, isHint } from "./mutants/mutant.ts"
 import { makeTree } from "./mutants/tree.ts"
+import { verdictOf } from "./mutants/verdict.ts"
 
 /** What hunts in longer than this is no use. In milliseconds. */
 const patience = 120_000
@@ -30,10 +31,10 @@ const chosen = mutants.filter(({ name }) => name.includes(args.only))
 const killers: Hunt[] = []
 await inTurns(chosen, async (mutant) => {
   const hunts = mutant.hunts.filter((hunt) => !(args.unhinted && isHint(hunt)))
-  const tried = await hunted(mutant.name, mutant.edits, hunts)
-  tell(mutant, tried)
-  const last = tried.at(-1)!
-  if (last.violation !== "") killers.push(upTo(hunts[tried.length - 1]!, last))
+  const tried = hunts.length === 0 ? [] : await hunted(mutant.name, mutant.edits, hunts)
+  const { killer, line } = verdictOf(mutant, hunts, tried)
+  console.log(line)
+  if (killer !== undefined) killers.push(killer)
 })
 const innocent = await areInnocent()
 console.log(`mutants: ${killers.length}/${chosen.length}`)
@@ -66,18 +67,6 @@ async function run(root: string, hunts: readonly Hunt[]): Promise<readonly Catch
   clearTimeout(timer)
   if (last.startsWith("[")) return JSON.parse(last) as Catch[]
   throw new Error(`the hunts in ${root} came to no end within ${patience} ms: ${errors.trim()}`)
-}
-
-function tell({ name }: Mutant, tried: readonly Catch[]): void {
-  const { by, count, unit, ms, violation } = tried.at(-1)!
-  const how = violation === "" ? "LIVES" : violation.split("\n")[0]!.slice(0, 150)
-  console.log(`${violation === "" ? "-" : "x"} ${name}: ${by}, ${count} ${unit}, ${ms} ms: ${how}`)
-}
-
-/** As far as the hunt had to go. */
-function upTo(hunt: Hunt, { count }: Catch): Hunt {
-  if (hunt.by === "checker") return hunt
-  return hunt.by === "search" ? { ...hunt, limit: count } : { ...hunt, to: hunt.from + count - 1 }
 }
 
 /**

@@ -9,7 +9,8 @@ import { planOf } from "../../src/testing/simulate/seed.ts"
 import { crowd } from "../../tests/locks/protocol/crowd.ts"
 import { interleave } from "../../tests/locks/protocol/interleaver.ts"
 import { directoryRun } from "./directory.ts"
-import type { Catch, Hunt } from "./mutant.ts"
+import { type Catch, firstOf, type Hunt } from "./mutant.ts"
+import { scriptedRun } from "./scripted.ts"
 
 /** Hunts. Settles with what it found, or with an empty violation. */
 export async function hunt(by: Hunt): Promise<Catch> {
@@ -24,6 +25,8 @@ async function search(by: Hunt): Promise<Found> {
   switch (by.by) {
     case "sim":
       return throughSeeds(by, (seed) => simulated(seed, by))
+    case "script":
+      return scripted(by)
     case "checker":
       return searched(by.config)
     case "search":
@@ -61,6 +64,10 @@ function searchedNearby({ options, limit }: Extract<Hunt, { by: "search" }>): Fo
   return { count: states, unit: "states", violation: broken }
 }
 
+async function scripted(by: Extract<Hunt, { by: "script" }>): Promise<Found> {
+  return { count: 1, unit: "script", violation: (await scriptedRun(by)) ?? "" }
+}
+
 /** Once each: that a seed gives the same run twice is for `npm run sim` to see. */
 async function simulated(
   seed: number,
@@ -78,8 +85,7 @@ async function simulated(
     ...(ttl !== undefined && { manager: { ttl } }),
   })
   const { violations } = await runOnce(planOf(seed, settings), settings)
-  const [first] = violations
-  return first && `${first.invariant}: ${first.message}`
+  return firstOf(violations)
 }
 
 const violationOf = <A>({ failed, errorInstance }: RunDetails<A>): string | undefined =>

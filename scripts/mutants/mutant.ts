@@ -1,7 +1,8 @@
 /** What a mutant is, and how one is looked for: plain data. */
 import type { Duration } from "../../src/runtime/duration.ts"
 import type { CheckOptions } from "../../src/testing/check/mod.ts"
-import type { FaultKind } from "../../src/testing/simulate/mod.ts"
+import type { Violation } from "../../src/testing/invariants/mod.ts"
+import type { FaultKind, TimedFault } from "../../src/testing/simulate/mod.ts"
 import type { StoreProfileName } from "../../src/testing/simulated-store/profile.ts"
 
 /** One careless change of the sources. */
@@ -22,6 +23,17 @@ export interface Edit {
   readonly replace: string
 }
 
+/** When a worker of a scripted fleet uses the key, again and again. In milliseconds since the run began. */
+export interface Turn {
+  readonly worker: string
+  readonly from: number
+  readonly to: number
+  /** What a use does where another owns the key. Default: it asks for it. */
+  readonly whenOwned?: "report"
+  /** How long a use goes on, whatever its signal says. Default: no time. */
+  readonly lasts?: number
+}
+
 /** One search for a violation. */
 export type Hunt =
   /** Seeds of the simulator, from the first to the last, with the ledger of `npm run sim`. */
@@ -34,6 +46,12 @@ export type Hunt =
       /** Only this kind of store. */
       readonly store?: StoreProfileName
       readonly ttl?: Duration
+    }
+  /** One fleet with right clocks under exact faults, and no seed that could draw otherwise. */
+  | {
+      readonly by: "script"
+      readonly faults: readonly TimedFault[]
+      readonly turns: readonly Turn[]
     }
   /** A complete search, by the name of its configuration in `npm run checker`. */
   | { readonly by: "checker"; readonly config: string }
@@ -49,12 +67,16 @@ export type Hunt =
 /** A seed that once found something: it saves a search, and may find nothing any more. */
 export const isHint = (hunt: Hunt): boolean => "from" in hunt && hunt.from === hunt.to
 
+/** Of what went wrong in a run the first, as a report says it; undefined where nothing did. */
+export const firstOf = ([first]: readonly Pick<Violation, "invariant" | "message">[]): string | undefined =>
+  first && `${first.invariant}: ${first.message}`
+
 /** What came of a hunt. */
 export interface Catch {
   readonly by: Hunt["by"]
   /** How many it took. */
   readonly count: number
-  readonly unit: "seeds" | "states"
+  readonly unit: "seeds" | "states" | "script"
   readonly ms: number
   /** Empty where nothing was found. */
   readonly violation: string

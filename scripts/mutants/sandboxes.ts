@@ -19,11 +19,24 @@ export const sandboxMutants: readonly Mutant[] = [
       {
         file: "src/actors/shell.ts",
         find: "    this.isStuck = true\n",
-        replace:
-          "    this.isStuck = true\n    if (this.snapshot.context.closed === false) void this.#owned.lease.release()\n",
+        replace: "    this.isStuck = true\n    ;(this.#owned.lease as never as { leave(): void }).leave()\n",
+      },
+      {
+        file: "src/locks/store-lease.ts",
+        find: "  /** Whether this process may act now. */\n",
+        replace: '  leave(): void {\n    this.#core.dispatch({ type: "leaveToExpire" })\n  }\n\n',
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 60, faults: ["slowHook"] }],
+    hunts: [
+      {
+        by: "script",
+        faults: [],
+        turns: [
+          { worker: "a", from: 0, to: 1000, lasts: 90_000 },
+          { worker: "b", from: 10_000, to: 120_000 },
+        ],
+      },
+    ],
   },
   {
     name: "work goes on after the loss",

@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { mutants } from "../../scripts/mutants/list.ts"
+import { type Catch, type Hunt, isHint } from "../../scripts/mutants/mutant.ts"
 import { edited } from "../../scripts/mutants/tree.ts"
+import { verdictOf } from "../../scripts/mutants/verdict.ts"
 
 describe("the mutants", () => {
   it.each(mutants)("$name: can be made of the sources as they are", ({ edits, hunts }) => {
@@ -12,7 +14,8 @@ describe("the mutants", () => {
       texts.set(edit.file, edited(text, edit))
       expect(edit.replace).not.toBe(edit.find)
     }
-    expect(hunts.length).toBeGreaterThan(0)
+    // A hint finds what it found once. When plans are drawn otherwise something has to be left that looks.
+    expect(hunts.filter((hunt) => !isHint(hunt))).not.toEqual([])
   })
 
   it("have names of their own, at least twenty of them", () => {
@@ -25,5 +28,33 @@ describe("the mutants", () => {
     expect(() => edited("c", edit)).toThrow("x.ts has 0 places")
     expect(() => edited("a a", edit)).toThrow("x.ts has 2 places")
     expect(edited("a c", edit)).toBe("b c")
+  })
+})
+
+describe("the verdict on a mutant", () => {
+  const seeds: Hunt = { by: "sim", from: 5, to: 60 }
+  const worlds: Hunt = { by: "search", options: {}, limit: 1000 }
+  const found = (by: Hunt["by"], violation: string): Catch => ({ by, count: 7, unit: "seeds", ms: 20, violation })
+
+  it("is that it lives where nothing was there to hunt it with, or nothing found it", () => {
+    expect(verdictOf({ name: "a" }, [], [])).toEqual({
+      killer: undefined,
+      line: "- a: nothing to hunt it with: LIVES",
+    })
+    expect(verdictOf({ name: "a" }, [seeds, worlds], [found("sim", ""), found("search", "")])).toEqual({
+      killer: undefined,
+      line: "- a: search, 7 seeds, 20 ms: LIVES",
+    })
+  })
+
+  it("is what killed it, as far as that had to go", () => {
+    expect(verdictOf({ name: "a" }, [seeds, worlds], [found("sim", "lost\nrows")])).toEqual({
+      killer: { by: "sim", from: 5, to: 11 },
+      line: "x a: sim, 7 seeds, 20 ms: lost",
+    })
+    expect(verdictOf({ name: "a" }, [seeds, worlds], [found("sim", ""), found("search", "two")]).killer).toEqual({
+      ...worlds,
+      limit: 7,
+    })
   })
 })
