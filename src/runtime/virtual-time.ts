@@ -5,7 +5,7 @@
  * Not promised: order of anything that waits for real I/O (a file, a socket, `crypto.subtle`). Such work takes an
  * unknown number of turns of the real event loop, so it has no place under virtual time.
  */
-import { setImmediate } from "node:timers"
+import timers from "node:timers"
 import { type Clock, delayOf, type Reading, type Timer, type TimerOptions } from "./clock.ts"
 import { Heap, type HeapItem } from "./heap.ts"
 import { SeededRandom } from "./random.ts"
@@ -30,6 +30,9 @@ interface Pending extends HeapItem {
 }
 
 const earlier = (a: Pending, b: Pending): boolean => a.due < b.due || (a.due === b.due && a.sequence < b.sequence)
+
+/** As it is now: a simulation traps it, for everybody else, while its runs last. */
+const { setImmediate } = timers
 
 /** A real macrotask: all promise work of the moment is done before it settles, however many turns that takes. */
 const macrotask = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

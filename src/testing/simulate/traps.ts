@@ -1,11 +1,17 @@
 /**
  * Traps for time and chance that no seed controls. While a simulated run lasts, `Date`, timers, `Math.random`, `fetch` and
- * their kin throw where they are called, and the call is noted with its caller: it makes the run fail, also where whoever
- * called swallowed the throw.
+ * their kin throw where they are called, those of `node:timers` and `node:crypto` too, and the call is noted with its caller:
+ * it makes the run fail, also where whoever called swallowed the throw.
  *
- * Not promised: that a copy of such a function, taken before the run began, is caught.
+ * Not promised: that a copy of such a function, taken before the run began, is caught; on Deno a name that is imported from
+ * `node:timers` is one. Nor that I/O is: files, sockets, processes and other threads.
  */
-// oxlint-disable no-restricted-globals -- what is forbidden everywhere is what is trapped here
+// oxlint-disable no-restricted-globals, no-restricted-imports -- what is forbidden everywhere is what is trapped here
+import nodeCrypto from "node:crypto"
+import { syncBuiltinESMExports } from "node:module"
+import process from "node:process"
+import timers from "node:timers"
+import waits from "node:timers/promises"
 
 /** A call that no seed controls. */
 export interface TrappedCall {
@@ -28,18 +34,24 @@ export interface Traps extends Disposable {
 
 type Slot = { readonly holder: object; readonly name: string; readonly what: string }
 
+/** Functions of one object, with what stands before their names where they are called. */
+const slotsOf = (holder: object, before: string, names: readonly string[]): readonly Slot[] =>
+  names.map((name) => ({ holder, name, what: `${before}${name}()` }))
+
+const waiting = ["setTimeout", "setInterval", "setImmediate"]
+
 const slots: readonly Slot[] = [
-  ...["setTimeout", "setInterval", "setImmediate", "fetch"].map((name) => ({
-    holder: globalThis,
-    name,
-    what: `${name}()`,
-  })),
-  { holder: Math, name: "random", what: "Math.random()" },
-  { holder: performance, name: "now", what: "performance.now()" },
-  { holder: crypto, name: "randomUUID", what: "crypto.randomUUID()" },
-  { holder: crypto, name: "getRandomValues", what: "crypto.getRandomValues()" },
-  { holder: crypto.subtle, name: "digest", what: "crypto.subtle.digest()" },
-  { holder: AbortSignal, name: "timeout", what: "AbortSignal.timeout()" },
+  ...slotsOf(globalThis, "", [...waiting, "fetch"]),
+  ...slotsOf(Math, "Math.", ["random"]),
+  ...slotsOf(performance, "performance.", ["now"]),
+  ...slotsOf(crypto, "crypto.", ["randomUUID", "getRandomValues"]),
+  ...slotsOf(crypto.subtle, "crypto.subtle.", ["digest"]),
+  ...slotsOf(AbortSignal, "AbortSignal.", ["timeout"]),
+  ...slotsOf(process, "process.", ["uptime"]),
+  ...slotsOf(timers, "node:timers ", waiting),
+  ...slotsOf(waits, "node:timers/promises ", waiting),
+  ...slotsOf(waits.scheduler, "node:timers/promises scheduler.", ["wait", "yield"]),
+  ...slotsOf(nodeCrypto, "node:crypto ", ["randomBytes", "randomFill", "randomFillSync", "randomInt", "randomUUID"]),
 ]
 
 /** Sets all traps. */
@@ -53,11 +65,13 @@ export function setTraps(): Traps {
     throw error
   }
   const undo = slots.map(({ holder, name, what }) => replace(holder, name, () => trapped(what)))
-  undo.push(replace(globalThis, "Date", trappedDate(trapped)))
+  undo.push(replace(globalThis, "Date", trappedDate(trapped)), replace(process, "hrtime", trappedHrtime(trapped)))
+  syncBuiltinESMExports() // on Node names that are imported from a module follow its object; Deno's don't
   return {
     calls,
     [Symbol.dispose]: () => {
       for (const restore of undo) restore()
+      syncBuiltinESMExports()
     },
   }
 }
@@ -86,6 +100,10 @@ function trappedDate(trapped: (what: string) => never): DateConstructor {
       args.length === 0 ? trapped("new Date()") : (Reflect.construct(target, args, newTarget) as object),
     get: (target, name, receiver) => (name === "now" ? now : (Reflect.get(target, name, receiver) as unknown)),
   })
+}
+
+function trappedHrtime(trapped: (what: string) => never): object {
+  return Object.assign(() => trapped("process.hrtime()"), { bigint: () => trapped("process.hrtime.bigint()") })
 }
 
 /**
