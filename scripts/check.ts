@@ -1,25 +1,12 @@
 // `npm run check`: everything that can be said of the project without running it. Each step runs even when one before it
 // failed, so that one run names all there is to mend; the exit code is 1 when any failed.
-import { spawnSync } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import manifest from "../deno.json" with { type: "json" }
-
-interface Outcome {
-  readonly ok: boolean
-  readonly output: string
-}
-
-function run(command: string, ...args: string[]): Outcome {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    encoding: "utf8",
-    env: { ...process.env, NO_COLOR: "1" },
-    maxBuffer: 2 ** 26,
-  })
-  return { ok: status === 0, output: error === undefined ? `${stdout}${stderr}` : error.message }
-}
+import { pageTypes } from "./page-types.ts"
+import { type Outcome, run } from "./run.ts"
 
 /** An error class's own name for what its base documents, and the constructor that the details' type documents. */
 const documentedByBase = /^\s*\d+ \|\s+(readonly (_tag|code|retryable) =|constructor\(details: ErrorDetails)/m
@@ -33,37 +20,6 @@ function undocumentedExports(): Outcome {
     (finding) => finding.startsWith("error[missing-jsdoc]") && !documentedByBase.test(finding),
   )
   return { ok: undocumented.length === 0, output: undocumented.join("") }
-}
-
-/** What the README's snippets take as given. */
-const given = "declare function work(options: { signal: AbortSignal; fencingToken: number }): Promise<void>\n"
-
-/** Compiles the README's TypeScript as a user's project would, each block beside the first sandbox if it goes on from it. */
-function readmeTypes(): Outcome {
-  const blocks = Array.from(readFileSync("README.md", "utf8").matchAll(/^```ts\n(.*?)^```/gms), ([, code = ""]) => code)
-  const [first = "", ...others] = blocks
-  const folder = mkdtempSync(join(tmpdir(), "leasehold-readme-"))
-  try {
-    const sources = [first, ...others.map((code) => (code.startsWith("import ") ? given + code : first + code))]
-    for (const [index, source] of sources.entries()) writeFileSync(join(folder, `${index}.ts`), source)
-    symlinkSync(join(process.cwd(), "node_modules"), join(folder, "node_modules"))
-    writeFileSync(join(folder, "package.json"), `{ "type": "module" }`)
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(readmeProject()))
-    const { ok, output } = run("tsc", "-p", folder)
-    return { ok: ok && others.length > 0, output: `${blocks.length} blocks\n${output}` }
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
-
-/** The project's own settings, with `leasehold` read from its sources, and names that a snippet needn't use. */
-function readmeProject(): object {
-  const entries = Object.entries(manifest.exports)
-  const paths = Object.fromEntries(
-    entries.map(([name, file]) => [`leasehold${name.slice(1)}`, [join(process.cwd(), file)]]),
-  )
-  const compilerOptions = { paths, isolatedDeclarations: false, declaration: false, noUnusedLocals: false }
-  return { extends: join(process.cwd(), "tsconfig.json"), compilerOptions, include: ["*.ts"] }
 }
 
 /** Packs what npm would publish (its `prepack` builds it) and lets two judges look at the tarball itself. */
@@ -82,7 +38,7 @@ function tarball(): Outcome {
 
 const steps: Record<string, () => Outcome> = {
   types: () => run("tsc"),
-  "types of the README": readmeTypes,
+  "types of the pages": pageTypes,
   lint: () => run("oxlint"),
   format: () => run("oxfmt", "--check"),
   "types on Deno": () => run("deno", "check"),
