@@ -64,11 +64,11 @@ export class Wait implements Disposable {
     this.limit = limitOf(options)
     this.source = sourceOf(options)
     const { key, onError } = awaited
-    const watched = { key, limitMs: this.limit, source: this.source.name }
+    this.#started = clock.mono()
+    const watched = { key, limitMs: this.limit, source: this.source.name, from: this.#started }
     this.watch = options.observer && new WaitWatch(options.observer, clock, watched, onError)
     this.signal = this.#controller.signal
     this.#clock = clock
-    this.#started = clock.mono()
     this.#awaited = awaited
     this.#caller = options.signal
     this.#caller?.addEventListener("abort", this.#cancelled)

@@ -8,8 +8,11 @@
 import type { LockCounts } from "./counts.ts"
 import type { AcquireOptions, Lease } from "./lock.ts"
 
-/** How long to wait for a key: `timeout` (default 30 s, `0` is one try), where it came from, and what cancels the wait. */
-export type ProviderOptions = Pick<AcquireOptions, "timeout" | "timeoutSource" | "signal">
+/**
+ * How to wait for a key: `timeout` (default 30 s, `0` is one try) and where it came from, the `signal` that cancels the wait,
+ * and the `observer` that hears of it (`acquireAll` tells it of each key as of a call of its own).
+ */
+export type ProviderOptions = Pick<AcquireOptions, "timeout" | "timeoutSource" | "signal" | "observer">
 
 /** A key that is held until it is released: dispose of it, or call `release`. */
 export type HeldLock = Pick<Lease, "key" | "token" | "signal" | "isHeld" | "release"> & AsyncDisposable

@@ -20,8 +20,7 @@ import { cancelled, noStore, notHeld } from "./refusals.ts"
 import { type Cores, coresOf } from "./registry.ts"
 import { hasStarted, isStore } from "./start-store.ts"
 import type { LeaseStore } from "./store.ts"
-import type { LockWaitObserver } from "./wait-observer.ts"
-import { WaitWatch } from "./wait-watch.ts"
+import { watchOf } from "./wait-watch.ts"
 
 /** One key of one incarnation on one store. */
 export class StoreLock implements Lock {
@@ -64,13 +63,18 @@ export class StoreLock implements Lock {
    * OwnedElsewhereError, LockCancelledError, CheckpointVersionError, StoreUnavailableError, StoreMisconfiguredError,
    * CorruptRecordError, FormatVersionError, InvalidConfigError. A mark that it left in the store is erased.
    */
-  async acquire(options: AcquireOptions = {}): Promise<Lease> {
+  acquire(options?: AcquireOptions): Promise<Lease> {
+    return this.acquireSince(this.#cores.clock.mono(), options)
+  }
+
+  /** @internal The same for a call that came at `from`, by the monotonic clock, and has waited for other keys since. */
+  async acquireSince(from: number, options: AcquireOptions = {}): Promise<Lease> {
     const wish = wishOf(options)
     const { signal, observer } = options
     const { onError } = this.#options
-    const from = this.#cores.clock.mono()
-    const watch = observer === undefined ? undefined : this.#watch(observer, wish)
-    const ready = signal?.aborted ? Promise.reject(cancelled(this.key)) : this.#ready(wish, signal)
+    const { clock } = this.#cores
+    const watch = watchOf(observer, clock, { key: this.key, wish, from, onError })
+    const ready = signal?.aborted ? Promise.reject(cancelled(this.key)) : this.#ready(wish, signal, clock.mono() - from)
     if (watch !== undefined) ready.catch(watch.failed)
     const config = await ready
     const acquired = (lease: Lease): void => void (this.#lease = lease)
@@ -93,7 +97,7 @@ export class StoreLock implements Lock {
    * StoreMisconfiguredError, CorruptRecordError or InvalidConfigError.
    */
   async peek(): Promise<Owner | undefined> {
-    const { ttl } = await this.#ready(wishOf({}), undefined)
+    const { ttl } = await this.#ready(wishOf({}))
     const answer = await this.#core.requests.look(requestDeadline(ttl))
     switch (answer.kind) {
       case "found":
@@ -136,11 +140,6 @@ export class StoreLock implements Lock {
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
   }
 
-  #watch(observer: LockWaitObserver, { budgetMs: limitMs = Infinity, budgetSource }: Wish): WaitWatch {
-    const watched = { key: this.key, limitMs, source: budgetSource.name }
-    return new WaitWatch(observer, this.#cores.clock, watched, this.#options.onError)
-  }
-
   /** It may have been forgotten since it was used last. */
   get #core(): KeyCore {
     return this.#cores.of(this.key, this.#options.onError)
@@ -153,9 +152,8 @@ export class StoreLock implements Lock {
   }
 
   /** The protocol's configuration, once the store has started, within the budget. */
-  async #ready(wish: Wish, signal: AbortSignal | undefined): Promise<LockConfig> {
-    const { budgetMs } = wish
-    const limit = budgetMs === undefined ? Infinity : budgetMs === 0 ? ONE_TRY : budgetMs
+  async #ready({ budgetMs }: Wish, signal?: AbortSignal, waited = 0): Promise<LockConfig> {
+    const limit = budgetMs === undefined ? Infinity : budgetMs === 0 ? ONE_TRY : Math.max(0, budgetMs - waited)
     // Where an answer takes no time, neither should this.
     const isReady = this.#store.prompt !== undefined && hasStarted(this.#store)
     if (!isReady) await this.#core.requests.ready(limit, budgetMs !== 0, signal)

@@ -8,15 +8,17 @@ import type { Clock } from "../runtime/clock.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
 import { scheduleOf, type Wake } from "../runtime/schedule.ts"
 import { InvalidConfigError, LockCancelledError, LockTimeoutError } from "./errors.ts"
-import { millis } from "./options.ts"
+import { millis, type Wish } from "./options.ts"
 import type { Holder } from "./wait-holder.ts"
 import type { LockWaitEvent, LockWaitObserver, WaitingFor } from "./wait-observer.ts"
 
-/** What is waited for, and for how long at most. */
+/** What a call waits for, and for how long at most. */
 export interface Watched {
   readonly key: string
   readonly limitMs: number
   readonly source: string
+  /** When the call came, by the monotonic clock. */
+  readonly from: number
 }
 
 /** What it learns of who has the key, whenever it asks. */
@@ -33,13 +35,31 @@ type Stamp = Pick<LockWaitEvent, "at" | "wait" | "key" | "elapsedMs" | "remainin
 const CALLBACKS = ["waitStarted", "retry", "progress", "acquired", "timedOut", "cancelled", "failed"] as const
 const LEAST_PROGRESS = 10
 
+/** A call for a key. */
+export interface Asking {
+  readonly key: string
+  readonly wish: Wish
+  /** When it came, by the monotonic clock. */
+  readonly from: number
+  readonly onError: OnError | undefined
+}
+
+/** Watches a call for a key, where somebody observes it. Throws InvalidConfigError for what is no observer. */
+export function watchOf(
+  observer: LockWaitObserver | undefined,
+  clock: Clock,
+  { key, wish: { budgetMs: limitMs = Infinity, budgetSource }, from, onError }: Asking,
+): WaitWatch | undefined {
+  if (observer === undefined) return undefined
+  return new WaitWatch(observer, clock, { key, limitMs, source: budgetSource.name, from }, onError)
+}
+
 export class WaitWatch {
   readonly #observer: LockWaitObserver
   readonly #clock: Clock
   readonly #watched: Watched
   readonly #report: OnError
   readonly #id: string
-  readonly #from: number
   readonly #every: number
   readonly #tick: Wake
   #waitingFor: WaitingFor = "store"
@@ -58,9 +78,8 @@ export class WaitWatch {
     this.#watched = watched
     this.#report = reporter(onError)
     this.#id = clock.id()
-    this.#from = clock.mono()
     this.#tick = scheduleOf(clock).wake(() => this.#progress(), { background: true })
-    this.#tick.set(this.#from + this.#every)
+    this.#tick.set(clock.mono() + this.#every)
   }
 
   /** The call has to wait, or waits for something else than before. */
@@ -144,9 +163,9 @@ export class WaitWatch {
   }
 
   #stamp(): Stamp {
-    const { key, limitMs, source } = this.#watched
+    const { key, limitMs, source, from } = this.#watched
     const { wall, mono } = this.#clock.read()
-    const elapsed = mono - this.#from
+    const elapsed = mono - from
     const remainingMs = Math.max(0, Math.round(limitMs - elapsed))
     return { at: wall, wait: this.#id, key, elapsedMs: Math.round(elapsed), remainingMs, limitMs, source }
   }

@@ -1,36 +1,26 @@
-/** Several keys at once: one order for everybody, all or none, one budget. Owns no lock; it acquires them one by one. */
+/** Several keys of a provider as one thing that is held. */
 import type { Clock } from "../../runtime/clock.ts"
 import { anySignal } from "../../runtime/latch-signal.ts"
 import { InvalidConfigError } from "../errors.ts"
 import { checkKey } from "../keys.ts"
 import type { ReleaseResult } from "../lock.ts"
 import { wishOf } from "../options.ts"
-import type { HeldLock, HeldLocks, LockProvider, ProviderOptions } from "../provider.ts"
+import type { HeldLock, HeldLocks, ProviderOptions } from "../provider.ts"
+import { allOrNone, inOneOrder, releaseAll } from "../several.ts"
 
-/** Acquires them all by `acquire`, or none. */
+/** Acquires them all by `acquire`, which is told when this call came, or none. */
 export async function acquireAll(
-  acquire: LockProvider["acquire"],
+  acquire: (key: string, from: number) => Promise<HeldLock>,
   clock: Clock,
   keys: readonly string[],
   options: ProviderOptions,
 ): Promise<HeldLocks> {
-  const ordered = inOrder(keys)
-  const { budgetMs, budgetSource } = wishOf(options)
-  const from = clock.mono()
-  const held: HeldLock[] = []
-  try {
-    for (const key of ordered) {
-      const left = budgetMs === undefined ? "infinite" : Math.max(0, budgetMs - (clock.mono() - from))
-      held.push(await acquire(key, { ...options, timeout: left, timeoutSource: budgetSource }))
-    }
-  } catch (error) {
-    await releaseAll(held)
-    throw error
-  }
-  return new AllHeld(held)
+  checkKeys(keys)
+  wishOf(options) // refused before anything is held
+  return new AllHeld(await allOrNone(inOneOrder(keys), acquire, clock))
 }
 
-function inOrder(keys: readonly string[]): readonly string[] {
+function checkKeys(keys: readonly string[]): void {
   if (!Array.isArray(keys) || keys.length === 0) {
     throw new InvalidConfigError({
       message: "There are no keys to acquire",
@@ -38,16 +28,6 @@ function inOrder(keys: readonly string[]): readonly string[] {
     })
   }
   for (const key of keys as readonly unknown[]) checkKey(key)
-  return [...new Set(keys)].toSorted((a, b) => (a < b ? -1 : 1))
-}
-
-/** From the worst to the best. */
-const outcomes: readonly ReleaseResult[] = ["unknown", "alreadyLost", "released"]
-
-async function releaseAll(held: readonly HeldLock[]): Promise<ReleaseResult> {
-  const results: ReleaseResult[] = []
-  for (const lock of held.toReversed()) results.push(await lock.release())
-  return outcomes.find((outcome) => results.includes(outcome)) ?? "released"
 }
 
 class AllHeld implements HeldLocks {

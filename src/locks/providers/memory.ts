@@ -5,12 +5,14 @@
  * Not promised: anything between processes. A lock here is never lost, so that its signal never aborts.
  */
 import { type Clock, liveClock } from "../../runtime/clock.ts"
+import type { OnError } from "../../runtime/report.ts"
 import { type LockCounts, noCounts } from "../counts.ts"
 import { checkKey } from "../keys.ts"
 import type { ReleaseResult } from "../lock.ts"
 import { wishOf } from "../options.ts"
 import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "../provider.ts"
 import { cancelled, here, inUseHere } from "../refusals.ts"
+import { type WaitWatch, watchOf } from "../wait-watch.ts"
 import { acquireAll } from "./all.ts"
 import { Queue } from "./queue.ts"
 import { RunningSection, sectionClock } from "./sections.ts"
@@ -19,11 +21,13 @@ import { RunningSection, sectionClock } from "./sections.ts"
 export interface MemoryLockProviderOptions {
   /** Of budgets and sections. Without one: this process's. */
   readonly clock?: Clock
+  /** Gets what observers throw. Without one: standard error. */
+  readonly onError?: OnError
 }
 
 /** A new provider, which shares nothing with others. */
 export function memoryLockProvider(options: MemoryLockProviderOptions = {}): LockProvider {
-  return new MemoryLockProvider(options.clock ?? liveClock)
+  return new MemoryLockProvider(options)
 }
 
 const standard = wishOf({})
@@ -34,16 +38,18 @@ class MemoryLockProvider implements LockProvider {
   /** Who holds a key now. */
   readonly #held = new Map<string, MemoryLock>()
   readonly #counts = noCounts()
+  readonly #onError: OnError | undefined
 
-  constructor(clock: Clock) {
+  constructor({ clock = liveClock, onError }: MemoryLockProviderOptions) {
     this.#clock = clock
+    this.#onError = onError
     this.#sectionClock = sectionClock(clock)
   }
 
   async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options?: ProviderOptions): Promise<A> {
     checkKey(key)
     RunningSection.refuseInside(this, key)
-    const lock = await (this.#take(key, options) ?? this.#wait(key, options))
+    const lock = await this.#ask(key, options)
     const section = RunningSection.enter(this, lock, this.#sectionClock)
     try {
       return await fn(section)
@@ -55,15 +61,34 @@ class MemoryLockProvider implements LockProvider {
 
   async acquire(key: string, options?: ProviderOptions): Promise<HeldLock> {
     checkKey(key)
-    return this.#take(key, options) ?? this.#wait(key, options)
+    return this.#ask(key, options)
   }
 
   acquireAll(keys: readonly string[], options: ProviderOptions = {}): Promise<HeldLocks> {
-    return acquireAll((key, own) => this.acquire(key, own), this.#clock, keys, options)
+    return acquireAll(async (key, from) => this.#ask(key, options, from), this.#clock, keys, options)
   }
 
   stats(): LockCounts {
     return { ...this.#counts }
+  }
+
+  /** `from`: when the call came, by the monotonic clock, where that isn't now. */
+  #ask(key: string, options: ProviderOptions | undefined, from?: number): MemoryLock | Promise<MemoryLock> {
+    if (options?.observer !== undefined) return this.#observed(key, options, from ?? this.#clock.mono())
+    return this.#take(key, options) ?? this.#wait(key, options, from ?? this.#clock.mono())
+  }
+
+  async #observed(key: string, options: ProviderOptions, from: number): Promise<MemoryLock> {
+    const asking = { key, wish: wishOf(options), from, onError: this.#onError }
+    const watch = watchOf(options.observer, this.#clock, asking)
+    try {
+      const lock = this.#take(key, options) ?? (await this.#wait(key, options, from, watch))
+      watch?.acquired(lock)
+      return lock
+    } catch (error) {
+      watch?.failed(error)
+      throw error
+    }
   }
 
   /** The key, if nobody has it. */
@@ -81,13 +106,14 @@ class MemoryLockProvider implements LockProvider {
     return lock
   }
 
-  #wait(key: string, options: ProviderOptions | undefined): Promise<MemoryLock> {
+  #wait(key: string, options: ProviderOptions | undefined, from: number, watch?: WaitWatch): Promise<MemoryLock> {
     const wish = options === undefined ? standard : wishOf(options)
     if (wish.budgetMs === 0) throw inUseHere(key, here, wish, 0)
     const queue = this.#held.get(key)!.queued(this.#clock)
     this.#counts.waits++
     if (queue.size > 0) this.#counts.contention++
-    return queue.join(wish, options?.signal)
+    watch?.waits("process", () => undefined)
+    return queue.join(wish, from, options?.signal)
   }
 
   /** @internal The key goes to who has waited longest; without anybody it is forgotten. */

@@ -6,12 +6,14 @@
  * `storeLockProvider` (several).
  */
 import { type Clock, liveClock } from "../../runtime/clock.ts"
+import type { OnError } from "../../runtime/report.ts"
 import { type LockCounts, noCounts } from "../counts.ts"
 import { checkKey } from "../keys.ts"
 import type { ReleaseResult } from "../lock.ts"
 import { wishOf } from "../options.ts"
 import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section } from "../provider.ts"
 import { cancelled } from "../refusals.ts"
+import { watchOf } from "../wait-watch.ts"
 import { acquireAll } from "./all.ts"
 import { sectionClock } from "./sections.ts"
 
@@ -19,19 +21,23 @@ import { sectionClock } from "./sections.ts"
 export interface NoLockProviderOptions {
   /** Of sections. Without one: this process's. */
   readonly clock?: Clock
+  /** Gets what observers throw. Without one: standard error. */
+  readonly onError?: OnError
 }
 
 /** KEEPS NOBODY OUT: every call is given its key at once, with the token 0, whoever else has it. See above what it is for. */
 export function noLockProvider(options: NoLockProviderOptions = {}): LockProvider {
-  return new NoLockProvider(options.clock ?? liveClock)
+  return new NoLockProvider(options)
 }
 
 class NoLockProvider implements LockProvider {
   readonly #clock: Clock
   readonly #counts = noCounts()
+  readonly #onError: OnError | undefined
 
-  constructor(clock: Clock) {
+  constructor({ clock = liveClock, onError }: NoLockProviderOptions) {
     this.#clock = clock
+    this.#onError = onError
   }
 
   async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options: ProviderOptions = {}): Promise<A> {
@@ -41,8 +47,14 @@ class NoLockProvider implements LockProvider {
 
   async acquire(key: string, options: ProviderOptions = {}): Promise<HeldLock> {
     checkKey(key)
-    wishOf(options)
-    if (options.signal?.aborted) throw cancelled(key)
+    const asking = { key, wish: wishOf(options), from: this.#clock.mono(), onError: this.#onError }
+    const watch = watchOf(options.observer, this.#clock, asking)
+    if (options.signal?.aborted) {
+      const error = cancelled(key)
+      watch?.failed(error)
+      throw error
+    }
+    watch?.acquired({ token: 0 })
     this.#counts.acquisitions++
     let held = true
     const release = async (): Promise<ReleaseResult> => {
@@ -57,7 +69,7 @@ class NoLockProvider implements LockProvider {
   }
 
   acquireAll(keys: readonly string[], options: ProviderOptions = {}): Promise<HeldLocks> {
-    return acquireAll((key, own) => this.acquire(key, own), this.#clock, keys, options)
+    return acquireAll((key) => this.acquire(key, options), this.#clock, keys, options)
   }
 
   stats(): LockCounts {

@@ -24,10 +24,10 @@ export class Queue<Given> {
     return this.#waiters.length
   }
 
-  /** Settles with what is given to it; rejects with LockTimeoutError or LockCancelledError. */
-  join(wish: Wish, signal: AbortSignal | undefined): Promise<Given> {
+  /** `from`: as a waiter's. Settles with what is given to it; rejects with LockTimeoutError or LockCancelledError. */
+  join(wish: Wish, from: number, signal: AbortSignal | undefined): Promise<Given> {
     return new Promise((resolve, reject) => {
-      const waiter: Waiter<Given> = { wish, from: this.#clock.mono(), resolve, reject, signal, aborted: undefined }
+      const waiter: Waiter<Given> = { wish, from, resolve, reject, signal, aborted: undefined }
       if (signal !== undefined) {
         waiter.aborted = () => this.#refuse(waiter, cancelled(this.#key))
         signal.addEventListener("abort", waiter.aborted)

@@ -10,7 +10,7 @@ import type { LockCounts } from "../counts.ts"
 import { checkIncarnation, thisProcess } from "../incarnation.ts"
 import { checkKey } from "../keys.ts"
 import { standing } from "../lease-standing.ts"
-import type { Lease } from "../lock.ts"
+import type { AcquireOptions, Lease } from "../lock.ts"
 import { checkLockOptions, type LockOptions } from "../options.ts"
 import type { HeldLocks, LockProvider, ProviderOptions, Section } from "../provider.ts"
 import { noStore } from "../refusals.ts"
@@ -65,12 +65,17 @@ class StoreLockProvider implements LockProvider {
   }
 
   acquire(key: string, options: ProviderOptions = {}): Promise<Lease> {
-    return new StoreLock(key, this.#options).acquire({ ...options, contention: "retry" })
+    return this.#lock(key).acquire(queueing(options))
   }
 
   acquireAll(keys: readonly string[], options: ProviderOptions = {}): Promise<HeldLocks> {
     const { clock = liveClock } = this.#options
-    return acquireAll((key, own) => this.acquire(key, own), clock, keys, options)
+    const one = (key: string, from: number): Promise<Lease> => this.#lock(key).acquireSince(from, queueing(options))
+    return acquireAll(one, clock, keys, options)
+  }
+
+  #lock(key: string): StoreLock {
+    return new StoreLock(key, this.#options)
   }
 
   /** Of this incarnation on this store: other locks of it are counted too. */
@@ -79,6 +84,9 @@ class StoreLockProvider implements LockProvider {
     return { ...coresOf(store, this.#id, clock, "").counts }
   }
 }
+
+/** Whoever meets another who waits takes a turn too. */
+const queueing = (options: ProviderOptions): AcquireOptions => ({ ...options, contention: "retry" })
 
 /** What a section comes to, while its lease stands. */
 async function answered<A>(lease: Lease, fn: (section: Section) => A | Promise<A>, section: Section): Promise<A> {

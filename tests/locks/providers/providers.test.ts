@@ -5,8 +5,11 @@ import {
   LockCancelledError,
   type LockProvider,
   LockTimeoutError,
+  type LockWaitEvent,
+  LockWaitEvents,
   memoryLockProvider,
   memoryStore,
+  type ProviderOptions,
   ReentrantLockError,
   storeLockProvider,
 } from "leasehold"
@@ -20,9 +23,13 @@ interface World {
   readonly until: <A>(promise: Promise<A>) => Promise<A>
 }
 
+/** What observers threw. */
+const thrown: unknown[] = []
+const onError = (error: unknown): void => void thrown.push(error)
+
 const makers: Readonly<Record<string, (time: VirtualTime) => LockProvider>> = {
-  memory: (clock) => memoryLockProvider({ clock }),
-  store: (clock) => storeLockProvider({ store: memoryStore({ clock }), clock, incarnation: { id: "here" } }),
+  memory: (clock) => memoryLockProvider({ clock, onError }),
+  store: (clock) => storeLockProvider({ store: memoryStore({ clock }), clock, onError, incarnation: { id: "here" } }),
 }
 
 function worldOf(make: (time: VirtualTime) => LockProvider): World {
@@ -167,6 +174,77 @@ describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
   })
 })
 
+describe.each(Object.entries(makers))("the observer of a provider's call (%s)", (_name, make) => {
+  const listener = () => {
+    const observer = new LockWaitEvents()
+    const events: LockWaitEvent[] = []
+    observer.events$.subscribe((event) => events.push(event))
+    const first = (...names: LockWaitEvent["type"][]): readonly LockWaitEvent[] =>
+      events.filter(({ type }) => names.includes(type))
+    return { observer, events, endings: () => first("acquired", "timedOut", "cancelled", "failed"), first }
+  }
+
+  it("hears that it waits, the time, and that it has got the key", async () => {
+    const { time, provider, until } = worldOf(make)
+    const held = await until(provider.acquire("k"))
+    const { observer, events, endings, first } = listener()
+    const section = provider.withLock("k", () => "mine", { observer, timeout: "10 s" })
+    await time.advance(2500)
+    await until(held.release())
+    expect(await until(section)).toBe("mine")
+    await time.advance(5000)
+    expect(events[0]).toMatchObject({ type: "waitStarted", key: "k", limitMs: 10_000, source: "the timeout option" })
+    expect(first("progress")).toHaveLength(2)
+    expect(endings()).toHaveLength(1)
+    expect(endings()[0]).toMatchObject({ type: "acquired", waited: true })
+    expect(endings()[0]!.elapsedMs).toBeGreaterThanOrEqual(2500)
+  })
+
+  it("hears one ending of a call that has the key at once, is too late, is cancelled, or won't wait", async () => {
+    const { time, provider, until } = worldOf(make)
+    const told = async (options: ProviderOptions): Promise<readonly LockWaitEvent[]> => {
+      const { observer, endings } = listener()
+      await until(failure(provider.acquire("k", { ...options, observer })))
+      await time.advance(5000)
+      return endings()
+    }
+    const caller = new AbortController()
+    time.after(13_000, () => caller.abort())
+    expect(await told({})).toMatchObject([{ type: "acquired", waited: false }])
+    expect(await told({ timeout: "1 s" })).toMatchObject([{ type: "timedOut", waited: true, limitMs: 1000 }])
+    expect(await told({ signal: caller.signal })).toMatchObject([{ type: "cancelled", waited: true }])
+    expect(await told({ signal: caller.signal })).toMatchObject([{ type: "cancelled", waited: false }])
+    expect(await told({ timeout: 0 })).toMatchObject([{ type: "timedOut" }])
+  })
+
+  it("hears of each of several keys as of a call that came when theirs did", async () => {
+    const { time, provider, until } = worldOf(make)
+    const [a, b] = [await until(provider.acquire("a")), await until(provider.acquire("b"))]
+    time.after(1500, () => void a.release())
+    time.after(2500, () => void b.release())
+    const { observer, endings } = listener()
+    await using _locks = await until(provider.acquireAll(["b", "a"], { observer }))
+    await time.advance(0)
+    expect(endings().map(({ key, type }) => [key, type])).toEqual([
+      ["a", "acquired"],
+      ["b", "acquired"],
+    ])
+    expect(endings()[1]!.elapsedMs).toBeGreaterThanOrEqual(2500)
+  })
+
+  it("changes nothing of the call by throwing", async () => {
+    const { provider, until } = worldOf(make)
+    const observer = {
+      acquired: () => {
+        throw new RangeError("not me")
+      },
+    }
+    expect(await until(provider.withLock("k", () => "mine", { observer }))).toBe("mine")
+    await Promise.resolve()
+    expect(thrown.splice(0)).toEqual([new RangeError("not me")])
+  })
+})
+
 describe.each(Object.entries(makers))("a section (%s)", (_name, make) => {
   it("that asks for its own key is refused at once, also by way of another key", async () => {
     const { provider, until } = worldOf(make)
@@ -248,7 +326,7 @@ describe.each(Object.entries(makers))("several keys (%s)", (_name, make) => {
     time.after(1500, () => void b.release())
     const from = time.mono()
     const error = await until(failure(provider.acquireAll(["a", "b", "c"], { timeout: "2 s" })))
-    expect(error).toMatchObject({ _tag: "LockTimeoutError", key: "c" })
+    expect(error).toMatchObject({ _tag: "LockTimeoutError", key: "c", limitMs: 2000, waitedMs: 2000 })
     expect(Math.abs(time.mono() - from - 2000)).toBeLessThan(50)
     for (const key of ["a", "b"]) await (await until(provider.acquire(key, { timeout: 0 }))).release()
     await c.release()
