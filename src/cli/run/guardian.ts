@@ -11,10 +11,10 @@ export class Guardian {
   readonly #clock: Clock
   #dismissed = false
 
-  /** `folder` is removed when it has to act. */
-  constructor(group: number, folder: string, clock: Clock) {
+  /** It is there before it knows the group. `folder` is removed when it has to act. */
+  constructor(group: Promise<number>, folder: string, clock: Clock) {
     this.#clock = clock
-    const arguments_ = [String(group), clock.bootId === undefined ? "wall" : "boot", folder]
+    const arguments_ = [clock.bootId === undefined ? "wall" : "boot", folder]
     this.#child = spawn("/bin/sh", ["-c", GUARDIAN, "leasehold guardian", ...arguments_], {
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
@@ -26,6 +26,10 @@ export class Guardian {
     this.#child.once("exit", ended).once("error", ended)
     this.#child.stdin?.on("error", ended)
     this.gone = promise
+    group.then(
+      (known) => this.#tell(String(known)),
+      () => this.dismiss(),
+    )
   }
 
   /** From now on the group may work until then, in Unix milliseconds of this process's clock. */

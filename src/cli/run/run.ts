@@ -6,8 +6,9 @@
 import { constants } from "node:os"
 import { LockCancelledError, type LockError, StoreMisconfiguredError } from "../../locks/errors.ts"
 import { thisProcess } from "../../locks/incarnation.ts"
-import type { Lease } from "../../locks/lock.ts"
+import type { AcquireOptions, Lease } from "../../locks/lock.ts"
 import { nameGroups } from "../../locks/name-groups.ts"
+import { allOrNone, inOneOrder, releaseAll } from "../../locks/several.ts"
 import { StoreLock } from "../../locks/store-lock.ts"
 import { cancelledBySignals } from "../cancel.ts"
 import { EXIT } from "../exit-codes.ts"
@@ -15,7 +16,6 @@ import { openSession } from "../session.ts"
 import type { Action, Call, Ending } from "../syntax.ts"
 import { type Exit, GatedCommand } from "./gate.ts"
 import { Guardian } from "./guardian.ts"
-import { acquireAll, ordered, releaseAll } from "./keys.ts"
 import { LeaseFile } from "./lease-file.ts"
 import { type Outcome, Supervision } from "./supervise.ts"
 import { isInForeground } from "./terminal.ts"
@@ -38,7 +38,7 @@ export const run: Action = async (call) => {
   const session = await openSession(call)
   const wish = wishOf(call, session.found)
   const { clock } = call.io
-  const keys = ordered(call.operands)
+  const keys = inOneOrder(call.operands)
   const locks = keys.map((key) => new StoreLock(key, { store: session.store, clock, ttl: wish.ttl }))
   const owner = thisProcess(session.store).id
   using file = new LeaseFile()
@@ -49,18 +49,27 @@ export const run: Action = async (call) => {
     LEASEHOLD_LEASE_FILE: file.path,
   }
   const foreground = isInForeground(call.io.platform)
-  const stand = (): GatedCommand => new GatedCommand(call.command!, env, foreground)
+  const stand = (): Stand => {
+    const gated = new GatedCommand(call.command!, env, foreground)
+    return { gated, guardian: new Guardian(gated.group, file.folder, clock) }
+  }
   // In front of a terminal it would be the gate that hears Ctrl-C.
   const early = foreground ? undefined : stand()
   const asked: Asked = { by: [], tell: undefined }
   const leases = await hold(call, locks, wish, asked).catch((error: unknown) => {
-    early?.abandon()
+    early?.gated.abandon()
+    early?.guardian.dismiss()
     throw error
   })
-  const gated = early ?? stand()
-  const outcome = await work({ call, wish, leases, owner, env, file, gated, asked })
+  const outcome = await work({ call, wish, leases, owner, env, file, asked, ...(early ?? stand()) })
   await releaseAll(leases)
   return endingOf(call, outcome)
+}
+
+/** The command, not let in yet, and who will see to its end. A shell each, which nobody is to wait for once the key is there. */
+interface Stand {
+  readonly gated: GatedCommand
+  readonly guardian: Guardian
 }
 
 /** Who asked for a key before there was anybody to tell, and whom to tell since. */
@@ -78,17 +87,14 @@ async function hold(call: Call, locks: readonly StoreLock[], wish: Wish, asked: 
       else asked.tell(event.waiterId)
     })
   }
-  const leases = await acquireAll(
-    locks,
-    {
-      ...wish.budget,
-      signal: cancel.signal,
-      observer: call.output.waits(),
-      whenOwned: wish.asks ? "request" : "wait",
-      contention: wish.queues ? "retry" : "fail",
-    },
-    call.io.clock,
-  )
+  const options: AcquireOptions = {
+    ...wish.budget,
+    signal: cancel.signal,
+    observer: call.output.waits(),
+    whenOwned: wish.asks ? "request" : "wait",
+    contention: wish.queues ? "retry" : "fail",
+  }
+  const leases = await allOrNone(locks, (lock, from) => lock.acquireSince(from, options), call.io.clock)
   if (!cancel.signal.aborted) return leases
   await releaseAll(leases)
   throw new LockCancelledError({
@@ -98,21 +104,19 @@ async function hold(call: Call, locks: readonly StoreLock[], wish: Wish, asked: 
   })
 }
 
-interface Job {
+interface Job extends Stand {
   readonly call: Call
   readonly wish: Wish
   readonly leases: readonly Lease[]
   readonly owner: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly file: LeaseFile
-  readonly gated: GatedCommand
   readonly asked: Asked
 }
 
-async function work({ call, wish, leases, owner, env, file, gated, asked }: Job): Promise<Outcome> {
+async function work({ call, wish, leases, owner, env, file, gated, guardian, asked }: Job): Promise<Outcome> {
   const { clock } = call.io
   const group = await gated.group
-  const guardian = new Guardian(group, file.folder, clock)
   const note = (event: string, message: string): void => call.output.note(event, message)
   using supervision = new Supervision({
     leases,

@@ -43,9 +43,9 @@ shift
 /bin/sh -c "trap '' TSTP
 $gate" "$0" "$@"`
 
-/** Arguments: the process group; \`boot\` or \`wall\`; a folder to remove in the end. */
+/** Arguments: \`boot\` or \`wall\`; a folder to remove in the end. The first line that it is told is the process group. */
 export const GUARDIAN = `
-group=$1 clock=$2 folder=$3 watch=
+clock=$1 folder=$2 watch=
 trap '' HUP INT QUIT TERM TSTP
 finish() {
   kill -s KILL -- "-$group"
@@ -68,6 +68,8 @@ watch() {
   kill -s KILL $$
 }
 exec 2>/dev/null
+IFS= read -r group || exec rm -rf -- "$folder"
+[ "$group" != done ] || exit 0
 while IFS= read -r due; do
   [ -z "$watch" ] || kill -s KILL "$watch"
   [ "$due" != done ] || exit 0
