@@ -9,8 +9,10 @@ import type { Lease } from "../locks/lock.ts"
 import { millis } from "../locks/options.ts"
 import { named, ownerOf } from "../locks/record.ts"
 import { StoreLock } from "../locks/store-lock.ts"
+import type { LeaseStore } from "../locks/store.ts"
 import { budgetOf } from "../runtime/budget.ts"
 import { cancelledBySignals } from "./cancel.ts"
+import { cleared } from "./clearing.ts"
 import { EXIT } from "./exit-codes.ts"
 import { described, readKey } from "./records.ts"
 import { startSession, textOption } from "./session.ts"
@@ -32,7 +34,7 @@ export const request: Action = async (call) => {
     return EXIT.ok
   }
   if (owner === undefined) return tell("free", `Nobody owns ${JSON.stringify(key)}.`)
-  const lease = await asked(call, lock, stands)
+  const lease = await asked(call, session.store, lock, stands)
   if (lease === undefined) return tell("asked", `${named(owner)} was asked, and hasn't left by now.`)
   await lease.release()
   return tell("handed over", `${named(owner)} has left; ${JSON.stringify(key)} is free.`)
@@ -49,7 +51,7 @@ function standsFor({ options }: Call): number {
 }
 
 /** What the key was left for; undefined where its owner didn't leave in time. */
-async function asked({ io }: Call, lock: StoreLock, stands: number): Promise<Lease | undefined> {
+async function asked({ io }: Call, store: LeaseStore, lock: StoreLock, stands: number): Promise<Lease | undefined> {
   using cancel = cancelledBySignals()
   const withdrawn = new AbortController()
   let timer: Disposable | undefined
@@ -61,6 +63,7 @@ async function asked({ io }: Call, lock: StoreLock, stands: number): Promise<Lea
   try {
     return await lock.acquire({ timeout: "infinite", signal: AbortSignal.any([cancel.signal, withdrawn.signal]) })
   } catch (error) {
+    await cleared(store, io.clock)
     if (error instanceof LockCancelledError && !cancel.signal.aborted) return undefined
     throw error
   } finally {

@@ -23,6 +23,9 @@ export class Cores {
   readonly #all = new Map<string, KeyCore>()
   /** In the order in which they came to rest. */
   readonly #resting = new Set<KeyCore>()
+  /** Those that aren't. */
+  readonly #busy = new Set<KeyCore>()
+  readonly #whenRested: (() => void)[] = []
 
   constructor(store: LeaseStore, clock: Clock) {
     this.#store = store
@@ -36,7 +39,7 @@ export class Cores {
     const core: KeyCore = new KeyCore(key, this.#store, {
       ...{ clock: this.clock, onError, counts: this.counts },
       onBusy: (busy) => {
-        if (busy) this.#resting.delete(core)
+        if (busy) this.#works(core)
         else this.#rests(core)
       },
     })
@@ -45,7 +48,22 @@ export class Cores {
     return core
   }
 
+  /**
+   * Settles once nothing of any key is under way in this process: no wait, no lease, and nothing that is cleared behind a
+   * caller whose wait has ended. Keeps no process alive.
+   */
+  async rested(): Promise<void> {
+    while (this.#busy.size > 0) await new Promise<void>((resolve) => this.#whenRested.push(resolve))
+  }
+
+  #works(core: KeyCore): void {
+    this.#resting.delete(core)
+    this.#busy.add(core)
+  }
+
   #rests(core: KeyCore): void {
+    this.#busy.delete(core)
+    if (this.#busy.size === 0) for (const resolve of this.#whenRested.splice(0)) resolve()
     this.#resting.add(core)
     const [oldest] = this.#resting
     if (oldest === undefined || this.#resting.size <= REMEMBERED) return

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { describe, expect, it } from "vitest"
-import { says, Shell } from "./support/command.ts"
+import { isWaitedFor, says, Shell, waiterOf } from "./support/command.ts"
 import type { Runtime } from "./support/spawn.ts"
 
 const LONG = 60_000
@@ -193,6 +193,23 @@ describe("a wait", () => {
       expect(await holder.ended).toMatchObject({ signal: "SIGTERM" })
     },
   )
+
+  it("that asked takes its mark back before it ends, cancelled or out of time", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const holder = shell.start("run", "--on-request", "ignore", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(holder, "at work")
+    const cancelled = shell.start("run", "--ask", "k", "--", "true")
+    await isWaitedFor(shell, "k")
+    cancelled.signal("SIGTERM")
+    expect(await cancelled.ended).toMatchObject({ code: 77, signal: null })
+    expect(await waiterOf(shell, "k")).toBeNull()
+    const late = shell.start("run", "--ask", "--lock-timeout", "3", "k", "--", "true")
+    await isWaitedFor(shell, "k")
+    expect(await late.ended).toMatchObject({ code: 75 })
+    expect(await waiterOf(shell, "k")).toBeNull()
+    holder.signal("SIGTERM")
+    await holder.ended
+  })
 
   it("of several on one key gives each its turn, alone", { timeout: LONG }, async () => {
     const shell = new Shell()

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { says, Shell } from "./support/command.ts"
+import { isWaitedFor, says, Shell, waiterOf } from "./support/command.ts"
 import { gcsTarget } from "./support/gcs-target.ts"
 
 const LONG = 120_000
@@ -10,8 +10,9 @@ const LONG = 120_000
 /** Two machines that know one bucket, and where a command on either may write down what it did. */
 function machines(): { readonly one: Shell; readonly other: Shell; readonly store: string } {
   const { bucket, prefix, endpoint } = gcsTarget()
-  const env: Record<string, string> = endpoint === undefined ? {} : { STORAGE_EMULATOR_HOST: endpoint }
-  return { one: new Shell("node", env), other: new Shell("deno", env), store: `gs://${bucket}/${prefix}` }
+  const store = `gs://${bucket}/${prefix}`
+  const env = { LEASEHOLD_STORE: store, ...(endpoint !== undefined && { STORAGE_EMULATOR_HOST: endpoint }) }
+  return { one: new Shell("node", env), other: new Shell("deno", env), store }
 }
 
 describe("the command on a bucket", () => {
@@ -48,6 +49,26 @@ describe("the command on a bucket", () => {
       expect(readFileSync(log, "utf8")).toBe("first\nsecond\n")
     },
   )
+
+  it("takes its mark back before it ends, cancelled or out of time", { timeout: LONG }, async () => {
+    const { one, other } = machines()
+    const holder = one.start("run", "--on-request", "ignore", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(holder, "at work")
+    const asks = ["run", "--ask", "k", "--", "echo", "never"]
+    const cancelled = other.start(...asks)
+    await isWaitedFor(one, "k")
+    cancelled.signal("SIGTERM")
+    expect(await cancelled.ended).toMatchObject({ code: 77, signal: null, stdout: "" })
+    expect(await waiterOf(one, "k")).toBeNull()
+    const late = other.start("run", "--lock-timeout", "6", ...asks.slice(1))
+    await isWaitedFor(one, "k")
+    expect(await late.ended).toMatchObject({ code: 75, stdout: "" })
+    expect(await waiterOf(one, "k")).toBeNull()
+    expect(await one.call("request", "--for", "4", "k")).toMatchObject({ code: 0 })
+    expect(await waiterOf(one, "k")).toBeNull()
+    holder.signal("SIGTERM")
+    await holder.ended
+  })
 
   it("shows, lists, frees and examines what is there", { timeout: LONG }, async () => {
     const { one, store } = machines()

@@ -11,6 +11,7 @@ import { nameGroups } from "../../locks/name-groups.ts"
 import { allOrNone, inOneOrder, releaseAll } from "../../locks/several.ts"
 import { StoreLock } from "../../locks/store-lock.ts"
 import { cancelledBySignals } from "../cancel.ts"
+import { cleared } from "../clearing.ts"
 import { EXIT } from "../exit-codes.ts"
 import { openSession } from "../session.ts"
 import type { Action, Call, Ending } from "../syntax.ts"
@@ -56,9 +57,10 @@ export const run: Action = async (call) => {
   // In front of a terminal it would be the gate that hears Ctrl-C.
   const early = foreground ? undefined : stand()
   const asked: Asked = { by: [], tell: undefined }
-  const leases = await hold(call, locks, wish, asked).catch((error: unknown) => {
+  const leases = await hold(call, locks, wish, asked).catch(async (error: unknown) => {
     early?.gated.abandon()
     early?.guardian.dismiss()
+    await cleared(session.store, clock)
     throw error
   })
   const outcome = await work({ call, wish, leases, owner, env, file, asked, ...(early ?? stand()) })

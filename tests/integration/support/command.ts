@@ -64,3 +64,14 @@ export async function says({ child, ended }: Spawned, text: string): Promise<str
   })
   return promise
 }
+
+/** The waiter in the record of a key, as `status` tells it; null where there is none. */
+export async function waiterOf(shell: Shell, key: string): Promise<{ readonly waiterId: string } | null> {
+  const { stdout } = await shell.call("status", "--json", key)
+  return (JSON.parse(stdout) as { waiter: { waiterId: string } | null }).waiter
+}
+
+/** Settles once the record of the key names a waiter. */
+export async function isWaitedFor(shell: Shell, key: string): Promise<void> {
+  while ((await waiterOf(shell, key)) === null);
+}
