@@ -9,10 +9,10 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { ReentrantLockError } from "../locks/errors.ts"
 
-/** A turn in progress, and the turn (of another sandbox) that it was asked for from. */
+/** A turn in progress, and the turn (of another sandbox) that it was asked for from, or the nearest around that which lasts. */
 interface Frame {
   readonly turns: Turns
-  readonly outer: Frame | undefined
+  outer: Frame | undefined
   running: boolean
 }
 
@@ -75,11 +75,12 @@ export class Turns {
   async run<A>(fn: () => A | PromiseLike<A>, options: TurnOptions): Promise<A> {
     const outer = frames.getStore()
     await this.#begin(options)
-    const frame: Frame = { turns: this, outer, running: true }
+    const frame: Frame = { turns: this, outer: nearest(outer), running: true }
     try {
       return await frames.run(frame, fn)
     } finally {
       frame.running = false
+      frame.outer = nearest(frame.outer)
       this.#next()
     }
   }
@@ -127,4 +128,11 @@ export class Turns {
     this.#busy = false
     for (const resolve of this.#idle.splice(0)) resolve()
   }
+}
+
+/** Those that are over are let go: each link of a chain of timers would keep all before it. */
+function nearest(from: Frame | undefined): Frame | undefined {
+  let at = from
+  while (at !== undefined && !at.running) at = at.outer
+  return at
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest"
 import { Turns } from "../../src/actors/turns.ts"
 import { HandingOffError, LockCancelledError, ReentrantLockError } from "../../src/locks/errors.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { collected } from "../support/gc.ts"
 
 const use = { from: "use" } as const
 const own = { from: "own" } as const
@@ -70,6 +71,33 @@ describe("turns", () => {
     gate.resolve()
     expect(await later[0]).toBe(false)
     expect.assertions(3)
+  })
+
+  it.each([
+    ["while it lasts", 5],
+    ["when it is over", 15],
+  ])("are let go by those that they began %s: a long chain keeps the last few", async (_when, ms) => {
+    const clock = new VirtualTime()
+    const sleep = (time: number): Promise<void> => new Promise((resolve) => void clock.after(time, resolve))
+    const all: WeakRef<Turns>[] = []
+    const [last, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const link = (left: number): Promise<void> => {
+      const turns = new Turns(`k${left}`)
+      all.push(new WeakRef(turns))
+      return turns.run(() => {
+        if (left === 0) return (last.resolve(), end.promise)
+        void sleep(ms).then(() => link(left - 1))
+        return sleep(10)
+      }, use)
+    }
+    void link(40)
+    await clock.runUntil(last.promise)
+    await clock.advance(100)
+    await collected()
+    expect(all.filter((turns) => turns.deref() !== undefined).length).toBeLessThan(10)
+    expect(all.at(-1)?.deref()).toBeDefined()
+    expect(all).toHaveLength(41)
+    end.resolve()
   })
 
   it("lets a caller give up while it waits, without losing anybody else's place or keeping a listener", async () => {

@@ -22,15 +22,22 @@ export class RunningSection implements Section {
   readonly #lock: Held
   /** Keys are compared within one scope: a provider, or the store that several of them share. */
   readonly #scope: object
-  /** The section that it was asked for from. */
-  readonly #outer: RunningSection | undefined
+  /** The section that it was asked for from, or the nearest around that which still runs. */
+  #outer: RunningSection | undefined
   #running = true
 
   private constructor(scope: object, lock: Held, clock: SectionClock) {
     this.clock = clock
     this.#lock = lock
     this.#scope = scope
-    this.#outer = sections.getStore()
+    this.#outer = RunningSection.#nearest(sections.getStore())
+  }
+
+  /** Those that are over are let go: each link of a chain of timers would keep all before it. */
+  static #nearest(from: RunningSection | undefined): RunningSection | undefined {
+    let at = from
+    while (at !== undefined && !at.#running) at = at.#outer
+    return at
   }
 
   /** Throws ReentrantLockError where the caller is inside a section on this key. */
@@ -52,6 +59,7 @@ export class RunningSection implements Section {
   /** It is over, also for what it started and didn't await. */
   leave(): void {
     this.#running = false
+    this.#outer = RunningSection.#nearest(this.#outer)
   }
 
   get key(): string {
