@@ -6,6 +6,7 @@ import type { Clock } from "../runtime/clock.ts"
 import type { ReleaseResult } from "./lock.ts"
 
 interface Held {
+  readonly signal: AbortSignal
   release(): Promise<ReleaseResult>
 }
 
@@ -15,7 +16,7 @@ export const inOneOrder = (keys: readonly string[]): readonly string[] =>
 
 /**
  * All of them, acquired in the order given. `acquire` is told when the call came, by the monotonic clock: its budget counts
- * from there. Rejects as the first that fails, with nothing held.
+ * from there. Rejects as the first that fails, or with the loss of one while the rest was waited for, with nothing held.
  */
 export async function allOrNone<Each, Lock extends Held>(
   each: readonly Each[],
@@ -26,6 +27,7 @@ export async function allOrNone<Each, Lock extends Held>(
   const held: Lock[] = []
   try {
     for (const one of each) held.push(await acquire(one, from))
+    for (const { signal } of held) signal.throwIfAborted()
     return held
   } catch (error) {
     await releaseAll(held)
@@ -37,7 +39,7 @@ export async function allOrNone<Each, Lock extends Held>(
 const outcomes: readonly ReleaseResult[] = ["unknown", "alreadyLost", "released"]
 
 /** Begins with the last, and settles with the worst of what became of them. */
-export async function releaseAll(held: readonly Held[]): Promise<ReleaseResult> {
+export async function releaseAll(held: readonly Pick<Held, "release">[]): Promise<ReleaseResult> {
   const results = await Promise.all(held.toReversed().map((lock) => lock.release()))
   return outcomes.find((outcome) => results.includes(outcome)) ?? "released"
 }
