@@ -66,7 +66,8 @@ export class Wait implements Disposable {
     const { key, onError } = awaited
     this.#started = clock.mono()
     const watched = { key, limitMs: this.limit, source: this.source.name, from: this.#started }
-    this.watch = options.observer && new WaitWatch(options.observer, clock, watched, onError)
+    const { observer } = options
+    this.watch = observer === undefined ? undefined : new WaitWatch(observer, clock, watched, onError)
     this.signal = this.#controller.signal
     this.#clock = clock
     this.#awaited = awaited

@@ -1,6 +1,6 @@
 /** The observer of a manager's call: one wait from the call to its begin, whatever it consists of. */
 import { describe, expect, it } from "vitest"
-import { type LockWaitEvent, LockWaitEvents } from "../../src/mod.ts"
+import { InvalidConfigError, type LockWaitEvent, LockWaitEvents } from "../../src/mod.ts"
 import { counter, failure, gate, World } from "./world.ts"
 
 function listener() {
@@ -125,6 +125,22 @@ describe("the observer of a manager's call", () => {
     await world.run(failure(a.use(sandbox, "k", () => 1, { observer })))
     expect(types()).toEqual(["failed"])
     expect(events[0]).toMatchObject({ waited: false, error: expect.any(Error) })
+    await world.end()
+  })
+
+  it("that is none is refused by name, before anything is sent", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    for (const observer of [null, "console", { retry: 5 }] as never[]) {
+      const calls = [
+        () => a.use(sandbox, "k", () => 1, { observer }),
+        () => a.restoreSandbox(sandbox, "k", { observer }),
+        () => a.remove(sandbox, "k", { observer }),
+      ]
+      for (const call of calls) expect(await world.failure(call())).toBeInstanceOf(InvalidConfigError)
+    }
+    expect(a.stats()).toMatchObject({ acquisitions: 0 })
     await world.end()
   })
 
