@@ -77,6 +77,18 @@ export function configOf(key: string, id: string, options: LockOptions, can: Sto
   }
 }
 
+/** Every option of a lock, for `refuseUnknown`. */
+export const LOCK_OPTIONS: Readonly<Record<keyof LockOptions, true>> = {
+  ttl: true,
+  renewal: true,
+  onRelease: true,
+  address: true,
+  strangerTtl: true,
+  incarnation: true,
+  clock: true,
+  onError: true,
+}
+
 /** Refuses what no store could make good. */
 export function checkLockOptions(options: LockOptions): void {
   strangerTtlOf(options)
@@ -167,8 +179,14 @@ export function millis(name: string, duration: Duration): number {
   })
 }
 
-/** Refuses an option that nobody reads: a misspelt one would otherwise be a silent default. */
+/** Refuses what is no options, and an option that nobody reads: a misspelt one would otherwise be a silent default. */
 export function refuseUnknown(what: string, given: object, known: Readonly<Record<string, true>>): void {
+  if (typeof given !== "object" || (given as object | null) === null) {
+    throw new InvalidConfigError({
+      message: `The options of ${what} are ${JSON.stringify(given) ?? typeof given}`,
+      next: `Give an object with some of ${Object.keys(known).join(", ")}, or leave it out`,
+    })
+  }
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name))
   if (unknown === undefined) return
   throw new InvalidConfigError({

@@ -12,7 +12,16 @@ import type { LockError, Owner } from "./errors.ts"
 import { checkIncarnation, thisProcess } from "./incarnation.ts"
 import { checkKey } from "./keys.ts"
 import type { AcquireOptions, Lease, Lock, LockEvent, ReleaseResult, RenewOptions } from "./lock.ts"
-import { checkLockOptions, configOf, type LockOptions, requestDeadline, type Wish, wishOf } from "./options.ts"
+import {
+  checkLockOptions,
+  configOf,
+  LOCK_OPTIONS,
+  type LockOptions,
+  refuseUnknown,
+  requestDeadline,
+  type Wish,
+  wishOf,
+} from "./options.ts"
 import { ONE_TRY } from "./protocol/budget.ts"
 import type { LockConfig } from "./protocol/state.ts"
 import { corruptError, ownerOf, parseRecord } from "./record.ts"
@@ -21,6 +30,8 @@ import { type Cores, coresOf } from "./registry.ts"
 import { hasStarted, isStore } from "./start-store.ts"
 import type { LeaseStore } from "./store.ts"
 import { watchOf } from "./wait-watch.ts"
+
+const OPTIONS: Readonly<Record<keyof LockOptions | "store", true>> = { ...LOCK_OPTIONS, store: true }
 
 /** One key of one incarnation on one store. */
 export class StoreLock implements Lock {
@@ -40,6 +51,7 @@ export class StoreLock implements Lock {
   constructor(key: string, options: LockOptions & { readonly store: LeaseStore }) {
     checkKey(key)
     if (!isStore(options?.store)) throw noStore(key)
+    refuseUnknown("a lock", options, OPTIONS)
     checkLockOptions(options)
     const { store, clock = liveClock, incarnation = thisProcess(store), onError } = options
     this.key = key
@@ -154,8 +166,8 @@ export class StoreLock implements Lock {
   /** The protocol's configuration, once the store has started, within the budget. */
   async #ready({ budgetMs }: Wish, signal?: AbortSignal, waited = 0): Promise<LockConfig> {
     const limit = budgetMs === undefined ? Infinity : budgetMs === 0 ? ONE_TRY : Math.max(0, budgetMs - waited)
-    // Where an answer takes no time, neither should this.
-    const isReady = this.#store.prompt !== undefined && hasStarted(this.#store)
+    // Where an answer takes no time, neither should this; and where no time is left it must not race.
+    const isReady = (this.#store.prompt !== undefined || limit === 0) && hasStarted(this.#store)
     if (!isReady) await this.#core.requests.ready(limit, budgetMs !== 0, signal)
     return configOf(this.key, this.#id, this.#options, this.#store.capabilities)
   }

@@ -68,6 +68,7 @@ const OPTIONS: Readonly<Record<keyof WaitBudgetOptions, true>> = {
 export function waitBudget(options: WaitBudgetOptions = {}): WaitBudget {
   refuseUnknown("waitBudget", options, OPTIONS)
   const { flag, configuration, scope, environment = ownEnvironment() } = options
+  checkEnvironment(environment)
   const offers = {
     flag,
     // Empty is how a shell unsets a variable for one command.
@@ -146,6 +147,14 @@ function lockingOf(configuration: unknown, { names }: WaitBudgetOptions): Readon
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+function checkEnvironment(environment: unknown): void {
+  if (isObject(environment)) return
+  throw new InvalidConfigError({
+    message: `environment is ${environment === null ? "null" : typeof environment}`,
+    next: "Give an object such as process.env, or leave it out for this process's own",
+  })
+}
 
 function badBudget(place: string, written: unknown): InvalidConfigError {
   return new InvalidConfigError({

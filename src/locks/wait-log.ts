@@ -1,6 +1,8 @@
 /** An observer that writes how calls wait as structured log lines: one JSON object each, without its line end. */
+import process from "node:process"
 import type { Duration } from "../runtime/duration.ts"
-import { LockError } from "./errors.ts"
+import { InvalidConfigError, LockError } from "./errors.ts"
+import { refuseUnknown } from "./options.ts"
 import type { LockWaitEvent, LockWaitObserver } from "./wait-observer.ts"
 
 /** How waits are logged. */
@@ -9,12 +11,22 @@ export interface LogWaitsOptions {
   readonly progressEvery?: Duration
 }
 
+const OPTIONS: Readonly<Record<keyof LogWaitsOptions, true>> = { progressEvery: true }
+
 /**
  * Writes a line where a call begins to wait, every 10 s while it waits, and at its ending; of a call that got the key without
  * waiting nothing. Looks are counted (`retries`), not written. Each line is the event with its `type` as `event`; an error is
- * its `tag`, `code` and `message`, and without a limit `remainingMs` and `limitMs` are null.
+ * its `tag`, `code` and `message`, and without a limit `remainingMs` and `limitMs` are null. Without a `write` the lines go to
+ * standard error. Throws InvalidConfigError.
  */
-export function logWaits(write: (line: string) => void, options: LogWaitsOptions = {}): LockWaitObserver {
+export function logWaits(write: (line: string) => void = toStderr, options: LogWaitsOptions = {}): LockWaitObserver {
+  refuseUnknown("logWaits", options, OPTIONS)
+  if (typeof write !== "function") {
+    throw new InvalidConfigError({
+      message: `What logWaits is to write with is ${write === null ? "null" : typeof write}, which is no function`,
+      next: "Give a function that takes a line, such as console.error, or leave it out for standard error",
+    })
+  }
   const log = (event: LockWaitEvent): void => write(lineOf(event))
   return {
     progressEvery: options.progressEvery ?? "10 s",
@@ -28,6 +40,8 @@ export function logWaits(write: (line: string) => void, options: LogWaitsOptions
     failed: log,
   }
 }
+
+const toStderr = (line: string): void => void process.stderr.write(`${line}\n`)
 
 function lineOf({ at, type, ...rest }: LockWaitEvent): string {
   return JSON.stringify({ at, event: type, ...rest, ...("error" in rest && { error: errorOf(rest.error) }) })

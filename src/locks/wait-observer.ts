@@ -9,6 +9,7 @@ import type { Duration } from "../runtime/duration.ts"
 import { Hub } from "../runtime/observables.ts"
 import type { OnError } from "../runtime/report.ts"
 import type { LockCancelledError, LockTimeoutError, Owner } from "./errors.ts"
+import { refuseUnknown } from "./options.ts"
 
 /**
  * What a call waits for: `holder`, another process that has the key or is to get it first; `process`, an earlier call of this
@@ -95,6 +96,8 @@ export interface LockWaitEventsOptions {
   readonly onError?: OnError
 }
 
+const OPTIONS: Readonly<Record<keyof LockWaitEventsOptions, true>> = { progressEvery: true, onError: true }
+
 /** An observer that passes on all that it hears: `lock.acquire({ observer: waits })`, `waits.events$.subscribe(…)`. */
 export class LockWaitEvents implements LockWaitObserver {
   /** How often `progress` is told. */
@@ -105,6 +108,7 @@ export class LockWaitEvents implements LockWaitObserver {
 
   /** Nobody has subscribed yet. An unknown duration of `progressEvery` is refused by the call that it is given to. */
   constructor(options: LockWaitEventsOptions = {}) {
+    refuseUnknown("LockWaitEvents", options, OPTIONS)
     this.progressEvery = options.progressEvery ?? "1 s"
     this.#hub = new Hub(options.onError)
     this.events$ = this.#hub.observable

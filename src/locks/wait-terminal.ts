@@ -4,6 +4,7 @@
  */
 import process from "node:process"
 import { durationText } from "../runtime/duration.ts"
+import { refuseUnknown } from "./options.ts"
 import { named } from "./record.ts"
 import type { LockWaitEvent, LockWaitObserver } from "./wait-observer.ts"
 
@@ -23,11 +24,14 @@ export interface TerminalWaitsOptions {
   readonly stream?: TerminalStream
 }
 
+const OPTIONS: Readonly<Record<keyof TerminalWaitsOptions, true>> = { stream: true }
+
 /** Back to the start of the line, and away with what is on it. */
 const CLEAR = "\r\u001B[K"
 
 /** Shows how calls wait. Of several on one stream it shows the one that was heard of last, and how many more there are. */
 export function terminalWaits(options: TerminalWaitsOptions = {}): LockWaitObserver {
+  refuseUnknown("terminalWaits", options, OPTIONS)
   const { stream = process.stderr } = options
   if (stream.isTTY !== true) return {}
   const waits = new Map<string, string>()

@@ -154,12 +154,13 @@ export class WaitWatch {
 
   #tell(tidings: Tidings): void {
     const event = { ...this.#stamp(), ...tidings, retries: this.#retries } as LockWaitEvent
-    const hear = this.#observer[event.type] as ((heard: LockWaitEvent) => unknown) | undefined
-    // The step that brought it ends first.
-    if (hear !== undefined)
-      void Promise.resolve(event)
-        .then((heard) => hear.call(this.#observer, heard))
-        .catch(this.#report)
+    // The step that brought it ends first; and reading a method is the observer's doing too.
+    void Promise.resolve(event)
+      .then((heard) => {
+        const hear = this.#observer[heard.type] as ((event: LockWaitEvent) => unknown) | undefined
+        return hear?.call(this.#observer, heard)
+      })
+      .catch(this.#report)
   }
 
   #stamp(): Stamp {

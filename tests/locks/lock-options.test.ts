@@ -5,6 +5,8 @@ import type { AcquireOptions, Incarnation } from "../../src/locks/lock.ts"
 import type { LockOptions } from "../../src/locks/options.ts"
 import { StoreLock } from "../../src/locks/store-lock.ts"
 import type { LeaseStore } from "../../src/locks/store.ts"
+import { FileLock } from "../../src/locks/stores/file/mod.ts"
+import { GcsLock } from "../../src/locks/stores/gcs/mod.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import { failure, lockWorld, spaced } from "../support/lock-world.ts"
 
@@ -46,11 +48,23 @@ describe("a lock is refused at its construction", () => {
     ["address", { address: "" }],
     ["address", { address: "x".repeat(2001) }],
     ["address", { address: 8080 as unknown as string }],
+    ["ttll", { ttll: "6 s" } as object],
+    ["timeout", { timeout: "6 s" } as object],
   ]
   it.each(refused)("for its %s in %j", (name, options) => {
     const error = thrown(() => new StoreLock("k", { store: memoryStore(), ...options }))
     expect(error).toBeInstanceOf(InvalidConfigError)
     expect(error.message).toMatch(new RegExp(`^${name} `))
+  })
+
+  it("for options that nobody reads, of locks on a directory and on a bucket too", () => {
+    const bad = { releaseOnSignal: true }
+    expect(thrown(() => new FileLock("k", { directory: "/", ...bad }))).toBeInstanceOf(InvalidConfigError)
+    expect(thrown(() => new GcsLock("k", { bucket: "b", ...bad }))).toBeInstanceOf(InvalidConfigError)
+    expect(thrown(() => new FileLock("k", null as never))).toBeInstanceOf(InvalidConfigError)
+    const message = "releaseOnSignal is no option of FileLock. Use some of ttl"
+    expect(() => new FileLock("k", { directory: "/", ...bad })).toThrow(message)
+    expect(() => new FileLock("k", { directory: "/", releaseOnSignals: false })).not.toThrow()
   })
 
   it.each([{ id: "" }, { id: "a b" }, { id: "a/b" }, { id: "x".repeat(101) }, {}])("for the incarnation %j", (who) => {
@@ -78,6 +92,14 @@ describe("an acquire is refused before anything is sent", () => {
     const error = await failure(lock("a").acquire(options))
     expect(error).toBeInstanceOf(InvalidConfigError)
     expect(error.message).toMatch(new RegExp(`^${name} `))
+    expect(store.script.requests).toHaveLength(0)
+  })
+
+  it.each([5, null, "1 s"])("for options that are %j", async (options) => {
+    const { store, lock } = lockWorld()
+    const error = await failure(lock("a").acquire(options as never))
+    expect(error).toBeInstanceOf(InvalidConfigError)
+    expect(error.message).toContain(`The options of acquire are ${JSON.stringify(options)}`)
     expect(store.script.requests).toHaveLength(0)
   })
 

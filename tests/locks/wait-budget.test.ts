@@ -1,6 +1,6 @@
 /** The budget that a program is told from outside, and what a timeout says of it. */
 import process from "node:process"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { InvalidConfigError, type LockTimeoutError } from "../../src/locks/errors.ts"
 import { waitBudget, type WaitBudgetOptions } from "../../src/locks/wait-budget.ts"
 import { failure, lockWorld } from "../support/lock-world.ts"
@@ -97,6 +97,30 @@ describe("a wait budget", () => {
     }
     expect(refusal({ ...nothing, flags: "30" }).message).toContain("flags is no option of waitBudget")
     expect(waitBudget({ ...nothing, configuration: { other: 1 } } as never).timeoutSource.origin).toBe("default")
+  })
+
+  it("refuses an environment that is none, options that are none, and takes what a parser made of an empty file", () => {
+    for (const environment of [null, 5, "LEASEHOLD_LOCK_TIMEOUT=5"])
+      expect(refusal({ environment }).message).toContain("environment is ")
+    for (const options of [null, 5]) expect(refusal(options).message).toContain("The options of waitBudget are ")
+    expect(waitBudget({ ...nothing, configuration: null } as never).timeoutSource.origin).toBe("default")
+  })
+
+  it("doesn't read the environment where Deno was not allowed to, and so doesn't ask at the terminal", () => {
+    const asked: unknown[] = []
+    const state = { now: "prompt" }
+    const querySync = (query: object): { state: string } => (asked.push(query), { state: state.now })
+    vi.stubGlobal("Deno", { permissions: { querySync } })
+    vi.stubEnv("LEASEHOLD_LOCK_TIMEOUT", "7")
+    try {
+      expect(waitBudget().timeoutSource.origin).toBe("default")
+      expect(asked).toEqual([{ name: "env", variable: "LEASEHOLD_LOCK_TIMEOUT" }])
+      state.now = "granted"
+      expect(waitBudget().timeout).toBe(7000)
+    } finally {
+      vi.unstubAllGlobals()
+      vi.unstubAllEnvs()
+    }
   })
 
   it("reads the environment of this process where it is given none", () => {

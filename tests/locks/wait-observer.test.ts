@@ -2,7 +2,9 @@
 import { describe, expect, it } from "vitest"
 import { InvalidConfigError } from "../../src/locks/errors.ts"
 import type { AcquireOptions, Lease } from "../../src/locks/lock.ts"
+import { logWaits } from "../../src/locks/wait-log.ts"
 import { type LockWaitEvent, LockWaitEvents, type LockWaitObserver } from "../../src/locks/wait-observer.ts"
+import { terminalWaits } from "../../src/locks/wait-terminal.ts"
 import { expectRest, failure, KEY, lockWorld, silence, spaced, storeWith } from "../support/lock-world.ts"
 import { failRead, late } from "../support/scripted-store.ts"
 
@@ -292,6 +294,34 @@ describe("an observer", () => {
       expect(error.message).toContain(says)
     }
     expect(store.script.requests).toEqual([])
+  })
+
+  it("is read after the step too: a getter that throws changes nothing of the call", async () => {
+    const { time, errors, lock } = lockWorld()
+    let reads = 0
+    const observer = {
+      get acquired(): () => void {
+        if (++reads > 2) throw new RangeError("of the getter") // first the observer is checked
+        return () => {}
+      },
+    }
+    const lease = await time.runUntil(lock("a").acquire({ observer }))
+    expect(lease.isHeld()).toBe(true)
+    await time.runUntil(lease.release())
+    expect(errors).toEqual([new RangeError("of the getter")])
+  })
+
+  it("as LockWaitEvents, logWaits and terminalWaits refuses options that nobody reads", () => {
+    const makers: readonly [string, (options: never) => unknown][] = [
+      ["LockWaitEvents", (options) => new LockWaitEvents(options)],
+      ["logWaits", (options) => logWaits(() => {}, options)],
+      ["terminalWaits", (options) => terminalWaits(options)],
+    ]
+    for (const [name, maker] of makers) {
+      expect(() => maker({ every: 5 } as never)).toThrow(`every is no option of ${name}`)
+      expect(() => maker(null as never)).toThrow(InvalidConfigError)
+    }
+    expect(() => logWaits("stderr" as never)).toThrow(InvalidConfigError)
   })
 
   it("of several calls tells them apart by their names, and a late answer tells nothing more", async () => {

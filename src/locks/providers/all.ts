@@ -4,9 +4,9 @@ import { anySignal } from "../../runtime/latch-signal.ts"
 import { InvalidConfigError } from "../errors.ts"
 import { checkKey } from "../keys.ts"
 import type { ReleaseResult } from "../lock.ts"
-import { wishOf } from "../options.ts"
 import type { HeldLock, HeldLocks, ProviderOptions } from "../provider.ts"
 import { allOrNone, inOneOrder, releaseAll } from "../several.ts"
+import { callWish } from "./options.ts"
 
 /** Acquires them all by `acquire`, which is told when this call came, or none. */
 export async function acquireAll(
@@ -16,7 +16,7 @@ export async function acquireAll(
   options: ProviderOptions,
 ): Promise<HeldLocks> {
   checkKeys(keys)
-  wishOf(options) // refused before anything is held
+  callWish(options) // refused before anything is held
   return new AllHeld(await allOrNone(inOneOrder(keys), acquire, clock))
 }
 

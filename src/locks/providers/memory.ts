@@ -9,11 +9,12 @@ import type { OnError } from "../../runtime/report.ts"
 import { type LockCounts, noCounts } from "../counts.ts"
 import { checkKey } from "../keys.ts"
 import type { ReleaseResult } from "../lock.ts"
-import { wishOf } from "../options.ts"
+import { refuseUnknown } from "../options.ts"
 import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "../provider.ts"
 import { cancelled, here, inUseHere } from "../refusals.ts"
 import { type WaitWatch, watchOf } from "../wait-watch.ts"
 import { acquireAll } from "./all.ts"
+import { callWish, checkSection } from "./options.ts"
 import { Queue } from "./queue.ts"
 import { RunningSection, sectionClock } from "./sections.ts"
 
@@ -25,12 +26,15 @@ export interface MemoryLockProviderOptions {
   readonly onError?: OnError
 }
 
-/** A new provider, which shares nothing with others. */
+const OPTIONS: Readonly<Record<keyof MemoryLockProviderOptions, true>> = { clock: true, onError: true }
+
+/** A new provider, which shares nothing with others. Throws InvalidConfigError. */
 export function memoryLockProvider(options: MemoryLockProviderOptions = {}): LockProvider {
+  refuseUnknown("memoryLockProvider", options, OPTIONS)
   return new MemoryLockProvider(options)
 }
 
-const standard = wishOf({})
+const standard = callWish({})
 
 class MemoryLockProvider implements LockProvider {
   readonly #clock: Clock
@@ -48,6 +52,7 @@ class MemoryLockProvider implements LockProvider {
 
   async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options?: ProviderOptions): Promise<A> {
     checkKey(key)
+    checkSection(fn)
     RunningSection.refuseInside(this, key)
     const lock = await this.#ask(key, options)
     const section = RunningSection.enter(this, lock, this.#sectionClock)
@@ -79,7 +84,7 @@ class MemoryLockProvider implements LockProvider {
   }
 
   async #observed(key: string, options: ProviderOptions, from: number): Promise<MemoryLock> {
-    const asking = { key, wish: wishOf(options), from, onError: this.#onError }
+    const asking = { key, wish: callWish(options), from, onError: this.#onError }
     const watch = watchOf(options.observer, this.#clock, asking)
     try {
       const lock = this.#take(key, options) ?? (await this.#wait(key, options, from, watch))
@@ -94,7 +99,7 @@ class MemoryLockProvider implements LockProvider {
   /** The key, if nobody has it. */
   #take(key: string, options: ProviderOptions | undefined): MemoryLock | undefined {
     if (options !== undefined) {
-      wishOf(options)
+      callWish(options)
       if (options.signal?.aborted) throw cancelled(key)
     }
     return this.#held.has(key) ? undefined : this.#give(key, undefined)
@@ -107,7 +112,7 @@ class MemoryLockProvider implements LockProvider {
   }
 
   #wait(key: string, options: ProviderOptions | undefined, from: number, watch?: WaitWatch): Promise<MemoryLock> {
-    const wish = options === undefined ? standard : wishOf(options)
+    const wish = options === undefined ? standard : callWish(options)
     if (wish.budgetMs === 0) throw inUseHere(key, here, wish, 0)
     const queue = this.#held.get(key)!.queued(this.#clock)
     this.#counts.waits++

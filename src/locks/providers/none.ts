@@ -10,11 +10,12 @@ import type { OnError } from "../../runtime/report.ts"
 import { type LockCounts, noCounts } from "../counts.ts"
 import { checkKey } from "../keys.ts"
 import type { ReleaseResult } from "../lock.ts"
-import { wishOf } from "../options.ts"
+import { refuseUnknown } from "../options.ts"
 import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section } from "../provider.ts"
 import { cancelled } from "../refusals.ts"
 import { watchOf } from "../wait-watch.ts"
 import { acquireAll } from "./all.ts"
+import { callWish, checkSection } from "./options.ts"
 import { sectionClock } from "./sections.ts"
 
 /** How a provider that keeps nobody out is made. */
@@ -25,8 +26,16 @@ export interface NoLockProviderOptions {
   readonly onError?: OnError
 }
 
-/** KEEPS NOBODY OUT: every call is given its key at once, with the token 0, whoever else has it. See above what it is for. */
+const OPTIONS: Readonly<Record<keyof NoLockProviderOptions, true>> = { clock: true, onError: true }
+
+/**
+ * KEEPS NOBODY OUT: every call is given its key at once, with the token 0, whoever else has it. For tests that are about
+ * something else, and for a program that is told by its configuration that it runs alone. NOT for production, nor for
+ * anything that two may do at once: two sections of one key run side by side, and whatever a lock should have kept whole
+ * (money, files, rows) is as unprotected as without a lock. Throws InvalidConfigError.
+ */
 export function noLockProvider(options: NoLockProviderOptions = {}): LockProvider {
+  refuseUnknown("noLockProvider", options, OPTIONS)
   return new NoLockProvider(options)
 }
 
@@ -41,13 +50,14 @@ class NoLockProvider implements LockProvider {
   }
 
   async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options: ProviderOptions = {}): Promise<A> {
+    checkSection(fn)
     const lock = await this.acquire(key, options)
     return fn({ key, token: 0, signal: lock.signal, clock: sectionClock(this.#clock), isHeld: () => true })
   }
 
   async acquire(key: string, options: ProviderOptions = {}): Promise<HeldLock> {
     checkKey(key)
-    const asking = { key, wish: wishOf(options), from: this.#clock.mono(), onError: this.#onError }
+    const asking = { key, wish: callWish(options), from: this.#clock.mono(), onError: this.#onError }
     const watch = watchOf(options.observer, this.#clock, asking)
     if (options.signal?.aborted) {
       const error = cancelled(key)

@@ -71,7 +71,8 @@ export class Queue<Given> {
     const now = this.#clock.mono()
     for (const waiter of this.#waiters.filter((each) => endOf(each) <= now))
       this.#refuse(waiter, inUseHere(this.#key, here, waiter.wish, now - waiter.from))
-    const next = Math.min(...this.#waiters.map(endOf), Infinity)
+    let next = Infinity // there may be more waiters than a call can have arguments
+    for (const waiter of this.#waiters) next = Math.min(next, endOf(waiter))
     if (next < Infinity) this.#wake?.set(next)
   }
 }

@@ -11,7 +11,7 @@ import { checkIncarnation, thisProcess } from "../incarnation.ts"
 import { checkKey } from "../keys.ts"
 import { standing } from "../lease-standing.ts"
 import type { AcquireOptions, Lease } from "../lock.ts"
-import { checkLockOptions, type LockOptions } from "../options.ts"
+import { checkLockOptions, LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../options.ts"
 import type { HeldLocks, LockProvider, ProviderOptions, Section } from "../provider.ts"
 import { noStore } from "../refusals.ts"
 import { coresOf } from "../registry.ts"
@@ -19,6 +19,7 @@ import { isStore } from "../start-store.ts"
 import { StoreLock } from "../store-lock.ts"
 import type { LeaseStore } from "../store.ts"
 import { acquireAll } from "./all.ts"
+import { callWish, checkSection } from "./options.ts"
 import { RunningSection, sectionClock } from "./sections.ts"
 
 /** How a provider over a store is made: the store, and how its locks behave. */
@@ -26,6 +27,8 @@ export interface StoreLockProviderOptions extends LockOptions {
   /** Where the leases are. */
   readonly store: LeaseStore
 }
+
+const OPTIONS: Readonly<Record<keyof StoreLockProviderOptions, true>> = { ...LOCK_OPTIONS, store: true }
 
 /**
  * A provider over a store. Throws InvalidConfigError. Keys are those of `StoreLock`: a provider, a lock and the command
@@ -41,6 +44,7 @@ class StoreLockProvider implements LockProvider {
 
   constructor(options: StoreLockProviderOptions) {
     if (!isStore(options?.store)) throw noStore("")
+    refuseUnknown("storeLockProvider", options, OPTIONS)
     checkLockOptions(options)
     this.#options = options
     this.#id = checkIncarnation(options.incarnation ?? thisProcess(options.store)).id
@@ -48,6 +52,7 @@ class StoreLockProvider implements LockProvider {
 
   async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options?: ProviderOptions): Promise<A> {
     checkKey(key)
+    checkSection(fn)
     RunningSection.refuseInside(this.#options.store, key)
     const lease = await this.acquire(key, options)
     return orAbort(this.#run(lease, fn), lease.signal)
@@ -64,7 +69,7 @@ class StoreLockProvider implements LockProvider {
     }
   }
 
-  acquire(key: string, options: ProviderOptions = {}): Promise<Lease> {
+  async acquire(key: string, options: ProviderOptions = {}): Promise<Lease> {
     return this.#lock(key).acquire(queueing(options))
   }
 
@@ -86,7 +91,10 @@ class StoreLockProvider implements LockProvider {
 }
 
 /** Whoever meets another who waits takes a turn too. */
-const queueing = (options: ProviderOptions): AcquireOptions => ({ ...options, contention: "retry" })
+const queueing = (options: ProviderOptions): AcquireOptions => {
+  callWish(options)
+  return { ...options, contention: "retry" }
+}
 
 /** What a section comes to, while its lease stands. */
 async function answered<A>(lease: Lease, fn: (section: Section) => A | Promise<A>, section: Section): Promise<A> {

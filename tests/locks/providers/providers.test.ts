@@ -11,10 +11,12 @@ import {
   memoryStore,
   type ProviderOptions,
   ReentrantLockError,
+  type Section,
   storeLockProvider,
 } from "leasehold"
 import { describe, expect, it } from "vitest"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { collected } from "../../support/gc.ts"
 
 interface World {
   readonly time: VirtualTime
@@ -155,9 +157,29 @@ describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
     const { provider, until } = worldOf(make)
     for (const key of ["", "a/../b", "e\u0301", 7 as never])
       expect(await until(failure(provider.withLock(key, () => {})))).toBeInstanceOf(InvalidKeyError)
-    const bad = [{ timeout: "soon" }, { patience: 1 }, { signal: 1 }] as never[]
-    for (const options of bad)
-      expect(await until(failure(provider.acquire("k", options)))).toBeInstanceOf(InvalidConfigError)
+    const bad = [
+      ...[{ timeout: "soon" }, { patience: 1 }, { signal: 1 }, 5, null],
+      ...[{ whenOwned: "report" }, { contention: "retry" }, { minTenure: 1 }], // a lock's, which a provider decides itself
+      ...[{ observer: null }, { observer: 1 }],
+    ] as never[]
+    for (const options of bad) {
+      for (const call of [
+        () => provider.acquire("k", options),
+        () => provider.acquireAll(["k"], options),
+        () => provider.withLock("k", () => {}, options),
+      ])
+        expect(await until(failure(call()))).toBeInstanceOf(InvalidConfigError)
+    }
+    expect(provider.stats().acquisitions).toBe(0)
+  })
+
+  it("refuses by a rejection, never by a throw, and a section that is no function before it acquires", async () => {
+    const { provider, until } = worldOf(make)
+    const calls = [() => provider.acquire(""), () => provider.acquireAll([""]), () => provider.withLock("", () => {})]
+    for (const call of calls) expect(await until(failure(call()))).toBeInstanceOf(InvalidKeyError)
+    for (const fn of [undefined, null, "work", { run: () => {} }])
+      expect(await until(failure(provider.withLock("k", fn as never)))).toBeInstanceOf(InvalidConfigError)
+    expect(provider.stats().acquisitions).toBe(0)
   })
 
   it("leaves no timer behind", async () => {
@@ -279,6 +301,44 @@ describe.each(Object.entries(makers))("a section (%s)", (_name, make) => {
     await until(other)
   })
 
+  it.each([
+    ["while it lasts", 5],
+    ["when it is over", 15],
+  ])("is let go by the sections that it began %s: a long chain keeps the last few", async (_when, ms) => {
+    const { time, provider, until } = worldOf(make)
+    const sections: WeakRef<Section>[] = []
+    const [last, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const link = (left: number): Promise<void> =>
+      provider.withLock(`k/${left}`, (section) => {
+        sections.push(new WeakRef(section))
+        if (left === 0) return (last.resolve(), end.promise)
+        void sleep(time, ms).then(() => link(left - 1))
+        return sleep(time, 10)
+      })
+    void link(40)
+    await until(last.promise)
+    await time.advance(100)
+    await collected()
+    expect(sections.filter((section) => section.deref() !== undefined).length).toBeLessThan(10)
+    expect(sections.at(-1)?.deref()).toBeDefined()
+    expect(sections).toHaveLength(41)
+    end.resolve()
+  })
+
+  it("that began another and has ended is still inside of what it was begun in", async () => {
+    const { time, provider, until } = worldOf(make)
+    const late = Promise.withResolvers<unknown>()
+    await until(
+      provider.withLock("outer", async () => {
+        await provider.withLock("inner", () => {
+          void sleep(time, 10).then(() => late.resolve(failure(provider.withLock("outer", () => "never"))))
+        })
+        await sleep(time, 20)
+      }),
+    )
+    expect(await until(late.promise)).toBeInstanceOf(ReentrantLockError)
+  })
+
   it("doesn't make its caller an insider", async () => {
     const { time, provider, until } = worldOf(make)
     const first = provider.withLock("k", () => sleep(time, 10))
@@ -330,6 +390,18 @@ describe.each(Object.entries(makers))("several keys (%s)", (_name, make) => {
     expect(Math.abs(time.mono() - from - 2000)).toBeLessThan(50)
     for (const key of ["a", "b"]) await (await until(provider.acquire(key, { timeout: 0 }))).release()
     await c.release()
+  })
+
+  it("are all free again where the call is cancelled while it waits for one", async () => {
+    const { time, provider, until } = worldOf(make)
+    const b = await until(provider.acquire("b"))
+    const caller = new AbortController()
+    time.after(1500, () => caller.abort())
+    const error = await until(failure(provider.acquireAll(["a", "b", "c"], { signal: caller.signal })))
+    expect(error).toMatchObject({ _tag: "LockCancelledError", key: "b" })
+    for (const key of ["a", "c"]) await (await until(provider.acquire(key, { timeout: 0 }))).release()
+    await b.release()
+    expect(await until(provider.acquireAll(["a", "b"], { timeout: 0 }))).toMatchObject({ keys: ["a", "b"] })
   })
 
   it("are none at all, or no keys: refused before anything is held", async () => {

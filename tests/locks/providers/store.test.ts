@@ -1,9 +1,19 @@
 // What a provider over a store adds: other processes, leases that are lost, and the counters of both.
-import { LockLostError, memoryStore, noLockProvider, storeLockProvider } from "leasehold"
+import {
+  InvalidConfigError,
+  type LeaseStore,
+  LockLostError,
+  memoryLockProvider,
+  memoryStore,
+  noLockProvider,
+  storeLockProvider,
+} from "leasehold"
 import { describe, expect, it } from "vitest"
+import { encodeName } from "../../../src/locks/keys.ts"
 import { VirtualHost } from "../../../src/runtime/virtual-host.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
-import { storeWith } from "../../support/lock-world.ts"
+import { spaced, storeWith } from "../../support/lock-world.ts"
+import { scripted, throttle } from "../../support/scripted-store.ts"
 
 const sleep = (clock: VirtualTime | VirtualHost, ms: number): Promise<void> =>
   new Promise((resolve) => void clock.after(ms, resolve))
@@ -19,7 +29,16 @@ function processes(...ids: readonly string[]) {
       provider: storeLockProvider({ store: storeWith(store, {}), clock, incarnation: { id }, ttl: "6 s" }),
     }
   })
-  return { time, all }
+  return { time, store, all }
+}
+
+/** As an operator takes a key away: its record is deleted. */
+async function takeAway(store: LeaseStore, key: string): Promise<void> {
+  const ref = { area: "leases", name: encodeName(key) } as const
+  const options = { deadline: 1000 }
+  const found = await store.read(ref, { limit: 65_536, ...options })
+  if (found.kind !== "found") throw new Error(`there is no record of ${key}`)
+  expect(await store.remove(ref, found.generation, options)).toMatchObject({ kind: "applied" })
 }
 
 describe("a provider over a store", () => {
@@ -62,6 +81,39 @@ describe("a provider over a store", () => {
     await time.advance(20_000)
   })
 
+  it("aborts the signal of several keys at the loss of one, and holds them all no more", async () => {
+    const { time, store, all } = processes("a", "b")
+    const [a, b] = all as [(typeof all)[0], (typeof all)[0]]
+    const locks = await time.runUntil(a.provider.acquireAll(["k", "l"]))
+    const told: unknown[] = []
+    locks.signal.addEventListener("abort", () => told.push(locks.signal.reason))
+    await takeAway(store, "k")
+    await time.advance(4000)
+    expect(told).toEqual([expect.any(LockLostError)])
+    expect(locks.signal.reason).toMatchObject({ key: "k" })
+    expect(locks.isHeld()).toBe(false)
+    expect(await time.runUntil(locks.release())).toBe("alreadyLost")
+    const l = await time.runUntil(b.provider.acquire("l", { timeout: 0 }))
+    expect(l.isHeld()).toBe(true)
+    await time.runUntil(l.release())
+  })
+
+  it("doesn't hand several keys out of which one was lost while the rest was waited for", async () => {
+    const { time, store, all } = processes("a", "b")
+    const [a, b] = all as [(typeof all)[0], (typeof all)[0]]
+    const l = await time.runUntil(b.provider.acquire("l"))
+    const both = a.provider.acquireAll(["k", "l"], { timeout: "1 min" }).catch((error: unknown) => error)
+    await time.advance(2000)
+    await takeAway(store, "k")
+    await time.advance(4000)
+    await time.runUntil(l.release())
+    const error = await time.runUntil(both)
+    expect(error).toBeInstanceOf(LockLostError)
+    expect(error).toMatchObject({ key: "k" })
+    const again = await time.runUntil(b.provider.acquireAll(["k", "l"], { timeout: 0 }))
+    await time.runUntil(again.release())
+  })
+
   it("counts renewals, and waiters that met another", async () => {
     const { time, all } = processes("a", "b", "c")
     const [a, b, c] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]]
@@ -73,6 +125,39 @@ describe("a provider over a store", () => {
     await time.runUntil(Promise.all([first, second, third]))
     expect(a.provider.stats().renewals).toBeGreaterThan(2)
     expect(c.provider.stats()).toMatchObject({ acquisitions: 1, waits: 1, contention: 1 })
+  })
+})
+
+describe("the counters of a provider over a store", () => {
+  it("tell of a lease write that the store had no room for", async () => {
+    const time = new VirtualTime()
+    const store = scripted(memoryStore({ clock: time }), time, { capabilities: spaced })
+    const provider = storeLockProvider({ store, clock: time, incarnation: { id: "a" } })
+    store.script.onPut(throttle())
+    const lock = await time.runUntil(provider.acquire("k"))
+    expect(provider.stats()).toMatchObject({ acquisitions: 1, throttled: 1 })
+    await time.advance(5000)
+    store.script.onPut(throttle(), throttle())
+    await time.runUntil(lock.release())
+    await time.advance(60_000)
+    expect(store.script.pending).toBe(0)
+    expect(provider.stats()).toMatchObject({ throttled: 3 })
+  })
+})
+
+describe("how a provider is made", () => {
+  it("refuses options that nobody reads, by name, and what are no options", () => {
+    const store = memoryStore()
+    const makers: readonly [string, (options: never) => unknown, object][] = [
+      ["memoryLockProvider", memoryLockProvider, {}],
+      ["noLockProvider", noLockProvider, {}],
+      ["storeLockProvider", storeLockProvider, { store }],
+    ]
+    for (const [name, maker, needed] of makers) {
+      expect(() => maker({ ...needed, timeout: 5 } as never)).toThrow(`timeout is no option of ${name}`)
+      for (const options of [null, 5]) expect(() => maker(options as never)).toThrow(InvalidConfigError)
+      expect(maker(needed as never)).toBeDefined()
+    }
   })
 })
 
@@ -89,5 +174,8 @@ describe("the provider that keeps nobody out", () => {
     expect([locks.keys, locks.isHeld()]).toEqual([["a", "b"], true])
     expect(provider.stats()).toMatchObject({ acquisitions: 4, waits: 0 })
     await expect(provider.withLock("", () => {})).rejects.toMatchObject({ _tag: "InvalidKeyError" })
+    for (const options of [{ patience: 1 }, { observer: null }, null] as never[])
+      await expect(provider.acquire("k", options)).rejects.toBeInstanceOf(InvalidConfigError)
+    await expect(provider.withLock("k", undefined as never)).rejects.toBeInstanceOf(InvalidConfigError)
   })
 })

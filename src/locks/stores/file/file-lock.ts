@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { liveClock } from "../../../runtime/clock.ts"
 import { releaseOnSignals } from "../../last-will.ts"
 import type { AcquireOptions, Lease } from "../../lock.ts"
-import type { LockOptions } from "../../options.ts"
+import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../options.ts"
 import { StoreLock } from "../../store-lock.ts"
 import type { CheckpointStore, LeaseStore } from "../../store.ts"
 import { SharedStores } from "../shared.ts"
@@ -20,6 +20,12 @@ export interface FileLockOptions extends LockOptions {
   readonly releaseOnSignals?: boolean
 }
 
+const OPTIONS: Readonly<Record<keyof FileLockOptions, true>> = {
+  ...LOCK_OPTIONS,
+  directory: true,
+  releaseOnSignals: true,
+}
+
 const stores = new SharedStores<LeaseStore & CheckpointStore>()
 
 /**
@@ -31,8 +37,10 @@ export class FileLock extends StoreLock {
 
   /** Throws InvalidKeyError or InvalidConfigError. Nothing is opened before the first call. */
   constructor(key: string, options: FileLockOptions) {
-    super(key, { ...options, store: storeOf(options) })
-    this.#releaseOnSignals = options.releaseOnSignals ?? true
+    refuseUnknown("FileLock", options, OPTIONS)
+    const { directory: _directory, releaseOnSignals: releases = true, ...lockOptions } = options
+    super(key, { ...lockOptions, store: storeOf(options) })
+    this.#releaseOnSignals = releases
   }
 
   /** As `acquire` of any lock. */

@@ -1,6 +1,6 @@
 /** The lock on a bucket. All of it is the shell's and the store's; this joins them. */
 import { liveClock } from "../../../runtime/clock.ts"
-import type { LockOptions } from "../../options.ts"
+import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../options.ts"
 import { StoreLock } from "../../store-lock.ts"
 import type { LeaseStore } from "../../store.ts"
 import { SharedStores } from "../shared.ts"
@@ -9,6 +9,15 @@ import { GcsStore } from "./store.ts"
 
 /** How a GCS lock is made. */
 export interface GcsLockOptions extends LockOptions, Omit<GcsStoreOptions, "clock"> {}
+
+const OPTIONS: Readonly<Record<keyof GcsLockOptions, true>> = {
+  ...LOCK_OPTIONS,
+  bucket: true,
+  prefix: true,
+  storage: true,
+  endpoint: true,
+  requestTimeout: true,
+}
 
 const stores = new SharedStores<GcsStore>()
 
@@ -20,7 +29,9 @@ const stores = new SharedStores<GcsStore>()
 export class GcsLock extends StoreLock {
   /** Throws InvalidKeyError or InvalidConfigError. Nothing is opened before the first call. */
   constructor(key: string, options: GcsLockOptions) {
-    super(key, { ...options, store: storeOf(options) })
+    refuseUnknown("GcsLock", options, OPTIONS)
+    const { bucket: _b, prefix: _p, storage: _s, endpoint: _e, requestTimeout: _r, ...lockOptions } = options
+    super(key, { ...lockOptions, store: storeOf(options) })
   }
 }
 
