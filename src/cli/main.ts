@@ -33,7 +33,8 @@ async function act([name, ...words]: readonly string[], io: Io, output: Output, 
   if (name === undefined) throw new UsageError("There is no command", "See: leasehold --help")
   if (name === "--help" || name === "-h" || name === "help") {
     const { helpOf, overview } = await import("./help.ts")
-    const spec = words[0] === undefined ? undefined : specOf(words[0])
+    const topic = words.find((word) => !word.startsWith("-"))
+    const spec = topic === undefined ? undefined : specOf(topic)
     return show(output, (styles) => (spec === undefined ? overview(styles) : helpOf(spec, styles)))
   }
   if (name === "--version") return show(output, () => VERSION, { version: VERSION })

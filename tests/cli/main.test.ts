@@ -21,6 +21,13 @@ describe("the command", () => {
     }
   })
 
+  it("takes options beside a request for help for no command", async () => {
+    const user = new CommandLine()
+    const { help } = JSON.parse((await user.run("--help", "--json")).out) as { help: string }
+    expect(help).toBe((await user.run("--help", "--no-color")).out.trimEnd())
+    expect((await user.run("help", "--no-color", "ls")).out).toContain("leasehold ls [options]")
+  })
+
   it("says its version, which is the package's", async () => {
     expect(await new CommandLine().run("--version")).toEqual({ code: 0, out: `${npm.version}\n`, err: "" })
   })
@@ -66,8 +73,11 @@ describe("the command", () => {
 
   it("colours on a terminal only, and neither with --no-color nor with NO_COLOR", async () => {
     const user = new CommandLine()
-    const colored = async (...words: string[]): Promise<boolean> =>
-      (await user.run("--help", ...words)).out.includes("\u001b[")
+    const colored = async (...words: string[]): Promise<boolean> => {
+      const { code, out } = await user.run("--help", ...words)
+      expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("leasehold <command> [options]") })
+      return out.includes("\u001b[")
+    }
     expect(await colored()).toBe(false)
     user.isTTY = true
     expect(await colored()).toBe(true)
