@@ -5,7 +5,7 @@
  * Not promised: that the owner stops in time. It finds out when it next looks at the record.
  */
 import { checkKey, encodeName } from "../locks/keys.ts"
-import { type LeaseRecord, named, ownerOf, toSeconds } from "../locks/record.ts"
+import { isToken, type LeaseRecord, named, needsError, ownerOf, toSeconds } from "../locks/record.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import { EXIT } from "./exit-codes.ts"
 import { described, groupsOf, readKey, type Reading, REQUEST_MS } from "./records.ts"
@@ -20,6 +20,7 @@ export const unlock: Action = async (call) => {
   await using session = await startSession(call)
   const reading = await readKey(session.store, key)
   if (reading.record === undefined || reading.record.ownerId === null) return nothingOwned(call, reading)
+  if (reading.record.needs.length > 0) throw needsError(key, reading.record)
   if (generation === undefined) return onlyTold(call, reading)
   if (generation !== reading.generation) return moved(call, reading, generation)
   const opId = call.io.clock.id()
@@ -48,11 +49,18 @@ async function release(
   throw answer.error
 }
 
-/** The owner is gone from it, with its token kept; a waiter's half stays as it is, and what isn't known here. */
+/** The owner is gone from it, the greatest token is kept; a waiter's half stays as it is, and what isn't known here. */
 function releasedBody(record: LeaseRecord, opId: string, at: number): Uint8Array {
-  const ended = { token: record.owner?.token ?? 0, by: opId, how: "release", note: null }
+  const ended = { token: lastToken(record), by: opId, how: "release", note: null }
   const body = { ...record.body, ownerId: null, expiresAt: 0, owner: null, ended, writtenAt: toSeconds(at) }
   return new TextEncoder().encode(`${JSON.stringify(body, null, 2)}\n`)
+}
+
+/** Of the owner, also where a stranger moved the pair that its half belongs to, and of the one before. */
+function lastToken({ owner, ended, body }: LeaseRecord): number {
+  const half = body["owner"]
+  const raw: unknown = typeof half === "object" && half !== null && "token" in half ? half.token : undefined
+  return Math.max(owner?.token ?? 0, ended?.token ?? 0, isToken(raw) ? raw : 0)
 }
 
 function nothingOwned({ output }: Call, reading: Reading): number {
@@ -64,8 +72,12 @@ function nothingOwned({ output }: Call, reading: Reading): number {
 }
 
 function onlyTold({ output, options }: Call, reading: Reading): number {
-  const store = textOption(options, "store")
-  const command = `leasehold unlock${store === undefined ? "" : ` --store ${store}`} ${quoted(reading.key)} --generation ${reading.generation}`
+  const places = ["store", "config"].flatMap((name) => {
+    const value = textOption(options, name)
+    return value === undefined ? [] : [`--${name}`, value]
+  })
+  const words = ["leasehold", "unlock", ...places, reading.key, "--generation", reading.generation]
+  const command = words.map(quoted).join(" ")
   output.result(
     { unlocked: false, ...described(reading) },
     (styles) => `${shown(reading, styles)}\n\n${breaks(reading)}\nTo do it all the same:\n  ${command}`,

@@ -1,5 +1,5 @@
 /** What an operator sees of keys, and does to them: status, ls, request, unlock. */
-import { readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { describe, expect, it } from "vitest"
@@ -79,7 +79,7 @@ describe("unlock", () => {
     const lease = await lockOf(user, "it's").acquire()
     const told = await user.run("unlock", "--store", user.store, "it's")
     expect(told.code).toBe(1)
-    expect(told.out).toContain(`leasehold unlock --store ${user.store} 'it'\\''s' --generation 1`)
+    expect(told.out).toContain(`leasehold unlock --store ${user.store} 'it'\\''s' --generation 1\n`)
     expect(told.out).toContain(`pid ${process.pid}`)
     await lease.renew()
     expect(await user.json("unlock", "it's", "--generation", "1")).toMatchObject({
@@ -111,4 +111,44 @@ describe("unlock", () => {
     expect((await lockOf(user, "a").acquire()).token).toBeGreaterThan(lease.token)
     expect((await user.json("unlock", "b", "--generation", "1")).value).toMatchObject({ unlocked: false })
   })
+
+  it("names store and configuration in the line that does it, for a shell", async () => {
+    const user = new CommandLine()
+    const directory = join(user.cwd, "a store")
+    await using _ = await new FileLock("a", { directory }).acquire()
+    writeFileSync(join(user.cwd, "it's.json"), "{}")
+    const { out } = await user.run("unlock", "--store", `file:${directory}`, "--config", "it's.json", "a")
+    expect(out).toContain(`unlock --store 'file:${directory}' --config 'it'\\''s.json' a --generation 1\n`)
+  })
+
+  it("keeps the greatest token that the record tells of, also where a stranger moved the owner's pair", async () => {
+    const user = new CommandLine()
+    const lease = await lockOf(user, "a").acquire()
+    rewrite(user, "a", (record) => ({ ...record, expiresAt: Number(record["expiresAt"]) + 1 }))
+    const unlocked = async (generation: number): Promise<unknown> => {
+      expect(await user.json("unlock", "a", "--generation", String(generation))).toMatchObject({ code: 0 })
+      return (await user.json("status", "a")).value
+    }
+    expect(await unlocked(2)).toMatchObject({ ended: { token: lease.token, how: "release" } })
+    rewrite(user, "a", (record) => ({ ...record, ownerId: "stranger", expiresAt: 4e9 }))
+    expect(await unlocked(4)).toMatchObject({ ended: { token: lease.token } })
+  })
+
+  it("never rewrites a record of a newer release", async () => {
+    const user = new CommandLine()
+    await lockOf(user, "a").acquire()
+    rewrite(user, "a", (record) => ({ ...record, needs: ["another mind"] }))
+    const { code, err } = await user.run("unlock", "--store", user.store, "a", "--generation", "2")
+    expect({ code, err }).toEqual({ code: 66, err: expect.stringContaining('needs "another mind"') })
+    expect(await user.run("unlock", "--store", user.store, "a")).toMatchObject({ code: 66 })
+    expect((await user.json("status", "a")).value).toMatchObject({ state: "owned", generation: "2" })
+  })
 })
+
+/** Another writes the next version of a record. */
+function rewrite(user: CommandLine, key: string, change: (record: Record<string, unknown>) => object): void {
+  const folder = join(user.cwd, "store/leases", key)
+  const [last = ""] = readdirSync(folder).toSorted().slice(-1)
+  const record = JSON.parse(readFileSync(join(folder, last), "utf8")) as Record<string, unknown>
+  writeFileSync(join(folder, String(Number(last) + 1).padStart(last.length, "0")), JSON.stringify(change(record)))
+}
