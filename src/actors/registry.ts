@@ -168,7 +168,7 @@ export class Registry {
       type: definition.name,
       version: parts.version,
       ttlMs: ttl,
-      claimsGranted: store !== undefined && !tokensOnlyGrow(store),
+      claimsGranted: !tokensOnlyGrow(store),
     })
     return new SavedState({ lockKey, keeper, codec, lease, clock, checkpointWithin, claimWithin: restoreWithin })
   }
@@ -254,7 +254,11 @@ const commandedChart = (): Pick<Surroundings, "chart" | "shells"> => {
 
 /**
  * Whether a token is never lower than one before, also once the record was deleted by hand: only where all processes read
- * one exact clock. Elsewhere they know the time by answers, each a request's length and a rounding behind.
+ * one exact clock. Elsewhere they know the time by answers, each a request's length and a rounding behind. Of locks that are
+ * made elsewhere nobody tells on which store they are.
  */
-const tokensOnlyGrow = ({ capabilities: { clock, sameClock, bootId } }: LeaseStore): boolean =>
-  clock === "exact" && sameClock && bootId === undefined
+function tokensOnlyGrow(store: LeaseStore | undefined): boolean {
+  if (store === undefined) return false
+  const { clock, sameClock, bootId } = store.capabilities
+  return clock === "exact" && sameClock && bootId === undefined
+}
