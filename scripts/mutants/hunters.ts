@@ -71,7 +71,7 @@ async function scripted(by: Extract<Hunt, { by: "script" }>): Promise<Found> {
 /** Once each: that a seed gives the same run twice is for `npm run sim` to see. */
 async function simulated(
   seed: number,
-  { faults, ttl, store }: Extract<Hunt, { by: "sim" }>,
+  { faults, ttl, store, judge }: Extract<Hunt, { by: "sim" }>,
 ): Promise<string | undefined> {
   const settings = settingsOf({
     sandbox: ledger,
@@ -85,7 +85,7 @@ async function simulated(
     ...(ttl !== undefined && { manager: { ttl } }),
   })
   const { violations } = await runOnce(planOf(seed, settings), settings)
-  return firstOf(violations)
+  return firstOf(violations.filter(({ invariant }) => judge === undefined || invariant === judge))
 }
 
 const violationOf = <A>({ failed, errorInstance }: RunDetails<A>): string | undefined =>

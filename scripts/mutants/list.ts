@@ -1,4 +1,5 @@
 /** All mutants, in the order of the protocol's rules. */
+import { careMutants } from "./care.ts"
 import { checkpointMutants } from "./checkpoints.ts"
 import { leaseMutants } from "./leases.ts"
 import type { Mutant } from "./mutant.ts"
@@ -11,5 +12,6 @@ export const mutants: readonly Mutant[] = [
   ...leaseMutants,
   ...checkpointMutants,
   ...sandboxMutants,
+  ...careMutants,
   ...storeMutants,
 ]

@@ -46,6 +46,8 @@ export type Hunt =
       /** Only this kind of store. */
       readonly store?: StoreProfileName
       readonly ttl?: Duration
+      /** Judged by this invariant alone, by its name: to show that it notices, where others would first. */
+      readonly judge?: string
     }
   /** One fleet with right clocks under exact faults, and no seed that could draw otherwise. */
   | {

@@ -97,6 +97,7 @@ export function judgeLive(trace: Trace): readonly Violation[] {
  */
 const betweenCheckAndEffect: ReadonlySet<string> = new Set([
   invariants.workUnderLease.name,
+  invariants.savesUnderLease.name,
   invariants.aloneAtWork.name,
 ])
 

@@ -62,13 +62,13 @@ interface Wait {
   calm: boolean
 }
 
-/** How long a waiter may wait for an owner that nothing ails, in milliseconds. */
-const patienceMs = 180_000
+/** Faults that keep nobody from being served: what was struck is over, a process starts or leaves. */
+const peaceful: ReadonlySet<string> = new Set(["clock", "heal", "restart", "drain"])
 
-/** Who waits calmly is served. */
-export const waitersAreServed: Invariant = {
+/** Who waits calmly is served, within so many milliseconds. */
+export const servedWithin = (patienceMs: number): Invariant => ({
   name: "waiters are served",
-  sentence: "A live waiter of an owner that obeys gets the key, or gives up, within three minutes without a fault.",
+  sentence: `A live waiter of an owner that obeys gets the key, or gives up, within ${patienceMs / 1000} s without a fault.`,
   watch(found) {
     const waits = new Map<string, Wait>()
     const judge = ({ line, calm }: Wait, at: number): void => {
@@ -83,7 +83,7 @@ export const waitersAreServed: Invariant = {
     }
     return {
       line(line) {
-        if (line.kind === "fault" || (line.kind === "state" && isStuck(line.value)))
+        if ((line.kind === "fault" && !peaceful.has(line.fault)) || (line.kind === "state" && isStuck(line.value)))
           for (const wait of waits.values()) wait.calm = false
         if (line.kind !== "lock") return
         const name = `${line.ownerId} ${line.key}`
@@ -99,7 +99,10 @@ export const waitersAreServed: Invariant = {
       },
     }
   },
-}
+})
+
+/** Where it isn't known what owners take to leave. */
+export const waitersAreServed: Invariant = servedWithin(180_000)
 
 const isStuck = (value: object): boolean => JSON.stringify(value).includes('"stuck"')
 

@@ -46,6 +46,11 @@ export class Holdings {
     return [...this.#last.values()].findLast((holding) => holding.worker === worker && holding.key === key)
   }
 
+  /** The same by the name of the key's record. */
+  ofRecord(worker: string, name: string): Holding | undefined {
+    return [...this.#last.values()].findLast((holding) => holding.worker === worker && encodeName(holding.key) === name)
+  }
+
   #lock(line: LockLine): void {
     const { type, worker, ownerId, key, at, token } = line
     const name = `${ownerId} ${key}`

@@ -1,47 +1,27 @@
 /** That nothing is lost, or left lying about, without a reason. */
-import type { AppliedLine, FaultLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
+import type { AppliedLine, LockLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
+import { Aftermath } from "./aftermath.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"
-
-/** How long a fault may have effects: a lease that wasn't renewed for it, a clock that is in doubt, a request in flight. */
-const aftermathMs = 120_000
-
-/** Faults, by whom they befell. */
-class Faults {
-  readonly #last = new Map<string | null, number>()
-
-  /** How a clock goes is told as a fault, and is none. */
-  note({ worker, fault, at }: FaultLine): void {
-    if (fault !== "clock") this.#last.set(worker, at)
-  }
-
-  /** Whether something has befallen this worker, or everybody, that may explain what happened then. */
-  explain(worker: string, at: number): boolean {
-    return Math.max(this.#last.get(worker) ?? -Infinity, this.#last.get(null) ?? -Infinity) > at - aftermathMs
-  }
-}
 
 /** A lease that is lost without a fault was lost by a bug. */
 export const noNeedlessLoss: Invariant = {
   name: "no needless loss",
   sentence: "No lease is lost but by a fault that befell its holder, or all, or by a stranger's write to its record.",
   watch(found) {
-    const faults = new Faults()
-    const tampered = new Set<string>()
+    const aftermath = new Aftermath()
     return {
       line(line) {
-        if (line.kind === "fault") faults.note(line)
-        else if (line.kind === "applied" && line.worker === null) tampered.add(line.name)
-        else if (line.kind === "lock" && line.type === "Lost") {
-          const { worker, key, at, error } = line
-          if (faults.explain(worker, at) || tampered.has(encodeName(key))) return
-          found({
-            key,
-            workers: [worker],
-            message: `${worker} loses ${key} though nothing befell it: ${error?.message ?? ""}`,
-          })
-        }
+        aftermath.take(line)
+        if (line.kind !== "lock" || line.type !== "Lost") return
+        const { worker, key, at, error } = line
+        if (aftermath.explains(worker, encodeName(key), at)) return
+        found({
+          key,
+          workers: [worker],
+          message: `${worker} loses ${key} though nothing befell it: ${error?.message ?? ""}`,
+        })
       },
     }
   },
@@ -82,14 +62,14 @@ export const noOrphans: Invariant = {
   name: "no orphaned lease",
   sentence: "No lease of a living process runs out without having been renewed or given up, unless a fault befell it.",
   watch(found) {
-    const faults = new Faults()
+    const aftermath = new Aftermath()
     const times = new StoreTimes()
     const terms = new Map<string, Term>()
     /** By incarnation, while it lives. */
     const workers = new Map<string, string>()
     const judge = ({ write: { lease, name }, until }: Term, at: number): void => {
       const worker = lease.ownerId === null ? undefined : workers.get(lease.ownerId)
-      if (worker === undefined || until >= at || faults.explain(worker, until)) return
+      if (worker === undefined || until >= at || aftermath.explains(worker, name, until)) return
       const late = Math.round(at - until)
       found({
         workers: [worker],
@@ -106,10 +86,10 @@ export const noOrphans: Invariant = {
     return {
       line(line) {
         times.take(line)
+        aftermath.take(line)
         const ended = endedLife(line)
         if (ended !== undefined) for (const [id, worker] of workers) if (worker === ended) workers.delete(id)
-        if (line.kind === "fault") faults.note(line)
-        else if (line.kind === "lock") workers.set(line.ownerId, line.worker)
+        if (line.kind === "lock") workers.set(line.ownerId, line.worker)
         else if (line.kind === "applied" && line.area === "leases") {
           const before = terms.get(line.name)
           if (before !== undefined && line.worker !== null) judge(before, line.at)
@@ -127,35 +107,43 @@ export const noOrphans: Invariant = {
 /** Who has left has left nothing. */
 export const nothingLeft: Invariant = {
   name: "nothing left behind",
-  sentence: "A manager that has drained or closed names itself in no record, neither as owner nor as waiter.",
+  sentence:
+    "A manager that has drained or closed names itself in no record, neither as owner nor as waiter, unless it lost the key or a fault befell it then.",
   watch(found) {
+    const aftermath = new Aftermath()
     const workers = new Map<string, string>()
     const left = new Set<string>()
     const leases = new Map<string, LeaseWrite>()
-    const unclean = new Set<string>()
+    /** By incarnation and record: the last that it said of the key, and whether something explains that it is still in there. */
+    const last = new Map<string, boolean>()
+    const said = ({ ownerId, worker, key, type, result, at }: LockLine): void => {
+      const isLoss = type === "Lost" || result === "unknown" || result === "alreadyLost"
+      const name = encodeName(key)
+      last.set(`${ownerId} ${name}`, isLoss || aftermath.explains(worker, name, at))
+    }
+    const judge = ({ name, at }: LeaseWrite, id: string): void => {
+      const worker = workers.get(id)
+      if (worker === undefined || !left.has(worker)) return
+      if (last.get(`${id} ${name}`) ?? aftermath.explains(worker, name, at)) return
+      found({ workers: [worker], message: `${worker} has left, and is still in the record ${name}` })
+    }
     return {
       line(line) {
+        aftermath.take(line)
         left.delete(endedLife(line) ?? "")
         if (line.kind === "lock") {
           workers.set(line.ownerId, line.worker)
-          if (line.type === "Lost" || line.result === "unknown" || line.result === "alreadyLost")
-            unclean.add(line.ownerId)
-        } else if (line.kind === "fault") {
-          for (const [ownerId, worker] of workers) if (worker === line.worker) unclean.add(ownerId)
-          if (line.worker === null) for (const ownerId of workers.keys()) unclean.add(ownerId)
+          said(line)
         } else if (line.kind === "call" && (line.call === "drain" || line.call === "close")) {
           if (line.edge === "ended") left.add(line.worker)
-        } else if (line.kind === "applied" && line.area === "leases" && line.lease !== undefined) {
-          leases.set(line.name, line as LeaseWrite)
+        } else if (line.kind === "applied" && line.area === "leases") {
+          if (line.lease === undefined) leases.delete(line.name)
+          else leases.set(line.name, line as LeaseWrite)
         }
       },
       end() {
-        for (const { name, lease } of leases.values())
-          for (const id of [lease.ownerId, lease.waiterId]) {
-            const worker = id === null ? undefined : workers.get(id)
-            if (id === null || worker === undefined || !left.has(worker) || unclean.has(id)) continue
-            found({ workers: [worker], message: `${worker} has left, and is still in the record ${name}` })
-          }
+        for (const write of leases.values())
+          for (const id of [write.lease.ownerId, write.lease.waiterId]) if (id !== null) judge(write, id)
       },
     }
   },

@@ -4,7 +4,7 @@ import { oneRequest, waitersAreServed, withinBudget } from "./budgets.ts"
 import { claimsKeepState, fencedBeforeRestore, noOldTokens, noStepBack } from "./heads.ts"
 import type { Invariant } from "./invariant.ts"
 import { noNeedlessLoss, noOrphans, nothingLeft } from "./losses.ts"
-import { aloneAtWork, growingTokens, oneOwner, workUnderLease } from "./owners.ts"
+import { aloneAtWork, growingTokens, oneOwner, savesUnderLease, strangersKeep, workUnderLease } from "./owners.ts"
 import { unreadableStands } from "./records.ts"
 import { oneClose, settledBeforeRelease } from "./work.ts"
 
@@ -16,6 +16,8 @@ export const invariants: {
   readonly aloneAtWork: Invariant
   readonly growingTokens: Invariant
   readonly workUnderLease: Invariant
+  readonly savesUnderLease: Invariant
+  readonly strangersKeep: Invariant
   readonly noOldTokens: Invariant
   readonly noStepBack: Invariant
   readonly claimsKeepState: Invariant
@@ -35,6 +37,8 @@ export const invariants: {
   aloneAtWork,
   growingTokens,
   workUnderLease,
+  savesUnderLease,
+  strangersKeep,
   noOldTokens,
   noStepBack,
   claimsKeepState,

@@ -1,8 +1,8 @@
 /** Who owns, and under which token: the first promise. */
-import type { TraceLine } from "../../inspector/trace.ts"
+import type { AppliedLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
-import { type Holding, Holdings } from "./leases.ts"
+import { type Holding, Holdings, ROUNDING } from "./leases.ts"
 
 /** What makes somebody believe that it holds a key, or that it goes on holding it. */
 const holds: ReadonlySet<string> = new Set(["Acquired", "Renewed", "Recovered"])
@@ -136,6 +136,72 @@ export const workUnderLease: Invariant = {
             workers: [worker],
             message: `${worker} begins a ${work} on ${key} ${late} ms after its deadline`,
           })
+      },
+    }
+  },
+}
+
+/** Nothing is sent without a lease: what is under way is fenced by its token, and what isn't yet needn't be. */
+export const savesUnderLease: Invariant = {
+  name: "saves under a lease",
+  sentence: "No write of a head is sent after the deadline of its sender's lease, or without it.",
+  watch(found) {
+    const holdings = new Holdings()
+    return {
+      line(line) {
+        holdings.take(line)
+        if (line.kind !== "request" || line.op !== "put" || line.area !== "state") return
+        const { worker, name = "", at } = line
+        const holding = holdings.ofRecord(worker, name.replace(/\/head$/, ""))
+        if (holding === undefined) return
+        const late = Math.round(at - Math.min(holding.until, holding.ended ?? Infinity))
+        if (late <= ROUNDING) return
+        found({
+          key: holding.key,
+          workers: [worker],
+          message: `${worker} sends ${name} ${late} ms after its lease has ended`,
+        })
+      },
+    }
+  },
+}
+
+/** Who is none of the workers: those name themselves in a record first, and strangers do. */
+class Strangers {
+  readonly #known = new Map<string, boolean>()
+
+  take({ worker, lease }: AppliedLine): void {
+    for (const id of [lease?.ownerId, lease?.waiterId])
+      if (typeof id === "string" && !this.#known.has(id)) this.#known.set(id, worker === null)
+  }
+
+  has(id: string | null): boolean {
+    return id !== null && this.#known.get(id) === true
+  }
+}
+
+/** A stranger's lease is a lease. */
+export const strangersKeep: Invariant = {
+  name: "strangers keep their keys",
+  sentence: "No process writes itself into a record before the time is over until which a stranger owns the key.",
+  watch(found) {
+    const strangers = new Strangers()
+    const last = new Map<string, TraceLease>()
+    return {
+      line(line) {
+        if (line.kind !== "applied" || line.area !== "leases") return
+        const { worker, name, lease, at } = line
+        strangers.take(line)
+        const before = last.get(name)
+        if (lease === undefined) last.delete(name)
+        else last.set(name, lease)
+        if (worker === null || before === undefined || !strangers.has(before.ownerId)) return
+        const left = Math.round(before.expiresAt - at)
+        if (lease?.ownerId === before.ownerId || left <= ROUNDING) return
+        found({
+          workers: [worker],
+          message: `${worker} takes ${name} from ${before.ownerId}, who has it for ${left} ms more`,
+        })
       },
     }
   },

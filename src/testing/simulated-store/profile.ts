@@ -41,7 +41,7 @@ export const storeProfiles: Readonly<Record<StoreProfileName, StoreProfile>> = {
   keeps: { capabilities: { ...remote, clock: "coarse", deletes: false, writeSpacing: 1000 }, latency: [25, 150] },
 }
 
-/** How versions are named: by few digits, by many, by ever lower numbers, at random. */
+/** How versions are named: by few digits, by thirteen (as a time in milliseconds), by ever lower numbers, at random. */
 export type GenerationStyle = "short" | "long" | "falling" | "random"
 
 /** Every style. */
@@ -53,7 +53,7 @@ export function generationOf(style: GenerationStyle, n: number, chance: Chance):
     case "short":
       return String(n)
     case "long":
-      return String(1_700_000_000_000_000 + n * 1009)
+      return String(1_700_000_000_000 + n * 1009)
     case "falling":
       return String(9_999_999 - n)
     case "random":

@@ -10,11 +10,23 @@ describe("no needless loss", () => {
   it("is content with a loss after a fault of its holder's, or of all, or a stranger's write", () => {
     for (const worker of ["a", null])
       expect(told(noNeedlessLoss, fault(0, worker, "slow"), acquired(1, "a", 1), lost(60_000, "a"))).toEqual([])
-    expect(told(noNeedlessLoss, lease(0, null, "s"), lost(400_000, "a"))).toEqual([])
+    expect(told(noNeedlessLoss, lease(0, null, "s"), lost(60_000, "a"))).toEqual([])
+  })
+
+  it("takes no fault for a reason once the world is healed for longer than a lease is long", () => {
+    const healed = [acquired(0, "a", 1), fault(100_000, "a", "slow"), fault(110_000, null, "heal")]
+    expect(told(noNeedlessLoss, ...healed, lost(150_000, "a"))).toEqual([])
+    expect(told(noNeedlessLoss, ...healed, lost(156_000, "a"))).toHaveLength(1)
+    expect(told(noNeedlessLoss, ...healed, lease(151_000, null, "s"), lost(156_000, "a"))).toHaveLength(1)
+  })
+
+  it("takes neither a clock, nor a start, nor a drain, nor the healing itself for a fault", () => {
+    for (const harmless of ["clock", "restart", "drain", "heal"])
+      expect(told(noNeedlessLoss, fault(59_000, "a", harmless), lost(60_000, "a"))).toHaveLength(1)
   })
 
   it("tells of one that nothing explains: no fault, another's, or one that is long over", () => {
-    for (const lines of [[], [fault(0, "b", "crash")], [fault(-100_000, "a", "slow")]])
+    for (const lines of [[], [fault(0, "b", "crash")], [fault(-100_000, "a", "slow")], [lease(-100_000, null, "s")]])
       expect(told(noNeedlessLoss, ...lines, lost(60_000, "a"))).toHaveLength(1)
   })
 })
@@ -74,6 +86,24 @@ describe("nothing left behind", () => {
     expect(told(nothingLeft, ...owned, lease(5, "a", null), drained(6))).toEqual([])
     expect(told(nothingLeft, ...owned, drained(5), fault(6, "a", "crash"))).toEqual([])
     expect(told(nothingLeft, ...owned, lost(5, "a"), drained(6))).toEqual([])
+  })
+
+  it("is content where a fault befell it when it last said something of the key, or before it has said anything", () => {
+    const slow = fault(0, "a", "loseAnswer")
+    expect(told(nothingLeft, slow, acquired(1, "a", 1), lease(1, "a", "a.1", 30_000), drained(6))).toEqual([])
+    const elsewhere = acquired(1, "a", 1, 27_000)
+    const marked = lease(2, "a", "b.1", 30_000, "a.1")
+    expect(told(nothingLeft, slow, { ...elsewhere, key: "ledger/other" }, marked, drained(6))).toEqual([])
+  })
+
+  it("tells of one that had the key again after a loss, and left without a word", () => {
+    const again = [acquired(0, "a", 1), lost(5, "a"), acquired(6, "a", 2), lease(6, "a", "a.1", 30_000)]
+    expect(told(nothingLeft, ...again, drained(7))).toEqual([left])
+  })
+
+  it("tells of one that was struck long before, and left when all was well", () => {
+    const struck = [fault(0, "a", "pause"), fault(10_000, null, "heal"), acquired(60_000, "a", 1)]
+    expect(told(nothingLeft, ...struck, lease(60_000, "a", "a.1", 90_000), drained(70_000))).toEqual([left])
   })
 
   it("tells of an owner, and of a waiter, that has left without a word", () => {

@@ -1,5 +1,6 @@
 // Pins what is said of owners and their tokens, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
+import type { RequestLine } from "../../../src/inspector/trace.ts"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
 import {
   acquired,
@@ -16,7 +17,7 @@ import {
   work,
 } from "./told.ts"
 
-const { oneOwner, aloneAtWork, growingTokens, workUnderLease } = invariants
+const { oneOwner, aloneAtWork, growingTokens, savesUnderLease, strangersKeep, workUnderLease } = invariants
 
 describe("one owner", () => {
   it("is content where each acquires after the other has given up, lost it, crashed, or run out", () => {
@@ -149,5 +150,42 @@ describe("work under a lease", () => {
     expect(told(workUnderLease, acquired(0, "a", 1), released(5, "a"), begun(6))).toEqual([
       "a begins a checkpoint on ledger/k when its lease has ended",
     ])
+  })
+})
+
+describe("saves under a lease", () => {
+  const put = (at: number, worker: string): RequestLine => ({
+    ...{ kind: "request", at, worker, id: 1, store: "s", op: "put", area: "state", name: "ledger=2fk/head" },
+    deadline: 5000,
+  })
+
+  it("is content with a head that is sent while its sender has the key, and with one of a trace without locks", () => {
+    expect(told(savesUnderLease, acquired(0, "a", 1, 1000), put(1000, "a"))).toEqual([])
+    expect(told(savesUnderLease, put(1000, "a"))).toEqual([])
+  })
+
+  it("tells of one that is sent after the deadline, or after the loss", () => {
+    expect(told(savesUnderLease, acquired(0, "a", 1, 1000), put(1010, "a"))).toHaveLength(1)
+    expect(told(savesUnderLease, acquired(0, "a", 1), lost(100, "a"), put(110, "a"))).toHaveLength(1)
+  })
+})
+
+describe("strangers keep their keys", () => {
+  it("is content with who takes a stranger's key once its time is over, or once it is left, deleted or handed over", () => {
+    const theirs = lease(0, null, "s", 30_000)
+    expect(told(strangersKeep, theirs, lease(30_000, "a", "a.1", 60_000))).toEqual([])
+    expect(told(strangersKeep, theirs, lease(10, null, null), lease(20, "a", "a.1", 60_000))).toEqual([])
+    expect(told(strangersKeep, theirs, removed(10, null), lease(20, "a", "a.1", 60_000))).toEqual([])
+    const marked = lease(10, "a", "s", 30_000, "a.1")
+    const given = lease(20, null, "a.1", 50_000)
+    expect(told(strangersKeep, theirs, marked, given, lease(30, "a", "a.1", 60_000), lease(40, "b", "b.1"))).toEqual([])
+  })
+
+  it("tells of who takes it before, or deletes its record", () => {
+    const theirs = lease(0, null, "s", 30_000)
+    expect(told(strangersKeep, theirs, lease(29_000, "a", "a.1", 60_000))).toEqual([
+      "a takes ledger=2fk from s, who has it for 1000 ms more",
+    ])
+    expect(told(strangersKeep, theirs, removed(29_000, "a"))).toHaveLength(1)
   })
 })

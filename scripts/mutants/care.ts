@@ -1,0 +1,72 @@
+/**
+ * Mutants that other searches would notice late or by chance: keys that are lost, kept, or left lying about, though nothing
+ * befell anybody; a head that is sent too late to matter. Each is judged by the one invariant
+ * that is there for it.
+ */
+import type { Hunt, Mutant } from "./mutant.ts"
+
+/** Wall clocks may jump, which is to harm nobody. */
+const inPeace = (judge: string): Hunt => ({ by: "sim", from: 1, to: 100, faults: ["stepWall"], judge })
+
+export const careMutants: readonly Mutant[] = [
+  {
+    name: "a waiter that nobody hears",
+    edits: [
+      {
+        file: "src/locks/protocol/own.ts",
+        find: "  if (waiter === undefined) return\n  const signalled",
+        replace: "  if (waiter !== null) return\n  const signalled",
+      },
+    ],
+    hunts: [inPeace("waiters are served")],
+  },
+  {
+    name: "leaving without a release",
+    edits: [
+      {
+        file: "src/actors/shell.ts",
+        find: "    this.#result = await this.#owned.release()\n",
+        replace: '    this.#result = "released"\n',
+      },
+    ],
+    hunts: [inPeace("nothing left behind")],
+  },
+  {
+    name: "renewals when the lease is over",
+    edits: [
+      {
+        file: "src/locks/protocol/own.ts",
+        find: '  const renew: Due = { act: "renew", at: renewalTurn(state, hold) }\n',
+        replace: '  const renew: Due = { act: "renew", at: plus(renewalTurn(state, hold), state.config.ttl) }\n',
+      },
+    ],
+    hunts: [inPeace("no needless loss")],
+  },
+  {
+    name: "a lease that nobody renews, and nobody gives up",
+    edits: [
+      {
+        file: "src/locks/protocol/own.ts",
+        find: '  const renew: Due = { act: "renew", at: renewalTurn(state, hold) }\n',
+        replace: '  const renew: Due = { act: "renew", at: plus(renewalTurn(state, hold), 1e9) }\n',
+      },
+      {
+        file: "src/locks/protocol/own.ts",
+        find: '  if (past(deadlineOf(phase.hold), draft.now)) return lose(draft, phase.hold, "expired")\n',
+        replace: '  if (past(deadlineOf(phase.hold), draft.now)) return void (draft.phase = { name: "idle" })\n',
+      },
+    ],
+    hunts: [inPeace("no orphaned lease")],
+  },
+  {
+    name: "a head sent without a look at the lease",
+    edits: [
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: "  if (!now.held) return wait(",
+        replace: "  if (now.at < 0) return wait(",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 100, judge: "saves under a lease" }],
+  },
+]

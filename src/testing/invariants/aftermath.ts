@@ -1,0 +1,39 @@
+/**
+ * What faults can explain, and for how long: a fault may have effects for two minutes (a lease that wasn't renewed for it, a
+ * clock in doubt, a request in flight, one that is still to be struck). Once the world is healed (the fault `heal`) nothing
+ * is to be struck any more, and what the faults before it did is over a longest lease later.
+ *
+ * Not promised: that the fault which explains something caused it.
+ */
+import type { TraceLine } from "../../inspector/trace.ts"
+
+const aftermathMs = 120_000
+/** A lease of 30 s and the slowest of clocks, and a request under way when it began. */
+const convalescenceMs = 45_000
+
+/** What is told as a fault and is none: how a clock goes, and a process that starts, or leaves as it is asked to. */
+const harmless: ReadonlySet<string> = new Set(["clock", "restart", "drain"])
+
+/** The faults of a trace so far, and the writes of strangers and operators. */
+export class Aftermath {
+  /** When something last befell a worker, or all. */
+  readonly #faults = new Map<string | null, number>()
+  /** When somebody who isn't one of the workers last wrote a record. */
+  readonly #touched = new Map<string, number>()
+  #healed = Infinity
+
+  /** Takes in a line. */
+  take(line: TraceLine): void {
+    if (line.kind === "applied" && line.worker === null) this.#touched.set(line.name, line.at)
+    if (line.kind !== "fault") return
+    if (line.fault === "heal") this.#healed = line.at
+    else if (!harmless.has(line.fault)) this.#faults.set(line.worker, line.at)
+  }
+
+  /** Whether something befell this worker, or everybody, or this record, that may explain what happened to them then. */
+  explains(worker: string, record: string, at: number): boolean {
+    if (at > this.#healed + convalescenceMs) return false
+    const all = [this.#faults.get(worker), this.#faults.get(null), this.#touched.get(record)]
+    return all.some((last = -Infinity) => last > at - aftermathMs)
+  }
+}
