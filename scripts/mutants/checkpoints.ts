@@ -97,7 +97,7 @@ export const checkpointMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "sim", from: 9, to: 9, faults: ["crash", "partition", "status"], ttl: "6 s" },
+      { by: "sim", from: 4, to: 4, faults: ["crash", "partition", "status"], ttl: "6 s" },
       { by: "sim", from: 1, to: 100, faults: ["crash", "partition", "status"], ttl: "6 s" },
     ],
   },

@@ -1,13 +1,10 @@
 /** The searches themselves, each until its first violation. They run what is beside them: in a mutant's tree, the mutant. */
-import type { RunDetails } from "fast-check"
 import { configurations } from "../../src/testing/check/configurations.ts"
 import { check } from "../../src/testing/check/mod.ts"
 import { ledger, ledgerAfterwards, ledgerWorkload } from "../../src/testing/simulate/ledger.ts"
 import { settingsOf } from "../../src/testing/simulate/options.ts"
 import { runOnce } from "../../src/testing/simulate/run.ts"
 import { planOf } from "../../src/testing/simulate/seed.ts"
-import { crowd } from "../../tests/locks/protocol/crowd.ts"
-import { interleave } from "../../tests/locks/protocol/interleaver.ts"
 import { directoryRun } from "./directory.ts"
 import { type Catch, firstOf, type Hunt } from "./mutant.ts"
 import { scriptedRun } from "./scripted.ts"
@@ -31,10 +28,6 @@ async function search(by: Hunt): Promise<Found> {
       return searched(by.config)
     case "search":
       return searchedNearby(by)
-    case "walk":
-      return throughSeeds(by, (seed) => violationOf(interleave(20, seed, {})))
-    case "crowd":
-      return throughSeeds(by, crowd)
     case "directory":
       return throughSeeds(by, directoryRun)
   }
@@ -87,6 +80,3 @@ async function simulated(
   const { violations } = await runOnce(planOf(seed, settings), settings)
   return firstOf(violations.filter(({ invariant }) => judge === undefined || invariant === judge))
 }
-
-const violationOf = <A>({ failed, errorInstance }: RunDetails<A>): string | undefined =>
-  failed ? String((errorInstance as Error | undefined)?.message) : undefined

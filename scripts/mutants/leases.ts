@@ -35,8 +35,16 @@ export const leaseMutants: readonly Mutant[] = [
         find: "if (flight?.id !== id) return\n",
         replace: "if (flight === undefined || id > flight.id) return\n",
       },
+      {
+        file: "src/locks/requests.ts",
+        find: "      this.#flights.get(id)?.interruptUnsafe()\n",
+        replace: "",
+      },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    hunts: [
+      { by: "sim", from: 6, to: 6, faults: ["slow", "late", "pause"], ttl: "6 s" },
+      { by: "sim", from: 1, to: 60, faults: ["slow", "late", "pause"], ttl: "6 s" },
+    ],
   },
   {
     name: "grant by owner id instead of nonce",
@@ -183,9 +191,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "return afterLastWrite(draft, instant(now), (from + to > 0 ? 1 : 0) * config.spacing)",
       },
     ],
-    hunts: [
-      { by: "crowd", from: 10, to: 10 },
-      { by: "crowd", from: 1, to: 200 },
-    ],
+    // Where an object takes one write a second an owner whom nothing befalls must come to its renewals.
+    hunts: [{ by: "sim", from: 1, to: 100, store: "gcs", faults: [], ttl: "6 s" }],
   },
 ]

@@ -59,10 +59,6 @@ export type Hunt =
   | { readonly by: "checker"; readonly config: string }
   /** A search that is too large to be made to the end: nearest first, as far as so many worlds. */
   | { readonly by: "search"; readonly options: CheckOptions; readonly limit: number }
-  /** Random walks of the lease reducer in a world of faults (tests/locks/protocol), twenty to a seed. */
-  | { readonly by: "walk"; readonly from: number; readonly to: number }
-  /** An owner at work and a crowd of impatient waiters, on a store that takes one write a second; one to a seed. */
-  | { readonly by: "crowd"; readonly from: number; readonly to: number }
   /** Interleavings of the file store's operations on one directory, one to a seed. */
   | { readonly by: "directory"; readonly from: number; readonly to: number }
 

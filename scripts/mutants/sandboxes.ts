@@ -77,7 +77,10 @@ export const sandboxMutants: readonly Mutant[] = [
         replace: "",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 40, faults: ["crash"], ttl: "6 s" }],
+    hunts: [
+      { by: "sim", from: 20, to: 20, faults: ["crash"], ttl: "6 s" },
+      { by: "sim", from: 1, to: 40, faults: ["crash"], ttl: "6 s" },
+    ],
   },
   {
     name: "a former owner whose record was deleted is not waited out",

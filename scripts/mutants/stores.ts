@@ -23,7 +23,7 @@ export const storeMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "directory", from: 1312, to: 1312 },
+      { by: "directory", from: 311, to: 311 },
       { by: "directory", from: 1, to: 5000 },
     ],
   },

@@ -188,7 +188,8 @@ export const timeMutants: readonly Mutant[] = [
         replace: "const ownerPair = [record.ownerId, draft.view?.generation]",
       },
     ],
-    hunts: [{ by: "walk", from: 1, to: 400 }],
+    // Whoever waits writes again and again: without a clock a dead owner's record then never stands still.
+    hunts: [{ by: "sim", from: 1, to: 20, store: "clockless", faults: ["crash"], ttl: "12 s" }],
   },
   {
     name: "isHeld by flag instead of time",

@@ -6,7 +6,7 @@ import type { Edit } from "./mutant.ts"
 
 /** Below the project, so that its packages are found. */
 const root: string = fileURLToPath(new URL("../..", import.meta.url))
-const copied: readonly string[] = ["package.json", "src", "scripts", "tests/locks/protocol"]
+const copied: readonly string[] = ["package.json", "src", "scripts"]
 
 /** The sources with these edits made; `also`: what else of the project belongs to the hunt. */
 export function makeTree(

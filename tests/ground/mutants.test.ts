@@ -23,6 +23,11 @@ describe("the mutants", () => {
     expect(mutants.length).toBeGreaterThanOrEqual(20)
   })
 
+  it("fall to the simulator or the checker, but where it is a store's own code", () => {
+    const byOthers = mutants.filter(({ hunts }) => hunts.some(({ by }) => by === "directory"))
+    expect(byOthers.map(({ name }) => name)).toEqual(["the file store without its second scan"])
+  })
+
   it("are refused where what they change is gone or stands there twice", () => {
     const edit = { file: "x.ts", find: "a", replace: "b" }
     expect(() => edited("c", edit)).toThrow("x.ts has 0 places")
