@@ -42,3 +42,31 @@ describe("what is no record in a record's place", () => {
     expect(lines.filter(isAcquired).some((line) => at(line) > 100_000)).toBe(true)
   })
 })
+
+describe("a create whose copy comes after somebody deleted its record", () => {
+  /** Seed 1980 of 153ac25, made exact: a is cut off and owns until 47 s, b has seen the create when it came first. */
+  const script: readonly TimedFault[] = [
+    { at: 0, kind: "duplicate", worker: "a", op: "put", area: "leases", ms: 30_000, hears: "first" },
+    { at: 25_000, kind: "partition", worker: "a", forMs: 25_000 },
+    { at: 29_000, kind: "deleteRecord", worker: null, key: "k1" },
+  ]
+  const turns: Workload<{ n: number }, { n: number }> = async (world) => {
+    const [a, b] = world.workers
+    const now = world.now()
+    if (now < 1000) await a!.use((state) => ++state.n)
+    else if (now < 8000) await b!.use((state) => ++state.n, { whenOwned: "report" })
+    else if (now > 32_000) await b!.use((state) => ++state.n, { contention: "retry" })
+  }
+
+  it("is nothing to go by: it is taken over only when it has stood for a ttl", async () => {
+    const { lines, at } = await run({ script, workload: turns })
+    const [created, taken] = lines.filter(isAcquired)
+    expect(created).toMatchObject({ worker: "a", how: "created" })
+    expect(taken).toMatchObject({ worker: "b", how: "takeover" })
+    expect(at(taken!)).toBeGreaterThan(60_000)
+    const lost = lines.find((line): line is LockLine => line.kind === "lock" && line.type === "Lost")!
+    expect(lost.worker).toBe("a")
+    expect(at(lost)).toBeGreaterThan(40_000)
+    expect(at(taken!)).toBeGreaterThan(at(lost))
+  })
+})
