@@ -22,10 +22,8 @@ const pages: Readonly<Record<string, string>> = {
     declare const shutdown: AbortController`,
   "docs/providers.md": `
     import { writeFile } from "node:fs/promises"
-    declare const seat: string
-    declare const buyer: string
-    declare const file: string
-    declare const signal: AbortSignal
+    import { join } from "node:path"
+    declare const directory: string
     declare function buyerOf(file: string): Promise<string | undefined>`,
   "docs/trace.md": `
     import { type CheckpointStore, type Clock, type Incarnation, type LeaseStore } from "leasehold"

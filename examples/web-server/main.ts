@@ -35,7 +35,7 @@ function sell(seat: string, buyer: string, signal: AbortSignal): Promise<{ owner
       await writeFile(file, buyer)
       return { owner: buyer, sold: true }
     },
-    { timeout: "2 s", signal },
+    { timeout: "2 s", signal }, // of whoever asks: who hangs up waits no longer
   )
 }
 
@@ -45,7 +45,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.method !== "POST" || seat === undefined) return void response.writeHead(404).end("POST /seats/12A\n")
   let buyer = ""
   for await (const chunk of request) buyer += String(chunk)
-  const gone = new AbortController() // who hangs up waits no longer
+  const gone = new AbortController()
   response.once("close", () => gone.abort())
   try {
     const { owner, sold } = await sell(seat, buyer, gone.signal)

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type LockProvider, memoryLockProvider, noLockProvider, storeLockProvider } from "leasehold"
 import { fileStore } from "leasehold/file"
-import { afterAll, describe, expect, it } from "vitest"
+import { afterAll, describe, expect, it, vi } from "vitest"
 import { booksInMemory } from "../../examples/capture-payment/books.ts"
 import { type Books, capture } from "../../examples/capture-payment/payments.ts"
 
@@ -56,4 +56,15 @@ it("without a lock the customer pays twice: the tests above would notice", async
   const locks = noLockProvider()
   await Promise.all([capture(locks, books, "p-1", "r"), capture(locks, books, "p-1", "r")])
   expect(books.charges).toBe(2)
+})
+
+it("the example captures once what three requests ask for at once, and says so", async () => {
+  const said: unknown[] = []
+  const log = vi.spyOn(console, "log").mockImplementation((line) => void said.push(line))
+  try {
+    await import("../../examples/capture-payment/main.ts")
+  } finally {
+    log.mockRestore()
+  }
+  expect(said).toEqual(["captured, by r-1", "captured, by r-1", "already captured, by r-1", "charged 1 time"])
 })

@@ -21,6 +21,12 @@ describe("the pages", () => {
     expect(shown).toBe(read("examples/counter/main.ts"))
   })
 
+  it("show a section in a web server to the letter as the example that runs", () => {
+    const [, shown] = /```ts\n(\/\*\* Who has the seat[\s\S]*?)```/.exec(read("docs/providers.md")) ?? []
+    expect(shown).toContain("locks.withLock(")
+    expect(read("examples/web-server/main.ts")).toContain(shown)
+  })
+
   it("list every error class with its code, whether it can be retried, and the command's exit code", () => {
     const rows = [...read("docs/errors.md").matchAll(/^\| `(\w+)`\s+\| `(\w+)`\s+\| (yes|no)\s+\| (\d+)\s+\|/gm)]
     const listed = rows.map(([, name, code, retryable, exit]) => ({ name, code, retryable, exit: Number(exit) }))

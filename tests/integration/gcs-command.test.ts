@@ -7,6 +7,20 @@ import { gcsTarget } from "./support/gcs-target.ts"
 
 const LONG = 120_000
 
+/** What docs/command.md says to type: the words between `leasehold` and the command of the line that has this key. */
+function recipe(key: string): string[] {
+  const page = readFileSync(new URL("../../docs/command.md", import.meta.url), "utf8")
+  const line = new RegExp(`leasehold (run .*--exit-code \\d+ ${key} --) /?[./]`).exec(page)?.[1]
+  if (line === undefined) throw new Error(`docs/command.md has no recipe for ${key}`)
+  return line.split(" ")
+}
+
+/** The same with one of its words replaced. */
+function instead(words: readonly string[], of: string, word: string): string[] {
+  expect(words).toContain(of)
+  return words.with(words.indexOf(of), word)
+}
+
 /** Two machines that know one bucket, and where a command on either may write down what it did. */
 function machines(): { readonly one: Shell; readonly other: Shell; readonly store: string } {
   const { bucket, prefix, endpoint } = gcsTarget()
@@ -18,7 +32,7 @@ function machines(): { readonly one: Shell; readonly other: Shell; readonly stor
 describe("the command on a bucket", () => {
   it("runs a cron job on one of two machines, and skips it in peace on the other", { timeout: LONG }, async () => {
     const { one, other, store } = machines()
-    const flags = ["run", "--store", store, "--lock-timeout", "0", "--exit-code", "0", "nightly", "--"]
+    const flags = instead(recipe("nightly"), "gs://locks/cron", store)
     const first = one.start(...flags, "sh", "-c", "echo at work; read line; echo done")
     await says(first, "at work")
     const skipped = await other.call(...flags, "sh", "-c", "echo mine, too")
@@ -32,16 +46,16 @@ describe("the command on a bucket", () => {
     "lets a deploy wait for the one before it, and tells by its exit code where that took too long",
     { timeout: LONG },
     async () => {
-      const { one, other, store } = machines()
+      const { one, other } = machines()
       const log = join(one.directory, "log")
       writeFileSync(log, "")
-      const deploy = (timeout: string): string[] => [
-        ...["run", "--store", store, "--lock-timeout", timeout, "--exit-code", "99", "deploy", "--"],
-      ]
-      const first = one.start(...deploy("10min"), "sh", "-c", `echo at work; read line; echo first >>${log}`)
+      const deploy = recipe("deploy")
+      const first = one.start(...deploy, "sh", "-c", `echo at work; read line; echo first >>${log}`)
       await says(first, "at work")
-      expect(await other.call(...deploy("1"), "sh", "-c", `echo early >>${log}`)).toMatchObject({ code: 99 })
-      const second = other.start(...deploy("10min"), "sh", "-c", `echo second >>${log}`)
+      expect(await other.call(...instead(deploy, "10min", "1"), "sh", "-c", `echo early >>${log}`)).toMatchObject({
+        code: 99,
+      })
+      const second = other.start(...deploy, "sh", "-c", `echo second >>${log}`)
       await says(second, "deploy")
       first.child.stdin?.end("\n")
       expect((await first.ended).code).toBe(0)
