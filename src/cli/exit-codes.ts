@@ -3,6 +3,7 @@
  * A command that was run under a lock passes its own code on, which may be any. docs/errors.md lists them beside the classes.
  */
 import { LockError } from "../locks/errors.ts"
+import { StartError } from "./start-error.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Where a number has a meaning in `sysexits.h`, it is near this one. */
@@ -21,6 +22,8 @@ export const EXIT = {
   cancelled: 77,
   configuration: 78,
   leaseLost: 79,
+  /** As a shell says it. */
+  notStarted: 126,
 } as const
 
 /** By the class's name. What isn't named here can't come of the command: it would be a fault of ours. */
@@ -41,6 +44,7 @@ const byClass: Readonly<Record<string, number>> = {
 /** What the command ends with when this is thrown. `instead`: the code that the user wants for a timeout and contention. */
 export function exitCodeOf(error: unknown, instead?: number): number {
   if (error instanceof UsageError) return EXIT.usage
+  if (error instanceof StartError) return EXIT.notStarted
   const code = error instanceof LockError ? (byClass[error._tag] ?? EXIT.internal) : EXIT.internal
   return instead !== undefined && (code === EXIT.timeout || code === EXIT.contention) ? instead : code
 }

@@ -8,6 +8,7 @@ import { logWaits } from "../locks/wait-log.ts"
 import type { LockWaitEventOf, LockWaitObserver } from "../locks/wait-observer.ts"
 import { terminalWaits } from "../locks/wait-terminal.ts"
 import type { Io, Sink } from "./io.ts"
+import { StartError } from "./start-error.ts"
 import { UsageError } from "./usage-error.ts"
 
 type Waiting = LockWaitEventOf<"waitStarted" | "retry">
@@ -84,15 +85,19 @@ export class Output {
   }
 }
 
+/** Those of the command itself. */
+const isOwn = (error: unknown): error is UsageError | StartError =>
+  error instanceof UsageError || error instanceof StartError
+
 function said(error: unknown): string {
   if (error instanceof LockError) return error.message
-  if (error instanceof UsageError) return `${error.message}. ${error.next}.`
+  if (isOwn(error)) return `${error.message}. ${error.next}.`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 function described(error: unknown, exitCode: number): object {
   const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof UsageError) return { error: error.name, message, next: error.next, exitCode }
+  if (isOwn(error)) return { error: error.name, message, next: error.next, exitCode }
   if (!(error instanceof LockError)) return { error: "Error", message, exitCode }
   const { _tag, code, next, retryable, key, owner } = error
   return { error: _tag, code, message, next, retryable, ...(key !== "" && { key }), ...(owner && { owner }), exitCode }

@@ -1,9 +1,11 @@
 /** What the command understands, and how it says that it doesn't. */
-import { describe, expect, it } from "vitest"
+import { join } from "node:path"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import npm from "../../package.json" with { type: "json" }
 import { optionsOf } from "../../src/cli/arguments.ts"
 import { COMMANDS } from "../../src/cli/commands.ts"
 import { EXIT } from "../../src/cli/exit-codes.ts"
+import { FileLock } from "../../src/locks/stores/file/mod.ts"
 import { CommandLine } from "./command-line.ts"
 
 describe("the command", () => {
@@ -84,6 +86,24 @@ describe("the command", () => {
     expect(await colored("--no-color")).toBe(false)
     user.env = { NO_COLOR: "1" }
     expect(await colored()).toBe(false)
+  })
+
+  it("says at once that a command can't even be begun, and holds nothing", async () => {
+    const user = new CommandLine()
+    const never = "x".repeat(200_000) // longer than a system lets an argument be
+    const run = (key: string): Promise<object> => user.run("run", "--store", user.store, key, "--", "echo", never)
+    expect(await run("a")).toMatchObject({ code: 126, out: "", err: expect.stringContaining("can't be started") })
+    expect((await user.json("status", "a")).value).toMatchObject({ owner: null })
+    await using _ = await new FileLock("b", { directory: join(user.cwd, "store") }).acquire()
+    expect(await run("b")).toMatchObject({ code: 126 })
+  })
+
+  it("says that there is no room for the lease file", async () => {
+    const user = new CommandLine()
+    vi.stubEnv("TMPDIR", "/dev/null")
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const run = await user.run("run", "--store", "memory:", "a", "--", "true")
+    expect(run).toMatchObject({ code: 78, err: expect.stringContaining("TMPDIR") })
   })
 
   it("refuses to run commands on Windows, and directories as stores there", async () => {

@@ -41,6 +41,7 @@ export class Guardian {
 
   /** There is nothing left to guard. */
   dismiss(): void {
+    if (this.#dismissed) return
     this.#dismissed = true
     this.#tell("done")
     this.#child.stdin?.end()

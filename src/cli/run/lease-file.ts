@@ -5,6 +5,7 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { InvalidConfigError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
 
 /** The file of one run. */
@@ -12,12 +13,13 @@ export class LeaseFile implements Disposable {
   readonly folder: string
   readonly path: string
 
+  /** Throws InvalidConfigError. */
   constructor() {
-    this.folder = mkdtempSync(join(tmpdir(), "leasehold-run-"))
+    this.folder = ownFolder()
     this.path = join(this.folder, "lease.json")
   }
 
-  /** Says what is held now. `deadline`s are Unix milliseconds. */
+  /** Says what is held now. `deadline`s are Unix milliseconds. Throws what the file system says. */
   write(leases: readonly Lease[], owner: string): void {
     const keys = leases.map((lease) => ({
       key: lease.key,
@@ -33,5 +35,17 @@ export class LeaseFile implements Disposable {
 
   [Symbol.dispose](): void {
     rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+function ownFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "leasehold-run-"))
+  } catch (cause) {
+    throw new InvalidConfigError({
+      message: `There is no room for the lease file in ${tmpdir()} (${String((cause as { code?: unknown }).code ?? cause)})`,
+      next: "Make room there, or name another folder by TMPDIR",
+      cause,
+    })
   }
 }

@@ -4,20 +4,22 @@
  * machine takes them over while the group lives, and a guardian sees to it that it ends with the lease.
  */
 import { constants } from "node:os"
-import { LockCancelledError, type LockError, StoreMisconfiguredError } from "../../locks/errors.ts"
+import { LockCancelledError, StoreMisconfiguredError } from "../../locks/errors.ts"
 import { thisProcess } from "../../locks/incarnation.ts"
 import type { AcquireOptions, Lease } from "../../locks/lock.ts"
 import { nameGroups } from "../../locks/name-groups.ts"
 import { allOrNone, inOneOrder, releaseAll } from "../../locks/several.ts"
 import { StoreLock } from "../../locks/store-lock.ts"
-import { cancelledBySignals } from "../cancel.ts"
+import type { Clock } from "../../runtime/clock.ts"
 import { cleared } from "../clearing.ts"
 import { EXIT } from "../exit-codes.ts"
 import { openSession } from "../session.ts"
 import type { Action, Call, Ending } from "../syntax.ts"
 import { type Exit, GatedCommand } from "./gate.ts"
+import { ProcessGroup } from "./group.ts"
 import { Guardian } from "./guardian.ts"
 import { LeaseFile } from "./lease-file.ts"
+import { RunSignals } from "./signals.ts"
 import { type Outcome, Supervision } from "./supervise.ts"
 import { isInForeground } from "./terminal.ts"
 import { type Wish, wishOf } from "./wish.ts"
@@ -42,6 +44,7 @@ export const run: Action = async (call) => {
   const keys = inOneOrder(call.operands)
   const locks = keys.map((key) => new StoreLock(key, { store: session.store, clock, ttl: wish.ttl }))
   const owner = thisProcess(session.store).id
+  using signals = new RunSignals()
   using file = new LeaseFile()
   const env = {
     ...call.io.env,
@@ -50,28 +53,41 @@ export const run: Action = async (call) => {
     LEASEHOLD_LEASE_FILE: file.path,
   }
   const foreground = isInForeground(call.io.platform)
-  const stand = (): Stand => {
-    const gated = new GatedCommand(call.command!, env, foreground)
-    return { gated, guardian: new Guardian(gated.group, file.folder, clock) }
-  }
+  const stand = (): Stand => new Stand(new GatedCommand(call.command!, env, foreground), file.folder, clock)
   // In front of a terminal it would be the gate that hears Ctrl-C.
-  const early = foreground ? undefined : stand()
+  using early = foreground ? undefined : stand()
+  early?.gated.group.catch(() => signals.cancel()) // there is nothing to wait for
   const asked: Asked = { by: [], tell: undefined }
-  const leases = await hold(call, locks, wish, asked).catch(async (error: unknown) => {
-    early?.gated.abandon()
-    early?.guardian.dismiss()
+  const leases = await hold(call, locks, wish, asked, signals.cancelled).catch(async (error: unknown) => {
     await cleared(session.store, clock)
+    await early?.gated.group // where it can't be started, that is why
     throw error
   })
-  const outcome = await work({ call, wish, leases, owner, env, file, asked, ...(early ?? stand()) })
-  await releaseAll(leases)
-  return endingOf(call, outcome)
+  try {
+    using late = early === undefined ? stand() : undefined
+    const { gated, guardian } = (early ?? late)!
+    const outcome = await work({ call, wish, leases, owner, env, file, asked, gated, guardian, signals })
+    return endingOf(call, outcome)
+  } finally {
+    signals.passTo(() => {}) // the release ends within 10 s
+    await releaseAll(leases)
+  }
 }
 
 /** The command, not let in yet, and who will see to its end. A shell each, which nobody is to wait for once the key is there. */
-interface Stand {
+class Stand implements Disposable {
   readonly gated: GatedCommand
   readonly guardian: Guardian
+
+  constructor(gated: GatedCommand, folder: string, clock: Clock) {
+    this.gated = gated
+    this.guardian = new Guardian(gated.group, folder, clock)
+  }
+
+  [Symbol.dispose](): void {
+    this.gated.abandon()
+    this.guardian.dismiss()
+  }
 }
 
 /** Who asked for a key before there was anybody to tell, and whom to tell since. */
@@ -80,8 +96,13 @@ interface Asked {
   tell: ((waiterId: string) => void) | undefined
 }
 
-async function hold(call: Call, locks: readonly StoreLock[], wish: Wish, asked: Asked): Promise<readonly Lease[]> {
-  using cancel = cancelledBySignals()
+function hold(
+  call: Call,
+  locks: readonly StoreLock[],
+  wish: Wish,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<readonly Lease[]> {
   for (const lock of locks) {
     lock.events$.subscribe((event) => {
       if (event.type !== "ReleaseRequested") return
@@ -91,22 +112,15 @@ async function hold(call: Call, locks: readonly StoreLock[], wish: Wish, asked: 
   }
   const options: AcquireOptions = {
     ...wish.budget,
-    signal: cancel.signal,
+    signal,
     observer: call.output.waits(),
     whenOwned: wish.asks ? "request" : "wait",
     contention: wish.queues ? "retry" : "fail",
   }
-  const leases = await allOrNone(locks, (lock, from) => lock.acquireSince(from, options), call.io.clock)
-  if (!cancel.signal.aborted) return leases
-  await releaseAll(leases)
-  throw new LockCancelledError({
-    key: locks[0]!.key,
-    message: "The run was cancelled by a signal",
-    next: "Nothing was run, and nothing is held",
-  })
+  return allOrNone(locks, (lock, from) => lock.acquireSince(from, options), call.io.clock)
 }
 
-interface Job extends Stand {
+interface Job extends Pick<Stand, "gated" | "guardian"> {
   readonly call: Call
   readonly wish: Wish
   readonly leases: readonly Lease[]
@@ -114,27 +128,21 @@ interface Job extends Stand {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly file: LeaseFile
   readonly asked: Asked
+  readonly signals: RunSignals
 }
 
-async function work({ call, wish, leases, owner, env, file, gated, guardian, asked }: Job): Promise<Outcome> {
-  const { clock } = call.io
-  const group = await gated.group
+async function work(job: Job): Promise<Outcome> {
+  const { call, wish, leases, owner, env, file, gated, guardian, asked, signals } = job
+  const group = new ProcessGroup(await gated.group)
+  if (signals.cancelled.aborted) throw cancelled(leases)
+  signals.passTo((signal) => void group.signal(signal))
   const note = (event: string, message: string): void => call.output.note(event, message)
-  using supervision = new Supervision({
-    leases,
-    group,
-    ended: gated.ended,
-    guardian,
-    file,
-    owner,
-    env,
-    wish,
-    clock,
-    note,
-  })
+  const { clock } = call.io
+  const { ended } = gated
+  using supervision = new Supervision({ leases, group, ended, guardian, file, owner, env, wish, clock, note })
   const finished = supervision.finish()
   try {
-    await Promise.all(leases.map((lease) => nameGroups(lease, [group])))
+    await Promise.all(leases.map((lease) => nameGroups(lease, [group.id])))
     gated.open(
       Math.floor(supervision.deadline / 1000),
       leases.map(({ token }) => token),
@@ -147,9 +155,17 @@ async function work({ call, wish, leases, owner, env, file, gated, guardian, ask
   return await finished
 }
 
+function cancelled([first]: readonly Lease[]): LockCancelledError {
+  return new LockCancelledError({
+    key: first!.key,
+    message: "The run was cancelled by a signal",
+    next: "Nothing was run, and nothing is held",
+  })
+}
+
 function endingOf({ output }: Call, { exit, lost }: Outcome): Ending {
   if (lost === undefined) return passedOn(exit)
-  output.failure(lost satisfies LockError, EXIT.leaseLost)
+  output.failure(lost, EXIT.leaseLost)
   return EXIT.leaseLost
 }
 

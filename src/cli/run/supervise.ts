@@ -1,38 +1,39 @@
 /**
  * A command at work under its leases. While they are renewed it may work; when they are about to end its process group gets
- * SIGTERM, and SIGKILL before they are over for others. Whoever asks for a key is answered as the user wants.
+ * SIGTERM, and SIGKILL before they are over for others; where they may be another's already it gets SIGKILL at once. Whoever
+ * asks for a key is answered as the user wants.
  *
- * Not promised: that a process which left the group (a daemon with a session of its own) ends.
+ * Not promised: that a process which left the group (a daemon with a session of its own) ends, nor one that this user may not
+ * signal. For the latter the key is kept until it has ended, as long as the lease can be renewed.
  */
-import { spawn } from "node:child_process"
-import process from "node:process"
-import type { LockError } from "../../locks/errors.ts"
+import { LockLostError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
 import type { Clock, Timer } from "../../runtime/clock.ts"
-import { type Exit, groupIsThere, signalGroup } from "./gate.ts"
+import type { Exit } from "./gate.ts"
+import type { WorkGroup } from "./group.ts"
 import type { Guardian } from "./guardian.ts"
+import { startHook } from "./hook.ts"
 import type { LeaseFile } from "./lease-file.ts"
 import type { Wish } from "./wish.ts"
 
-/** What is passed on to the command. */
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const
 /** The longest from SIGTERM to SIGKILL when a lease ends, in ms. */
 const LONGEST_LEAD = 5000
-/** How often to look whether a group is empty, in ms. */
+/** How long to wait before looking whether a group is empty, in ms: doubled each time, up to the longest. */
 const LOOK_MS = 5
+const LONGEST_LOOK = 1000
 
 /** What runs, and by what right. */
 export interface Work {
   readonly leases: readonly Lease[]
-  readonly group: number
+  readonly group: WorkGroup
   readonly ended: Promise<Exit>
-  readonly guardian: Guardian
-  readonly file: LeaseFile
+  readonly guardian: Pick<Guardian, "gone" | "allow" | "dismiss">
+  readonly file: Pick<LeaseFile, "write">
   /** The incarnation that owns the keys. */
   readonly owner: string
   /** The environment of the command. */
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly wish: Wish
+  readonly wish: Pick<Wish, "ttl" | "grace" | "onRequest">
   readonly clock: Clock
   /** Tells the user. */
   readonly note: (event: string, message: string) => void
@@ -41,7 +42,7 @@ export interface Work {
 /** How a command ended, and the loss of its lease, if that ended it. */
 export interface Outcome {
   readonly exit: Exit
-  readonly lost: LockError | undefined
+  readonly lost: LockLostError | undefined
 }
 
 /** Watches over one command, from before it is let in until its group is empty. */
@@ -49,17 +50,17 @@ export class Supervision implements Disposable {
   readonly #work: Work
   readonly #lead: number
   readonly #endings: Disposable[] = []
+  readonly #noted = new Set<string>()
   #deadline: number
   #warning: Timer | undefined
-  #lost: LockError | undefined
+  #lost: LockLostError | undefined
   #over = false
 
   constructor(work: Work) {
     this.#work = work
     this.#lead = Math.min(LONGEST_LEAD, work.wish.ttl / 6)
-    this.#deadline = this.#earliest()
+    this.#deadline = this.#earliest().deadline
     for (const lease of work.leases) this.#follow(lease)
-    for (const signal of SIGNALS) this.#passOn(signal)
     void work.guardian.gone.then(() => this.#unguarded())
     this.#renewed()
   }
@@ -88,12 +89,12 @@ export class Supervision implements Disposable {
       case "term":
         note("requested", `${JSON.stringify(waiterId)} asks for the key: the command is told to end`)
         return this.#terminate(wish.grace)
-      case "exec":
+      case "exec": {
         note("requested", `${JSON.stringify(waiterId)} asks for the key`)
-        spawn("/bin/sh", ["-c", wish.onRequest.line], {
-          env: { ...env, LEASEHOLD_WAITER: waiterId, LEASEHOLD_GROUP: String(group) },
-          stdio: ["ignore", "inherit", "inherit"],
-        }).on("error", (error) => note("requested", `--on-request failed: ${error.message}`))
+        const told = { ...env, LEASEHOLD_WAITER: waiterId, LEASEHOLD_GROUP: String(group.id) }
+        const failed = (error: unknown): void => note("requested", `--on-request failed: ${String(error)}`)
+        this.#endings.push(startHook(wish.onRequest.line, told, failed))
+      }
     }
   }
 
@@ -107,7 +108,7 @@ export class Supervision implements Disposable {
     const events = lease.events$.subscribe(({ type }) => {
       if (type === "Renewed" || type === "Recovered") this.#renewed()
     })
-    const lost = (): void => this.#lose(lease.signal.reason)
+    const lost = (): void => this.#lose(lease.signal.reason as LockLostError)
     lease.signal.addEventListener("abort", lost, { once: true })
     this.#endings.push({
       [Symbol.dispose]: () => {
@@ -118,64 +119,105 @@ export class Supervision implements Disposable {
     if (lease.signal.aborted) lost()
   }
 
-  #passOn(signal: NodeJS.Signals): void {
-    const pass = (): void => void signalGroup(this.#work.group, signal)
-    process.on(signal, pass)
-    this.#endings.push({ [Symbol.dispose]: () => void process.off(signal, pass) })
-  }
-
-  /** The command may work on until the earliest of the deadlines. */
+  /** The command may work on until the earliest of the deadlines. What was told to end is not let run on. */
   #renewed(): void {
     if (this.#over || this.#lost !== undefined) return
-    const { clock, guardian, file, leases, owner } = this.#work
-    this.#deadline = this.#earliest()
+    const { clock, guardian } = this.#work
+    this.#deadline = this.#earliest().deadline
     guardian.allow(this.#deadline)
-    file.write(leases, owner)
     this.#warning?.cancel()
     this.#warning = clock.after(this.#deadline - this.#lead - clock.read().wall, () => this.#ending())
+    this.#write()
   }
 
-  readonly #earliest = (): number => Math.min(...this.#work.leases.map((lease) => lease.deadline))
+  #earliest(): Lease {
+    return this.#work.leases.reduce((first, each) => (each.deadline < first.deadline ? each : first))
+  }
 
   /** No renewal came through for long: what works must have ended when the lease does. */
   #ending(): void {
-    this.#work.note("losing", "the lease is not renewed in time: the command is told to end")
-    this.#terminate(this.#deadline - this.#work.clock.read().wall)
+    const { key } = this.#earliest()
+    const { wall } = this.#work.clock.read()
+    this.#lost ??= new LockLostError({
+      key,
+      reason: "expired",
+      since: wall,
+      message: `The lease on ${JSON.stringify(key)} was lost: it was not renewed in time`,
+      next: "Look at the store and the way to it; what reached others since then is fenced by the token alone",
+    })
+    this.#note("losing", "the lease is not renewed in time: the command is told to end")
+    this.#terminate(this.#deadline - wall)
   }
 
-  #lose(reason: unknown): void {
-    if (this.#over || this.#lost !== undefined) return
-    this.#lost = reason as LockError
-    this.#work.note("lost", "the lease is lost: the command is told to end")
-    const left = this.#deadline - this.#work.clock.read().wall
-    this.#terminate(Math.max(0, Math.min(left, this.#lead)))
+  /** Where another may be at work already nothing is left to wait for. */
+  #lose(lost: LockLostError): void {
+    if (this.#over) return
+    this.#lost ??= lost
+    this.#write()
+    if (lost.reason === "expired" || lost.reason === "taken") {
+      this.#note("lost", "the lease is lost: the command is killed")
+      return this.#kill()
+    }
+    this.#note("lost", "the lease is lost: the command is told to end")
+    this.#terminate(Math.min(this.#deadline - this.#work.clock.read().wall, this.#lead))
   }
 
   /** Nobody would kill the command if this process were. */
   #unguarded(): void {
     if (this.#over) return
-    this.#work.note("unguarded", "the command's guardian was ended: the command is told to end")
+    this.#note("unguarded", "the command's guardian was ended: the command is told to end")
     this.#terminate(this.#lead)
   }
 
   /** SIGTERM now, SIGKILL after `grace`. A second reason can only bring the end nearer. */
   #terminate(grace: number): void {
     const { group, clock } = this.#work
-    signalGroup(group, "SIGTERM")
-    signalGroup(group, "SIGCONT")
-    clock.after(grace, () => this.#kill())
+    group.signal("SIGTERM")
+    group.signal("SIGCONT")
+    const killing = clock.after(grace, () => this.#kill())
+    this.#endings.push({ [Symbol.dispose]: () => killing.cancel() })
   }
 
   #kill(): void {
-    if (!this.#over) signalGroup(this.#work.group, "SIGKILL")
+    if (!this.#over) this.#work.group.signal("SIGKILL")
   }
 
   /** What the command left in its group ends with it: the key is another's soon. */
   async #empty(): Promise<void> {
+    if (!this.#work.group.isThere()) return
+    const grace = Math.min(this.#work.wish.grace, this.#lead)
+    this.#terminate(grace)
+    if (!(await this.#empties(grace))) await this.#empties(Infinity)
+  }
+
+  /** Whether the group is empty after `ms` at the latest. */
+  async #empties(ms: number): Promise<boolean> {
     const { group } = this.#work
-    if (!groupIsThere(group)) return
-    this.#terminate(Math.min(this.#work.wish.grace, this.#lead))
-    while (groupIsThere(group)) await this.#pause(LOOK_MS)
+    let left = ms
+    for (let pause = LOOK_MS; left > 0; pause = Math.min(2 * pause, LONGEST_LOOK)) {
+      await this.#pause(Math.min(pause, left))
+      if (!group.isThere()) return true
+      left -= pause
+      if (ms === Infinity && pause === LONGEST_LOOK)
+        this.#note("staying", `process group ${group.id} doesn't end: the key is kept until it does`)
+    }
+    return false
+  }
+
+  /** A disk that is full takes the file from the command, not the lease. */
+  #write(): void {
+    try {
+      this.#work.file.write(this.#work.leases, this.#work.owner)
+    } catch (error) {
+      this.#note("leaseFile", `LEASEHOLD_LEASE_FILE can't be kept current: ${String(error)}`)
+    }
+  }
+
+  /** Once for each event. */
+  #note(event: string, message: string): void {
+    if (this.#noted.has(event)) return
+    this.#noted.add(event)
+    this.#work.note(event, message)
   }
 
   #pause(ms: number): Promise<void> {

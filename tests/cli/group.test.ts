@@ -1,7 +1,7 @@
 // What of a process group counts as being there.
 import { spawn } from "node:child_process"
 import { describe, expect, it } from "vitest"
-import { groupIsThere } from "../../src/cli/run/gate.ts"
+import { ProcessGroup } from "../../src/cli/run/group.ts"
 
 describe.skipIf(process.platform !== "linux")("a process group", () => {
   it("is there while a member lives, and not when nothing but a zombie is left of it", async () => {
@@ -22,11 +22,11 @@ describe.skipIf(process.platform !== "linux")("a process group", () => {
       const [said] = (
         await new Promise<string>((resolve) => parent.stdout.once("data", (text: Buffer) => resolve(text.toString())))
       ).split("\n")
-      const group = Number(said)
-      expect(groupIsThere(group)).toBe(true)
+      const group = new ProcessGroup(Number(said))
+      expect(group.isThere()).toBe(true)
       parent.stdin.end("\n")
-      await expect.poll(() => groupIsThere(group)).toBe(false)
-      expect(() => process.kill(group, 0)).not.toThrow() // it is still listed
+      await expect.poll(() => group.isThere()).toBe(false)
+      expect(() => process.kill(group.id, 0)).not.toThrow() // it is still listed
     } finally {
       parent.kill("SIGKILL")
     }

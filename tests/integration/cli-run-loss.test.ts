@@ -1,0 +1,127 @@
+/** How a command ends when its lease does: in time, at once where another may be at work, and said by an exit code. */
+import { spawnSync } from "node:child_process"
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
+import process from "node:process"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { fileStore } from "../../src/locks/stores/file/store.ts"
+import { says, Shell } from "./support/command.ts"
+import type { Spawned } from "./support/spawn.ts"
+
+const LONG = 60_000
+
+/** Says so when it is told to end, and goes on; `LEASEHOLD_LEASE_FILE` is shown at each of its steps. */
+const deaf = (then: string): string => `trap '${then}' TERM; echo at work; while :; do sleep 0.02; done`
+
+/** Takes what stores the leases away, and leaves a file in its place. It is put back after the test. */
+function takeAway(directory: string): void {
+  renameSync(directory, `${directory}.gone`)
+  writeFileSync(directory, "")
+  onTestFinished(() => {
+    rmSync(directory)
+    renameSync(`${directory}.gone`, directory)
+  })
+}
+
+/** Another owns the key from now on, whoever owned it, as if its lease had been over. */
+async function takeOver(directory: string, key: string): Promise<void> {
+  const store = fileStore({ directory })
+  await store.start({ deadline: 10_000 })
+  const ref = { area: "leases", name: key } as const
+  const read = await store.read(ref, { deadline: 10_000, limit: 65_536 })
+  if (read.kind !== "found") throw new Error(`the record is ${read.kind}`)
+  const body = { ...(JSON.parse(new TextDecoder().decode(read.body)) as object), ownerId: "another", owner: null }
+  const bytes = new TextEncoder().encode(JSON.stringify(body))
+  expect(await store.put(ref, read.generation, bytes, { deadline: 10_000 })).toMatchObject({ kind: "applied" })
+  await store.close()
+}
+
+/** The guardian of what a wrapper runs. */
+function guardianOf({ child }: Spawned): number {
+  const { stdout } = spawnSync("ps", ["-o", "pid=,args=", "--ppid", String(child.pid)], { encoding: "utf8" })
+  const line = stdout.split("\n").find((each) => each.includes("leasehold guardian")) ?? ""
+  return Number.parseInt(line, 10)
+}
+
+describe("a lease that is lost", () => {
+  it("to another ends the command at once, without a word", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const run = shell.start("run", "k", "--", "sh", "-c", deaf("echo told"))
+    await says(run, "at work")
+    await takeOver(shell.directory, "k")
+    const { code, stdout, stderr } = await run.ended
+    expect({ code, stdout }).toEqual({ code: 79, stdout: "at work\n" })
+    expect(stderr).toContain("another process owns the key")
+  })
+
+  it(
+    "to a store that is gone ends the command in time: told first, and dead before the deadline",
+    { timeout: LONG },
+    async () => {
+      const shell = new Shell()
+      const told = "date +told\\ %s%3N; cat $LEASEHOLD_LEASE_FILE; while :; do date +%s%3N; done"
+      const run = shell.start("run", "--ttl", "6", "k", "--", "sh", "-c", deaf(told))
+      await says(run, "at work")
+      takeAway(shell.directory)
+      const { code, stdout, stderr } = await run.ended
+      expect({ code, stderr }).toMatchObject({ code: 79, stderr: expect.stringContaining("was not renewed in time") })
+      const deadline = Number(/"deadline": (\d+)/.exec(stdout)?.[1])
+      const moments = stdout.split("\n").filter((line) => /^(told )?\d+$/.test(line))
+      const [first, ...rest] = moments.map((line) => Number(line.replace("told ", "")))
+      expect(first).toBeGreaterThanOrEqual(deadline - 1000) // a sixth of the ttl
+      expect(rest.length).toBeGreaterThan(0)
+      expect(rest.at(-1)).toBeLessThan(deadline + 600) // from then on it is over for others: a tenth of the ttl
+    },
+  )
+
+  it("is said by the exit code, although the command obeyed in time", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const run = shell.start("run", "--ttl", "3", "k", "--", "sh", "-c", deaf("exit 0"))
+    await says(run, "at work")
+    takeAway(shell.directory)
+    expect(await run.ended).toMatchObject({ code: 79, stderr: expect.stringContaining("was lost") })
+  })
+
+  it("is what the command can read in its lease file, which was current until then", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const last = 'cat "$LEASEHOLD_LEASE_FILE"; exit'
+    const run = shell.start("run", "--ttl", "3", "k", "--", "sh", "-c", `echo $LEASEHOLD_LEASE_FILE; ${deaf(last)}`)
+    const [path = ""] = (await says(run, "at work")).split("\n")
+    const lease = (): { deadline: number; held: boolean } => JSON.parse(readFileSync(path, "utf8")) as never
+    const before = lease()
+    expect(before).toMatchObject({ held: true })
+    await expect.poll(() => lease().deadline, { timeout: 10_000 }).toBeGreaterThan(before.deadline)
+    const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
+    await shell.call("unlock", "k", "--generation", generation)
+    const { stdout } = await run.ended
+    const after = JSON.parse(stdout.slice(stdout.indexOf("{"))) as unknown
+    expect(after).toMatchObject({ held: false, keys: [{ key: "k", held: false }] })
+  })
+})
+
+describe("a lease that is held", () => {
+  it("is renewed although its file can't be written, which is said once", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const script = "echo $LEASEHOLD_LEASE_FILE; echo at work; read line; exit 5"
+    const run = shell.start("run", "--ttl", "3", "k", "--", "sh", "-c", script)
+    const [path = ""] = (await says(run, "at work")).split("\n")
+    const deadline = async (): Promise<number> =>
+      (JSON.parse((await shell.call("status", "--json", "k")).stdout) as { owner: { expiresAt: number } }).owner
+        .expiresAt
+    const before = await deadline()
+    rmSync(dirname(path), { recursive: true })
+    await expect.poll(deadline, { timeout: 20_000 }).toBeGreaterThan(before + 3000)
+    run.child.stdin?.end("\n")
+    const { code, stderr } = await run.ended
+    expect({ code, said: stderr.match(/can't be kept current/g) }).toEqual({ code: 5, said: [expect.any(String)] })
+  })
+
+  it("is given up where nobody guards the command any more", { timeout: LONG }, async () => {
+    const run = new Shell().start("run", "k", "--", "sh", "-c", deaf("echo told; exit 3"))
+    await says(run, "at work")
+    process.kill(guardianOf(run), "SIGKILL")
+    const { code, stdout, stderr } = await run.ended
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "at work\ntold\n" })
+    expect(stderr).toContain("guardian was ended")
+  })
+})

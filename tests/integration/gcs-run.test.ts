@@ -1,0 +1,53 @@
+/** `leasehold run` on a bucket that falls silent: what the command is told, how it ends, and what a signal does meanwhile. */
+import { describe, expect, it } from "vitest"
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy/proxy.ts"
+import { says, Shell } from "./support/command.ts"
+import { gcsTarget } from "./support/gcs-target.ts"
+
+const LONG = 120_000
+const WRITE = { on: "POST", of: /leases/ }
+
+/** A machine whose way to the bucket can be broken. */
+async function machine(): Promise<AsyncDisposable & { shell: Shell; proxy: FaultProxy; at: readonly string[] }> {
+  const { bucket, prefix, endpoint } = gcsTarget()
+  const proxy = await startFaultProxy({ target: endpoint! })
+  const shell = new Shell("node", { STORAGE_EMULATOR_HOST: proxy.url })
+  return {
+    shell,
+    proxy,
+    at: ["--store", `gs://${bucket}/${prefix}`],
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
+  }
+}
+
+describe.skipIf(gcsTarget().endpoint === undefined)("a run on a bucket", () => {
+  it(
+    "loses its lease when the bucket falls silent before the command was let in, and says so",
+    { timeout: LONG },
+    async () => {
+      await using place = await machine()
+      const { shell, proxy, at } = place
+      const acquired = proxy.delivery(WRITE)
+      const run = shell.start("run", ...at, "--ttl", "6", "k", "--", "echo", "at work")
+      await acquired
+      using _silence = proxy.always({ fault: { kind: "stall", when: "before" } })
+      const { code, signal, stdout, stderr } = await run.ended
+      expect({ code, signal, stdout }).toEqual({ code: 79, signal: null, stdout: "" })
+      expect(stderr).toContain("was lost")
+    },
+  )
+
+  it("ends as its command did when it is told to end while it releases", { timeout: LONG }, async () => {
+    await using place = await machine()
+    const { shell, proxy, at } = place
+    const run = shell.start("run", ...at, "k", "--", "sh", "-c", "echo at work; read line; exit 7")
+    await says(run, "at work")
+    const releases = proxy.arrival(WRITE)
+    proxy.next({ ...WRITE, fault: { kind: "delay", when: "after", ms: 500 } })
+    run.child.stdin?.end("\n")
+    await releases
+    run.signal("SIGTERM")
+    expect(await run.ended).toMatchObject({ code: 7, signal: null })
+    expect(JSON.parse((await shell.call("status", ...at, "--json", "k")).stdout)).toMatchObject({ state: "released" })
+  })
+})
