@@ -31,9 +31,9 @@ export const GATE: string = `unset LEASEHOLD_TOKEN${GATE_BODY}`
 
 /**
  * The same for a terminal's foreground: a shell with job control makes the gate a process group in front, so that the command
- * can ask for passwords and hears Ctrl-C, and takes the terminal back when it ends. Ctrl-Z is not for it: a command that is
- * stopped would keep the key for ever. Of a command that Ctrl-C ended the shell dies too, if it has no trap, with the terminal
- * in its hands.
+ * can ask for passwords and hears Ctrl-C, and takes the terminal back when it ends. A command that is stopped would keep the
+ * key for ever: Ctrl-Z is not for it, and whatever else stops it, it is continued. Of a command that Ctrl-C ended the shell dies
+ * too, if it has no trap, with the terminal in its hands.
  */
 export const FOREGROUND: string = `
 trap : INT
@@ -41,7 +41,13 @@ set -m
 gate=$1
 shift
 /bin/sh -c "trap '' TSTP
-$gate" "$0" "$@"`
+$gate" "$0" "$@"
+code=$?
+while jobs %% >/dev/null 2>&1; do
+  fg %% >/dev/null
+  code=$?
+done
+exit "$code"`
 
 /** Arguments: \`boot\` or \`wall\`; a folder to remove in the end. The first line that it is told is the process group. */
 export const GUARDIAN = `

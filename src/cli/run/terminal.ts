@@ -1,12 +1,15 @@
-/** Whether this process is in the foreground of a terminal, where a command may want to ask its user something. */
+/**
+ * Whether this process has a terminal's foreground for itself, where a command may want to ask its user something. Beside
+ * others of a pipe it hasn't: the terminal would be taken from them.
+ */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import process from "node:process"
 import { isatty } from "node:tty"
 
-/** Looks at standard input, output and error. */
+/** Looks at standard input and output, and at who is in front. */
 export function isInForeground(platform: string): boolean {
-  if (![0, 1, 2].some((descriptor) => isatty(descriptor))) return false
+  if (![0, 1].every((descriptor) => isatty(descriptor))) return false
   const [group, front] = platform === "linux" ? bySystem() : byPs()
   return group !== undefined && group === front
 }

@@ -32,13 +32,12 @@ export class Shell {
 
   /** Runs it to its end on a terminal, where `keys` are typed once it has said `text`. What it showed, and how it ended. */
   onTerminal(text: string, keys: string, ...args: readonly string[]): Promise<Ended> {
-    return spawnScript({
-      runtime: this.#runtime,
-      script,
-      args,
-      env: this.#env,
-      under: ["python3", terminal, text, keys],
-    }).ended
+    return this.#under([], text, keys, args)
+  }
+
+  /** The same as a part of a line of sh, where it is called `"$@"`. */
+  inPipe(line: string, text: string, keys: string, ...args: readonly string[]): Promise<Ended> {
+    return this.#under(["sh", "-c", line, "sh"], text, keys, args)
   }
 
   /** Runs it to its end, with nothing to read. */
@@ -46,6 +45,11 @@ export class Shell {
     const spawned = this.start(...args)
     spawned.child.stdin?.end()
     return spawned.ended
+  }
+
+  #under(words: readonly string[], text: string, keys: string, args: readonly string[]): Promise<Ended> {
+    const under = ["python3", terminal, text, keys, ...words]
+    return spawnScript({ runtime: this.#runtime, script, args, env: this.#env, under }).ended
   }
 }
 
