@@ -1,6 +1,7 @@
 /**
  * One object's versions as its directory shows them: scan, look, scan again. The second scan is what makes a look hold:
- * a directory may change while it is being read, and a stopped writer may link a number long after it looked.
+ * a directory may change while it is being read, and a stopped writer may link a number long after it looked. Where the first
+ * shows what the reader knows, nothing is looked at, and a second would say no more than that one.
  *
  * Not promised: that what was seen is still so when the caller hears of it. Writes find out by their own rules.
  */
@@ -47,7 +48,8 @@ export function* readCurrent(
 ): Steps<Current> {
   for (;;) {
     const { highest } = yield* scan(files, directory)
-    const content = yield* look(files, directory, highest, options)
+    if (highest !== 0 && highest === options.known) return { kind: "unchanged", number: highest }
+    const content = yield* look(files, directory, highest, options.limit)
     if (content !== undefined && (yield* scan(files, directory)).highest === highest) return content
     again()
   }
@@ -59,14 +61,8 @@ export function* isTombstone(files: Files, directory: string, number: number): S
 }
 
 /** Undefined where the version is gone: a higher one is there by now. */
-function* look(
-  files: Files,
-  directory: string,
-  number: number,
-  { limit, known }: { readonly limit: number; readonly known: number },
-): Steps<Current | undefined> {
+function* look(files: Files, directory: string, number: number, limit: number): Steps<Current | undefined> {
   if (number === 0) return { kind: "absent", number }
-  if (number === known) return { kind: "unchanged", number }
   const content: Content | undefined = yield* unlessMissing(() =>
     step(files.read(versionPath(directory, number), limit)),
   )
