@@ -43,8 +43,8 @@ class Turn {
   readonly #caller: Caller
   readonly #settle: Omit<PromiseWithResolvers<StoreLease>, "promise">
   #begun = false
-  /** Whether it was counted as one that waits. */
-  #counted = false
+  /** Whether it waited in this process, and was counted for it. */
+  #hasQueued = false
   #leave: () => void = () => {}
   #timer: Timer | undefined
   #others: Subscription | undefined
@@ -69,7 +69,7 @@ class Turn {
     this.#caller.signal?.addEventListener("abort", this.#aborted, { once: true })
     this.#leave = this.#core.join(() => this.#begin())
     if (this.#begun) return
-    this.#counted = true
+    this.#hasQueued = true
     this.#core.waits(this.#core.waiting > 1)
     this.#queue()
   }
@@ -100,14 +100,12 @@ class Turn {
     this.#endQueue()
     const input = { type: "acquire", ...this.#caller.wish, queuedMs: this.#waited } as const
     const { watch } = this.#caller
-    this.#core.begin(this.#config, input, (event) => this.#hear(event), watch && ((state) => this.#look(watch, state)))
+    const onStep = watch && ((state: LockState) => this.#look(watch, state))
+    this.#core.begin(this.#config, input, { party: (event) => this.#hear(event), onStep, waited: this.#hasQueued })
   }
 
   #hear(event: LockEvent): void {
-    if (event.type === "Waiting" && !this.#counted) {
-      this.#counted = true
-      this.#core.waits(false)
-    } else if (event.type === "Acquired") {
+    if (event.type === "Acquired") {
       this.#end()
       const lease = new StoreLease(this.#core, event, this.#caller.onError)
       this.#caller.acquired(lease)

@@ -31,6 +31,15 @@ import { type Holder, holderOf } from "./wait-holder.ts"
 /** Hears of its own turn's events, each at once. */
 export type Party = (event: LockEvent) => void
 
+/** Who begins an attempt. */
+export interface Begun {
+  readonly party: Party
+  /** Sees each state that the turn comes to; it may do nothing but look. */
+  readonly onStep: ((state: LockState) => void) | undefined
+  /** It has waited in this process, and was counted for it. */
+  readonly waited: boolean
+}
+
 /** A request to leave, as observers were told of it. */
 export type Asked = Extract<LockEvent, { type: "ReleaseRequested" }>
 
@@ -70,6 +79,8 @@ export class KeyCore {
   readonly #counts: Counting
   /** Whether the present attempt was counted as one that met another waiter. */
   #contended = false
+  /** Whether the caller whose turn it is was counted as one that waits. */
+  #waited = false
 
   constructor(key: string, store: LeaseStore, { clock, onError, counts, onBusy }: CoreParts) {
     this.key = key
@@ -159,10 +170,16 @@ export class KeyCore {
     }
   }
 
-  /** A caller has to wait; `behind` another who waits in this process already. */
+  /** A caller has to wait in this process; `behind` another who does already. */
   waits(behind: boolean): void {
     this.#counts.waits++
     if (behind) this.#counts.contention++
+  }
+
+  /** The caller whose turn it is has to wait for another process; once, and not again where it waited here before. */
+  #waits(): void {
+    if (!this.#waited) this.#counts.waits++
+    this.#waited = true
   }
 
   /** How many callers of this process wait for their turn. */
@@ -170,15 +187,11 @@ export class KeyCore {
     return this.#turns.length
   }
 
-  /** Begins the attempt whose turn it is. `onStep` sees each state that the turn comes to; it may do nothing but look. */
-  begin(
-    config: LockConfig,
-    input: Extract<Input, { type: "acquire" }>,
-    party: Party,
-    onStep?: (state: LockState) => void,
-  ): void {
+  /** Begins the attempt whose turn it is. */
+  begin(config: LockConfig, input: Extract<Input, { type: "acquire" }>, { party, onStep, waited }: Begun): void {
     this.#party = party
     this.#onStep = onStep
+    this.#waited = waited
     this.#state = this.#state === undefined ? initialState(config, this.#now()) : { ...this.#state, config }
     this.dispatch(input)
   }
@@ -265,6 +278,7 @@ export class KeyCore {
     if (this.#contended || phase.name !== "seeking" || phase.waiting || other === config.id) return
     this.#contended = true
     this.#counts.contention++
+    this.#waits()
   }
 
   get #atRest(): boolean {
@@ -272,7 +286,8 @@ export class KeyCore {
   }
 
   #tell(event: LockEvent): void {
-    if (event.type !== "Waiting") countEvent(this.#counts, event) // whoever waits has counted itself
+    if (event.type === "Waiting") this.#waits()
+    else countEvent(this.#counts, event)
     this.#party(event)
     this.#outbox.push(() => {
       if (event.type === "ReleaseRequested") this.#asked = event
@@ -318,7 +333,8 @@ export class KeyCore {
     const at = nextWake(this.#state, now)
     if (at === undefined) this.#wake.clear()
     else this.#wake.set(at, { background: this.#background })
-    if (!this.#atRest) this.#watch ??= watchClocks(this.clock, (reading) => this.#compare(reading))
+    // Whoever asks for the key compares at each look.
+    if (this.hold !== undefined) this.#watch ??= watchClocks(this.clock, (reading) => this.#compare(reading))
     else {
       this.#watch?.[Symbol.dispose]()
       this.#watch = undefined
