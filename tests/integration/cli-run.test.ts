@@ -66,6 +66,26 @@ describe("a command that is run", () => {
     expect(stdout).toMatch(/^a\nb,\d+\n\d+\n$/)
   })
 
+  it(
+    "has all its keys or none: one that is not to be had in time leaves the others free",
+    { timeout: LONG },
+    async () => {
+      const shell = new Shell()
+      const holder = shell.start("run", "b", "--", "sh", "-c", "echo at work; sleep 1000")
+      await says(holder, "at work")
+      const late = await shell.call("run", "--lock-timeout", "1", "c", "b", "a", "--", "echo", "never")
+      expect(late).toMatchObject({
+        code: 75,
+        stdout: "",
+        stderr: expect.stringContaining("of 1000 ms (--lock-timeout 1)"),
+      })
+      const free = await shell.call("run", "--lock-timeout", "0", "a", "c", "--", "printenv", "LEASEHOLD_KEY")
+      expect(free).toMatchObject({ code: 0, stdout: "a\nc\n" })
+      holder.signal("SIGTERM")
+      await holder.ended
+    },
+  )
+
   it("ends with what it left behind in its group", { timeout: LONG }, async () => {
     const { code, stdout } = await new Shell().call(
       "run",

@@ -110,7 +110,10 @@ describe("a wait budget", () => {
     const asked: unknown[] = []
     const state = { now: "prompt" }
     const querySync = (query: object): { state: string } => (asked.push(query), { state: state.now })
-    vi.stubGlobal("Deno", { permissions: { querySync } })
+    // Deno itself goes on needing the rest of what is there.
+    const { Deno: deno } = globalThis as { Deno?: { permissions: { querySync: typeof querySync } } }
+    if (deno === undefined) vi.stubGlobal("Deno", { permissions: { querySync } })
+    else vi.spyOn(deno.permissions, "querySync").mockImplementation(querySync)
     vi.stubEnv("LEASEHOLD_LOCK_TIMEOUT", "7")
     try {
       expect(waitBudget().timeoutSource.origin).toBe("default")
@@ -118,6 +121,7 @@ describe("a wait budget", () => {
       state.now = "granted"
       expect(waitBudget().timeout).toBe(7000)
     } finally {
+      vi.restoreAllMocks()
       vi.unstubAllGlobals()
       vi.unstubAllEnvs()
     }

@@ -293,7 +293,8 @@ describe.each(Object.entries(makers))("a section (%s)", (_name, make) => {
     const { time, provider, until } = worldOf(make)
     const { promise: later, resolve } = Promise.withResolvers<string>()
     const section = provider.withLock("k", () => {
-      time.after(50, () => resolve(provider.withLock("k", () => "later")))
+      // Goes on in the async context of the section, as a timer of the process would; one of virtual time would not.
+      void sleep(time, 50).then(() => resolve(provider.withLock("k", () => "later")))
     })
     await until(section)
     const other = provider.withLock("k", () => sleep(time, 200))

@@ -10,6 +10,7 @@ import {
 } from "leasehold"
 import { describe, expect, it } from "vitest"
 import { encodeName } from "../../../src/locks/keys.ts"
+import { StoreLock } from "../../../src/locks/store-lock.ts"
 import { VirtualHost } from "../../../src/runtime/virtual-host.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
 import { spaced, storeWith } from "../../support/lock-world.ts"
@@ -125,6 +126,24 @@ describe("a provider over a store", () => {
     await time.runUntil(Promise.all([first, second, third]))
     expect(a.provider.stats().renewals).toBeGreaterThan(2)
     expect(c.provider.stats()).toMatchObject({ acquisitions: 1, waits: 1, contention: 1 })
+  })
+})
+
+describe("a call that has waited for other keys", () => {
+  it.each([
+    [5000, "LockTimeoutError"],
+    [4000, undefined],
+  ])("%i ms of 5 s is told that it is too late, not that the store is: it has started", async (waited, tag) => {
+    const time = new VirtualTime()
+    const store = scripted(memoryStore({ clock: time }), time, {})
+    await store.start({ deadline: 1000 })
+    const lock = new StoreLock("k", { store, clock: time, incarnation: { id: "a" } })
+    await time.runUntil(lock.peek())
+    const late = lock.acquireSince(time.mono() - waited, { timeout: "5 s" }).then(
+      () => ({ _tag: undefined }),
+      (error: unknown) => error,
+    )
+    expect(await time.runUntil(late)).toMatchObject({ _tag: tag })
   })
 })
 
