@@ -13,7 +13,10 @@ export interface LockCounts {
   readonly losses: number
   /** Renewals that were applied. */
   readonly renewals: number
-  /** Writes that the store had no room for at that moment (429 of one write a second, or of the bucket). */
+  /**
+   * Writes of lease records that the store had no room for at that moment (429 of one write a second, or of the bucket). Those
+   * of checkpoints are not counted.
+   */
   readonly throttled: number
 }
 

@@ -64,7 +64,10 @@ export abstract class LockError extends Error {
   }
 }
 
-/** The budget of a wait is over. Nothing is held, and no mark of this wait stays behind. */
+/**
+ * The budget of a wait is over. Nothing is held. A mark that the wait left in the store is erased behind the call, within
+ * 30 s where the store answers; else it runs out.
+ */
 export class LockTimeoutError extends LockError {
   readonly _tag = "LockTimeoutError" as const
   readonly code = "LEASEHOLD_TIMEOUT" as const
@@ -108,7 +111,10 @@ export class OwnedElsewhereError extends LockError {
   readonly retryable = true as const
 }
 
-/** The caller's `AbortSignal` ended the wait. As after a timeout, nothing is held or left behind. */
+/**
+ * The caller's `AbortSignal` ended the wait. Nothing is held, and a mark of the wait is erased: before the call rejects where
+ * that takes less than 5 s and the rest of its budget, else behind it, as after a timeout.
+ */
 export class LockCancelledError extends LockError {
   readonly _tag = "LockCancelledError" as const
   readonly code = "LEASEHOLD_CANCELLED" as const
@@ -149,7 +155,7 @@ export class HandingOffError extends LockError {
   readonly retryable = true as const
 }
 
-/** A call from inside a turn of a sandbox waits for that same turn: it would never end. */
+/** A call from inside a turn of a sandbox, or a section on a key, would wait for that very one to end, and so for itself. */
 export class ReentrantLockError extends LockError {
   readonly _tag = "ReentrantLockError" as const
   readonly code = "LEASEHOLD_REENTRANT" as const

@@ -43,7 +43,7 @@ export interface AcquireOptions {
   readonly timeout?: Duration | "infinite"
   /** Where the budget came from, if not from this call; a name alone is enough. `waitBudget` gives both. */
   readonly timeoutSource?: string | TimeoutSource
-  /** Cancels the wait: LockCancelledError once no mark is left behind. */
+  /** Cancels the wait: LockCancelledError once no mark is left behind, or after 5 s. */
   readonly signal?: AbortSignal
   /** Hears how the call waits, and how that ends: `logWaits`, `terminalWaits`, `LockWaitEvents`, or one of your own. */
   readonly observer?: LockWaitObserver

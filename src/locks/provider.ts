@@ -27,7 +27,7 @@ export interface HeldLocks extends AsyncDisposable {
   token(key: string): number | undefined
   /** Whether this process may act on all of them now. */
   isHeld(): boolean
-  /** Releases all, the last acquired first. Idempotent; settles with the worst of what became of them, and never rejects. */
+  /** Releases all, beginning with the last acquired. Idempotent; settles with the worst of what became of them, never rejects. */
   release(): ReturnType<Lease["release"]>
 }
 
@@ -41,7 +41,10 @@ export interface SectionClock {
 export interface Section {
   /** What it is alone on. */
   readonly key: string
-  /** Strictly greater than that of every earlier section on the key; 0 where nobody is kept out. */
+  /**
+   * Strictly greater than that of every earlier section on the key; 0 where nobody is kept out. In memory it begins anew with
+   * each provider: of no use to what outlives the process.
+   */
   readonly token: number
   /** Aborts when the lock is lost, with LockLostError: end what is done under it. */
   readonly signal: AbortSignal
@@ -73,9 +76,13 @@ export interface LockProvider {
   /**
    * Settles with all of these keys or none, within one budget. They are acquired in one order, whoever asks (that of their
    * UTF-16 code units), so that no two calls wait for each other; a key that is named twice is taken once. Rejects as
-   * `acquire` does, with what was held released, and with InvalidConfigError where there are no keys.
+   * `acquire` does, with LockLostError where one was lost while the rest was waited for, and with InvalidConfigError where
+   * there are no keys; what was held is released by then.
    */
   acquireAll(keys: readonly string[], options?: ProviderOptions): Promise<HeldLocks>
-  /** What happened so far. */
+  /**
+   * What happened so far: to this provider where it is in memory; over a store, to all locks of this incarnation on it, be
+   * they another provider's, a manager's or a `StoreLock`.
+   */
   stats(): LockCounts
 }

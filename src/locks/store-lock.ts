@@ -73,7 +73,8 @@ export class StoreLock implements Lock {
   /**
    * Settles within its budget (default 30 s) with a lease, or rejects: LockTimeoutError, LockContentionError,
    * OwnedElsewhereError, LockCancelledError, CheckpointVersionError, StoreUnavailableError, StoreMisconfiguredError,
-   * CorruptRecordError, FormatVersionError, InvalidConfigError. A mark that it left in the store is erased.
+   * CorruptRecordError, FormatVersionError, InvalidConfigError. What it may have left in the store is erased, if need be behind
+   * the call: within 30 s where the store answers.
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
     return this.acquireSince(this.#cores.clock.mono(), options)
