@@ -1,5 +1,5 @@
-import type { LeaseStore } from "../locks/store.ts"
 /** What `leasehold doctor` says of time: whose clock decides, and how far this machine's is from it. */
+import type { LeaseStore } from "../locks/store.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Finding } from "./doctor.ts"
 import { span } from "./moments.ts"

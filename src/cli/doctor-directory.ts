@@ -14,9 +14,12 @@ const NETWORK: Readonly<Record<number, string>> = {
   0x5346414f: "AFS",
 }
 
+/** What of statfs(2) is looked at. */
+export type Statfs = (path: string) => { readonly type: number }
+
 /** Of a directory that is there. */
-export function directoryFindings(directory: string): readonly Finding[] {
-  return [permissions(directory), fileSystem(directory)]
+export function directoryFindings(directory: string, statfs: Statfs = statfsSync): readonly Finding[] {
+  return [permissions(directory), fileSystem(statfs(directory))]
 }
 
 function permissions(directory: string): Finding {
@@ -31,8 +34,7 @@ function permissions(directory: string): Finding {
   }
 }
 
-function fileSystem(directory: string): Finding {
-  const { type } = statfsSync(directory)
+function fileSystem({ type }: ReturnType<Statfs>): Finding {
   const network = NETWORK[type]
   if (network === undefined) return { check: "file system", status: "ok", found: "local" }
   return {

@@ -3,7 +3,10 @@ import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { judgeBucket } from "../../src/cli/doctor-bucket.ts"
+import { clockFindings } from "../../src/cli/doctor-clock.ts"
+import { directoryFindings } from "../../src/cli/doctor-directory.ts"
 import type { Finding } from "../../src/cli/doctor.ts"
+import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 import { CommandLine } from "./command-line.ts"
 
 const of = (findings: readonly Finding[], check: string): Finding | undefined =>
@@ -36,6 +39,72 @@ describe("doctor", () => {
     const probe = of((value as { findings: Finding[] }).findings, "probe")
     expect(code).toBe(71)
     expect(probe).toMatchObject({ status: "problem", remedy: expect.stringContaining("Name a directory") })
+  })
+})
+
+describe("a directory", () => {
+  it.each([
+    ["NFS", 0x6969],
+    ["SMB2", 0xfe534d42],
+    ["FUSE", 0x65735546],
+    ["9P", 0x01021997],
+  ])("on %s is one where others are only looked at", (name, type) => {
+    const finding = of(
+      directoryFindings(new CommandLine().cwd, () => ({ type })),
+      "file system",
+    )
+    expect(finding).toMatchObject({
+      status: "warning",
+      found: expect.stringMatching(`^${name}: `),
+      remedy: expect.stringMatching(/bucket/),
+    })
+  })
+
+  it("on this machine's own file system is as good as any", () => {
+    const tmpfs = 0x01021994
+    const finding = of(
+      directoryFindings(new CommandLine().cwd, () => ({ type: tmpfs })),
+      "file system",
+    )
+    expect(finding).toEqual({ check: "file system", status: "ok", found: "local" })
+  })
+})
+
+describe("a clock", () => {
+  /** What is said of a store whose clock is `ms` ahead of this machine's. */
+  async function finding(ms: number | undefined, capabilities: object): Promise<Finding | undefined> {
+    const clock = new VirtualTime()
+    const storeTime = ms === undefined ? undefined : clock.read().wall + ms
+    const store = { capabilities, read: async () => ({ kind: "absent", storeTime }) }
+    return of(await clockFindings(store as never, clock), "clock")
+  }
+
+  it.each([
+    [90_000, "the store's clock is 1 min 30 s ahead of this machine's"],
+    [-7000, "the store's clock is 7 s behind this machine's"],
+  ])("that is %i ms off harms no lease, and is told", async (ms, found) => {
+    expect(await finding(ms, { clock: "exact" })).toMatchObject({
+      ...{ status: "warning", found },
+      remedy: expect.stringContaining("Set this machine's clock"),
+    })
+  })
+
+  it("that is nearly right is fine, also where it comes in whole seconds", async () => {
+    expect(await finding(4900, { clock: "exact" })).toMatchObject({ status: "ok" })
+    expect(await finding(-5400, { clock: "coarse" })).toMatchObject({
+      status: "ok",
+      found: expect.stringMatching(/is 4.9 s behind/),
+    })
+    expect(await finding(4900, { clock: "exact", bootId: "b" })).toMatchObject({
+      found: expect.stringMatching(/^the directory's clock/),
+    })
+  })
+
+  it("that isn't there makes takeovers slow", async () => {
+    expect(await finding(undefined, { clock: "none" })).toMatchObject({
+      status: "warning",
+      found: expect.stringMatching(/a whole ttl$/),
+    })
   })
 })
 
