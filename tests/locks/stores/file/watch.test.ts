@@ -1,0 +1,105 @@
+/** What is heard of a directory of versions, by real events of this machine. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { versionPath } from "../../../../src/locks/stores/file/layout.ts"
+import { watchVersions } from "../../../../src/locks/stores/file/watch.ts"
+import { watchPath } from "../../../../src/runtime/watch-path.ts"
+
+/** More than these are not watched. */
+const MOST = 1000
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "leasehold-watch-"))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+const write = (directory: string, version: number): void =>
+  writeFileSync(versionPath(directory, version), "its content, which is another event")
+
+/** Somebody who listens, until the end of the test at the latest. */
+class Listener implements Disposable {
+  heard = 0
+  readonly #watch: Disposable
+  #next = Promise.withResolvers<void>()
+
+  constructor(directory: string) {
+    this.#watch = watchVersions(directory, () => {
+      this.heard++
+      this.#next.resolve()
+    })
+    onTestFinished(() => this[Symbol.dispose]())
+  }
+
+  /** Settles with how often it was woken, once it is the next time. */
+  async next(): Promise<number> {
+    await this.#next.promise
+    this.#next = Promise.withResolvers()
+    return this.heard
+  }
+
+  [Symbol.dispose](): void {
+    this.#watch[Symbol.dispose]()
+  }
+}
+
+describe("a directory of versions", () => {
+  it("tells of each new version once, and of nothing else", async () => {
+    const directory = folder()
+    const listener = new Listener(directory)
+    // It hears of the end after the listener has heard of all before.
+    const end = Promise.withResolvers<void>()
+    using _ = watchPath(directory, (name) => void (name === "end" && end.resolve()))
+    for (const version of [1, 2, 5]) {
+      writeFileSync(join(directory, `a-draft-of-${version}`), "")
+      write(directory, version)
+      rmSync(versionPath(directory, version - 1), { force: true })
+    }
+    writeFileSync(join(directory, "end"), "")
+    await end.promise
+    await expect.poll(() => listener.heard).toBe(3)
+  })
+
+  it("tells nobody who has left, and leaving twice is leaving once", async () => {
+    const directory = folder()
+    const [gone, stays] = [new Listener(directory), new Listener(directory)]
+    gone[Symbol.dispose]()
+    gone[Symbol.dispose]()
+    const next = stays.next()
+    write(directory, 1)
+    expect(await next).toBe(1)
+    expect(gone.heard).toBe(0)
+  })
+
+  it("that is missing tells nothing, also once it is there", async () => {
+    const directory = join(folder(), "missing")
+    const early = new Listener(directory)
+    mkdirSync(directory)
+    const late = new Listener(directory)
+    const next = late.next()
+    write(directory, 1)
+    expect(await next).toBe(1)
+    expect(early.heard).toBe(0)
+  })
+
+  // Deno has fewer watches than that for all of a user's processes.
+  it.skipIf("Deno" in globalThis)("is not watched by more than the system can bear", async () => {
+    const directory = folder()
+    const all = Array.from({ length: MOST }, () => new Listener(directory))
+    const [last, tooMany] = [all.at(-1)!, new Listener(directory)]
+    for (const version of [1, 2]) {
+      const next = last.next()
+      write(directory, version)
+      expect(await next).toBe(version)
+    }
+    expect(tooMany.heard).toBe(0)
+    tooMany[Symbol.dispose]() // it had no watch to give back
+    for (const each of all) each[Symbol.dispose]()
+    const late = new Listener(directory)
+    const next = late.next()
+    write(directory, 3)
+    expect(await next).toBe(1)
+  })
+})
