@@ -13,7 +13,8 @@ export const REQUEST_MS = 10_000
 const AT_ONCE = 16
 
 /**
- * `owned`; `expired`: it names an owner whose time is over, whom the next may take over; `reserved`: free for its waiter
+ * `owned`; `expired`: it names an owner whose time is over, whom the next may take over unless a process group that it names
+ * lives; `reserved`: free for its waiter
  * alone; `released`; `absent`: there is no record.
  */
 export type KeyState = "owned" | "expired" | "reserved" | "released" | "absent"

@@ -14,9 +14,15 @@ const meanings: Readonly<Record<KeyState, string>> = {
   absent: "free; it has no record",
 }
 
+/** What still works under a lease that is over keeps the key on its machine. */
+function meaning({ state, record }: Reading): string {
+  const works = state === "expired" && groupsOf(record).length > 0
+  return works ? `${meanings.expired}, on its machine once what works there has ended` : meanings[state]
+}
+
 /** All of it, a line each. */
 export function shown(reading: Reading, { bold, dim }: Styles): string {
-  return `${bold(reading.key)}  ${meanings[reading.state]}\n${table(factsOf(reading).map(([name, value]) => [`  ${dim(name)}`, value]))}`
+  return `${bold(reading.key)}  ${meaning(reading)}\n${table(factsOf(reading).map(([name, value]) => [`  ${dim(name)}`, value]))}`
 }
 
 function factsOf({ record, generation, storeTime }: Reading): [string, string][] {

@@ -25,6 +25,21 @@ describe("status", () => {
     expect((await user.json("status", "a")).value).toMatchObject({ state: "released", ended: { token: lease.token } })
   })
 
+  it("says who may take a key whose lease is over, and that what works there still keeps it", async () => {
+    const user = new CommandLine()
+    await lockOf(user, "a").acquire()
+    const shown = async (): Promise<string> => (await user.run("status", "--store", user.store, "a")).out
+    const over = (groups: readonly number[]): void =>
+      rewrite(user, "a", (record) => {
+        const owner = record["owner"] as { host: object }
+        return { ...record, expiresAt: 1, owner: { ...owner, expiresAt: 1, host: { ...owner.host, groups } } }
+      })
+    over([])
+    expect(await shown()).toMatch(/^a {2}owned by one whose lease is over; the next who wants it takes it\n/)
+    over([4242])
+    expect(await shown()).toMatch(/takes it, on its machine once what works there has ended\n[^]*process group 4242\n/)
+  })
+
   it("refuses what is no record, and never calls it free", async () => {
     const user = new CommandLine()
     await (await lockOf(user, "a").acquire()).release()
