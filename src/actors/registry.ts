@@ -12,7 +12,7 @@ import {
 } from "../locks/errors.ts"
 import { sandboxLockKey } from "../locks/keys.ts"
 import type { AcquireOptions, Lease, LockEvent } from "../locks/lock.ts"
-import type { LeaseStore } from "../locks/store.ts"
+import { tokensOnlyGrow } from "../locks/options.ts"
 import { Fibers } from "../runtime/fibers.ts"
 import { Hub } from "../runtime/observables.ts"
 import { BackOff } from "./back-off.ts"
@@ -168,7 +168,8 @@ export class Registry {
       type: definition.name,
       version: parts.version,
       ttlMs: ttl,
-      claimsGranted: !tokensOnlyGrow(store),
+      // Of locks that are made elsewhere nobody tells on which store they are.
+      claimsGranted: store === undefined || !tokensOnlyGrow(store.capabilities),
     })
     return new SavedState({ lockKey, keeper, codec, lease, clock, checkpointWithin, claimWithin: restoreWithin })
   }
@@ -250,15 +251,4 @@ const commandedChart = (): Pick<Surroundings, "chart" | "shells"> => {
     },
   })
   return { chart, shells }
-}
-
-/**
- * Whether a token is never lower than one before, also once the record was deleted by hand: only where all processes read
- * one exact clock. Elsewhere they know the time by answers, each a request's length and a rounding behind. Of locks that are
- * made elsewhere nobody tells on which store they are.
- */
-function tokensOnlyGrow(store: LeaseStore | undefined): boolean {
-  if (store === undefined) return false
-  const { clock, sameClock, bootId } = store.capabilities
-  return clock === "exact" && sameClock && bootId === undefined
 }

@@ -224,6 +224,17 @@ function refuse(message: string, ask: string): never {
 export const guardOf = (ttl: number, can: Pick<StoreCapabilities, "sameClock">): number =>
   can.sameClock ? Math.max(50, ttl / 10) : Math.max(LEAST_GUARD, ttl / 10)
 
+/**
+ * Whether a token is never lower than one before, also once the record was deleted by hand: only where all processes read
+ * one exact clock. Elsewhere they know the time by answers, each a request's length and a rounding behind.
+ */
+export const tokensOnlyGrow = ({
+  clock,
+  sameClock,
+  bootId,
+}: Pick<StoreCapabilities, "clock" | "sameClock" | "bootId">): boolean =>
+  clock === "exact" && sameClock && bootId === undefined
+
 function strangerTtlOf(options: LockOptions): number {
   const ttl = millis("strangerTtl", options.strangerTtl ?? DEFAULT_STRANGER_TTL)
   if (ttl >= 1000) return ttl
