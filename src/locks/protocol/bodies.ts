@@ -12,7 +12,7 @@ import {
   toSeconds,
   type WaiterHalf,
 } from "../record.ts"
-import { ownerOver, waiterOver } from "./over.ts"
+import { neverRenewed, ownerOver, waiterOver } from "./over.ts"
 import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
 import { sightOf } from "./view.ts"
 
@@ -49,10 +49,14 @@ function lastToken(record: LeaseRecord | undefined): number | undefined {
 function claimHow(draft: Draft, view: View, attempt: Attempt): AcquiredHow {
   const { record } = view
   if (record === undefined) return "created"
-  if (record.ownerId === draft.config.id) return record.owner?.nonce === attempt.nonce ? "granted" : ownHow(record)
+  if (record.ownerId === draft.config.id)
+    return record.owner?.nonce === attempt.nonce ? attemptHow(record) : ownHow(record)
   if (record.ownerId !== null) return "takeover"
   return record.waiter?.nonce === attempt.nonce ? "reserved" : "free"
 }
+
+/** A create of this attempt's own, or a grant to it. */
+const attemptHow = (record: LeaseRecord): AcquiredHow => (neverRenewed(record) ? "created" : "granted")
 
 /** A published pair of mine without half was granted by a stranger; a half of a dead attempt of mine is taken over. */
 const ownHow = (record: LeaseRecord): AcquiredHow => (record.owner === undefined ? "granted" : "takeover")

@@ -8,7 +8,7 @@ import { shownBound, writtenBound } from "./authority.ts"
 import { liveOwner, liveWaiter } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
 import { beginClearing } from "./clear.ts"
-import { stillRemembered, timeProblem } from "./over.ts"
+import { neverRenewed, stillRemembered, timeProblem } from "./over.ts"
 import { beginOwning, renewAfterGrant } from "./own.ts"
 import { cancelled, contention, elsewhere, timedOut, tooNew } from "./refusals.ts"
 import { backoff, ownersTurn, renewsOften, waitersTurn } from "./request.ts"
@@ -118,15 +118,18 @@ export function fail(draft: Draft, error: LockError): void {
 }
 
 /**
- * The key is mine: my claim landed, or I was granted it. It is acquired afresh where no authority is left over it, or where
- * the token is not the greatest any more: an early create of mine may come back to life when a later record is deleted.
+ * The key is mine: my claim landed, or I was granted it. It is acquired afresh where no authority is left over it, and where
+ * another owned it since: an early create of mine may come back to life when a later record is deleted. That one's token is
+ * greater, or the same if it was made in the same millisecond; then it tells that I had given the create up.
  */
 function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   const claimed = landed?.act === "claim" ? landed : undefined
   // A claim from before a jump of the clocks counts by what a later read shows of it, like another's grant.
   const anchored = claimed?.epoch === draft.sense.epoch ? claimed : undefined
   const bound = anchored === undefined ? shownBound(draft, view) : writtenBound(draft, anchored, view)
-  const outrun = (view.record?.owner?.token ?? 0) < draft.topToken
+  const { record } = view
+  const givenUp = claimed === undefined && record !== undefined && neverRenewed(record)
+  const outrun = givenUp || (record?.owner?.token ?? 0) < draft.topToken
   if (outrun || bound === undefined || past(bound.deadline, draft.now)) {
     return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
   }
@@ -134,7 +137,6 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   if (claimed !== undefined) {
     return beginOwning(draft, attempt, view, { how: claimed.came ?? "granted", after: claimed.after, bound })
   }
-  const { record } = view
   const after = record?.ended?.token
   beginOwning(draft, attempt, view, { how: "granted", after, bound, note: noteTo(record, attempt.nonce) })
   renewAfterGrant(draft, draft.phase as Owning)

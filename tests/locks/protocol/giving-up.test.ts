@@ -206,6 +206,26 @@ describe("rule 8: giving up", () => {
     expect(a.token).toBeGreaterThan(b.last("Acquired")!.token)
   })
 
+  it("nor is one with the very token of that owner, who created the record in the same millisecond", () => {
+    const world = new World({ clock: "exact", spacing: 0 })
+    const [a, b] = [world.process("a"), world.process("b", { deletes: true })]
+    world.send(a, acquire({ whenOwned: "wait", budgetMs: 60_000 }))
+    world.send(b, acquire())
+    world.until(() => kinds(of(world, a)) === "read put")
+    const late = of(world, a)[1]!
+    late.deliverAt = Infinity
+    world.until(() => b.holds(world.at))
+    world.lose(late)
+    world.until(() => a.count("Waiting") > 0)
+    world.send(b, { type: "release" })
+    world.until(() => world.store.text === undefined)
+    world.deliver(late)
+    expect(world.store.body["owner"]).toMatchObject({ for: "a", token: b.last("Acquired")!.token })
+    world.until(() => a.holds(world.at))
+    expect(a.last("Acquired")).toMatchObject({ how: "created" })
+    expect(a.token).toBeGreaterThan(b.last("Acquired")!.token)
+  })
+
   it("is bounded: a caller hears within 5 s of its cancel, and the rest goes on behind it for half a minute at most", () => {
     const world = new World()
     world.owner("a")
