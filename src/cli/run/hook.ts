@@ -1,5 +1,5 @@
 /** `--on-request=exec:…`: what the user wants to be done when another asks for the key. It ends with the run. */
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { ProcessGroup } from "./group.ts"
 
 /** Starts it in a process group of its own, which disposing ends. `failed` is told where it can't be started. */
@@ -14,10 +14,14 @@ export function startHook(
       stdio: ["ignore", "inherit", "inherit"],
       detached: true,
     }).on("error", failed)
-    const { pid } = child
-    return { [Symbol.dispose]: () => void (pid !== undefined && new ProcessGroup(pid).signal("SIGTERM")) }
+    return { [Symbol.dispose]: () => end(child) }
   } catch (error) {
     failed(error)
     return { [Symbol.dispose]: () => {} }
   }
+}
+
+/** The number of one that has ended may be another's by now. */
+function end({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid !== undefined && exitCode === null && signalCode === null) new ProcessGroup(pid).signal("SIGTERM")
 }
