@@ -1,5 +1,6 @@
 /** The observers that come with leasehold: log lines, and the line on a terminal. */
-import { describe, expect, it } from "vitest"
+import process from "node:process"
+import { describe, expect, it, vi } from "vitest"
 import { logWaits } from "../../src/locks/wait-log.ts"
 import { type TerminalStream, terminalWaits } from "../../src/locks/wait-terminal.ts"
 import { failure, KEY, lockWorld } from "../support/lock-world.ts"
@@ -54,6 +55,19 @@ describe("logWaits", () => {
     expect(lines).toEqual([])
     await time.runUntil(failure(lock("b").acquire({ observer, timeout: 0 })))
     expect(lines.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(["timedOut"])
+  })
+
+  it("writes to standard error where it is told nowhere else", async () => {
+    const { time, lock } = lockWorld()
+    await time.runUntil(lock("a").acquire())
+    const written: unknown[] = []
+    const write = vi.spyOn(process.stderr, "write").mockImplementation((text) => (written.push(text), true))
+    try {
+      await time.runUntil(failure(lock("b").acquire({ observer: logWaits(), timeout: 0 })))
+    } finally {
+      write.mockRestore()
+    }
+    expect(written).toEqual([expect.stringMatching(/^\{.*"event":"timedOut".*\}\n$/)])
   })
 
   it("writes null for a budget without limit", async () => {
