@@ -11,7 +11,7 @@ import { cancelled, here, inUseHere } from "../refusals.ts"
 export class Queue<Given> {
   readonly #key: string
   readonly #clock: Clock
-  readonly #waiters: Waiter<Given>[] = []
+  #waiters: Waiter<Given>[] = []
   #wake: Wake | undefined
 
   constructor(key: string, clock: Clock) {
@@ -69,8 +69,12 @@ export class Queue<Given> {
 
   #expire(): void {
     const now = this.#clock.mono()
-    for (const waiter of this.#waiters.filter((each) => endOf(each) <= now))
-      this.#refuse(waiter, inUseHere(this.#key, here, waiter.wish, now - waiter.from))
+    const due = this.#waiters.filter((waiter) => endOf(waiter) <= now)
+    this.#waiters = this.#waiters.filter((waiter) => endOf(waiter) > now)
+    for (const waiter of due) {
+      this.#left(waiter)
+      waiter.reject(inUseHere(this.#key, here, waiter.wish, now - waiter.from))
+    }
     let next = Infinity // there may be more waiters than a call can have arguments
     for (const waiter of this.#waiters) next = Math.min(next, endOf(waiter))
     if (next < Infinity) this.#wake?.set(next)
