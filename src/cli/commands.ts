@@ -32,7 +32,7 @@ const run: CommandSpec = {
   },
   about: [
     "The command starts once all keys are owned, in a process group of its own that the record names. It gets LEASEHOLD_KEY, LEASEHOLD_TOKEN, LEASEHOLD_OWNER, LEASEHOLD_DEADLINE (Unix seconds, as it starts) and LEASEHOLD_LEASE_FILE, a JSON file kept current. Several keys are taken in one order; KEY then has one a line, and TOKEN one a line.",
-    "If the lease is lost the whole group gets SIGTERM, and SIGKILL before the lease is over for others. What the command leaves running in its group is ended with it. Its exit code and signals are passed on.",
+    "If the lease is not renewed in time the whole group gets SIGTERM, and SIGKILL before the lease is over for others, or at once where it may be another's already; the exit code is 79. What the command leaves running in its group is ended with it. Its exit code and signals are passed on.",
   ],
   examples: [
     ["leasehold run deploy -- ./deploy.sh", "one deploy at a time on this machine"],
