@@ -1,11 +1,52 @@
-/** `leasehold run` on a terminal, where its command may be stopped, and may not be alone. */
+/** `leasehold run` on a terminal, where its command may ask its user something, may be stopped, and may not be alone. */
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { Shell } from "./support/command.ts"
+import { says, Shell } from "./support/command.ts"
 
 const LONG = 60_000
 
 describe("on a terminal", () => {
+  it("the command can ask its user something, as it would without", { timeout: LONG }, async () => {
+    const script = "echo name?; read name </dev/tty; echo hello $name; exit 4"
+    const { stdout } = await new Shell().onTerminal("name?", "Ada\\n", "run", "k", "--", "sh", "-c", script)
+    expect(stdout).toContain("hello Ada\n")
+    expect(stdout).toMatch(/code 4\n$/)
+  })
+
+  it("Ctrl-C is for the command, and ends the wrapper as it ended that", { timeout: LONG }, async () => {
+    // No shell waits for it: dash loses a Ctrl-C that comes while it starts a program or begins to read.
+    const script = "import signal; signal.signal(2, signal.SIG_DFL); print('at work', flush=True); signal.pause()"
+    const { stdout } = await new Shell().onTerminal("at work", "\\x03", "run", "k", "--", "python3", "-c", script)
+    expect(stdout).toMatch(/signal 2\n$/)
+  })
+
+  it("Ctrl-Z stops nothing", { timeout: LONG }, async () => {
+    const { stdout } = await new Shell().onTerminal(
+      "at work",
+      "\\x1a",
+      "run",
+      "k",
+      "--",
+      "sh",
+      "-c",
+      "echo at work; sleep 1; echo done",
+    )
+    expect(stdout).toMatch(/done\ncode 0\n$/)
+  })
+
+  it("a wait shows who has the key, and how much of the budget is left", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(holder, "at work")
+    const shown = `pid ${holder.child.pid}`
+    const { stdout } = await shell.onTerminal(shown, "\\x03", "run", "--lock-timeout", "50", "k", "--", "true")
+    expect(stdout).toContain(shown)
+    expect(stdout).toMatch(/Waiting \d+ s more for "k"/)
+    expect(stdout).toMatch(/code 77\n$/)
+    holder.signal("SIGTERM")
+    await holder.ended
+  })
+
   it("a command that is stopped is continued, and ends as it ends", { timeout: LONG }, async () => {
     const script = "kill -s STOP $$; echo again; kill -s TTIN $$; echo and again; exit 4"
     const { stdout } = await new Shell().onTerminal("", "", "run", "k", "--", "sh", "-c", script)

@@ -22,6 +22,12 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(JSON.parse(status.stdout)).toMatchObject({ state: "released", ended: { token: Number(token) } })
   })
 
+  it("has the whole environment of its caller, also what no shell could name", { timeout: LONG }, async () => {
+    const shell = new Shell(runtime, { "a.b": "1 2", "BASH_FUNC_f%%": "() {  echo from f\n}" })
+    const { code, stdout } = await shell.call("run", "k", "--", "bash", "-c", "printenv a.b LEASEHOLD_KEY; f")
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "1 2\nk\nfrom f\n" })
+  })
+
   it("reads and writes as if nothing were in between, and its signal is passed on", { timeout: LONG }, async () => {
     const run = new Shell(runtime).start("run", "k", "--", "sh", "-c", 'cat; echo err >&2; kill -TERM "$$"')
     run.child.stdin?.end("in\0out\n")
@@ -155,39 +161,6 @@ describe("a command that is run", () => {
   })
 })
 
-describe("a request", () => {
-  const work = 'trap "echo told; exit 3" TERM; echo at work; while :; do sleep 0.1; done'
-
-  it("ends the command, which may say how it ended", { timeout: LONG }, async () => {
-    const shell = new Shell()
-    const run = shell.start("run", "k", "--", "sh", "-c", work)
-    await says(run, "at work")
-    expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
-    expect(await run.ended).toMatchObject({ code: 3, stdout: "at work\ntold\n" })
-  })
-
-  it("is made by a run that asks, and not by one that waits", { timeout: LONG }, async () => {
-    const shell = new Shell()
-    const run = shell.start("run", "k", "--", "sh", "-c", work)
-    await says(run, "at work")
-    expect(await shell.call("run", "--lock-timeout", "1.5", "k", "--", "true")).toMatchObject({ code: 75 })
-    expect(await shell.call("run", "--ask", "k", "--", "echo", "mine")).toMatchObject({ code: 0, stdout: "mine\n" })
-    expect(await run.ended).toMatchObject({ stdout: "at work\ntold\n" })
-  })
-
-  it("is ignored, or answered by another command, where the user says so", { timeout: LONG }, async () => {
-    const shell = new Shell()
-    const deaf = shell.start("run", "--on-request", "ignore", "a", "--", "sh", "-c", work)
-    const own = shell.start("run", "--on-request", 'exec:kill -KILL -"$LEASEHOLD_GROUP"', "b", "--", "sh", "-c", work)
-    await Promise.all([says(deaf, "at work"), says(own, "at work")])
-    expect((await shell.call("request", "--for", "2", "a")).stdout).toContain("hasn't left")
-    expect((await shell.call("request", "--for", "30", "b")).stdout).toContain("has left")
-    expect(await own.ended).toMatchObject({ signal: "SIGKILL", stdout: "at work\n" })
-    deaf.signal("SIGTERM")
-    expect(await deaf.ended).toMatchObject({ code: 3 })
-  })
-})
-
 describe("a wait", () => {
   it(
     "ends in a timeout that names the holder and the budget's source, with the exit code that is wanted",
@@ -239,45 +212,28 @@ describe("a wait", () => {
   })
 })
 
-describe("on a terminal", () => {
-  it("the command can ask its user something, as it would without", { timeout: LONG }, async () => {
-    const script = "echo name?; read name </dev/tty; echo hello $name; exit 4"
-    const { stdout } = await new Shell().onTerminal("name?", "Ada\\n", "run", "k", "--", "sh", "-c", script)
-    expect(stdout).toContain("hello Ada\n")
-    expect(stdout).toMatch(/code 4\n$/)
-  })
-
-  it("Ctrl-C is for the command, and ends the wrapper as it ended that", { timeout: LONG }, async () => {
-    // No shell waits for it: dash loses a Ctrl-C that comes while it starts a program or begins to read.
-    const script = "import signal; signal.signal(2, signal.SIG_DFL); print('at work', flush=True); signal.pause()"
-    const { stdout } = await new Shell().onTerminal("at work", "\\x03", "run", "k", "--", "python3", "-c", script)
-    expect(stdout).toMatch(/signal 2\n$/)
-  })
-
-  it("Ctrl-Z stops nothing", { timeout: LONG }, async () => {
-    const { stdout } = await new Shell().onTerminal(
-      "at work",
-      "\\x1a",
-      "run",
-      "k",
-      "--",
-      "sh",
-      "-c",
-      "echo at work; sleep 1; echo done",
-    )
-    expect(stdout).toMatch(/done\ncode 0\n$/)
-  })
-
-  it("a wait shows who has the key, and how much of the budget is left", { timeout: LONG }, async () => {
+describe("a run that asks and doesn't queue", () => {
+  it("fails where another asks already, with the exit code that is wanted", { timeout: LONG }, async () => {
     const shell = new Shell()
-    const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+    const holder = shell.start("run", "--on-request", "ignore", "k", "--", "sh", "-c", "echo at work; sleep 1000")
     await says(holder, "at work")
-    const shown = `pid ${holder.child.pid}`
-    const { stdout } = await shell.onTerminal(shown, "\\x03", "run", "--lock-timeout", "50", "k", "--", "true")
-    expect(stdout).toContain(shown)
-    expect(stdout).toMatch(/Waiting \d+ s more for "k"/)
-    expect(stdout).toMatch(/code 77\n$/)
-    holder.signal("SIGTERM")
-    await holder.ended
+    shell.start("run", "--ask", "k", "--", "true")
+    await isWaitedFor(shell, "k")
+    const words = ["--ask", "--no-queue", "k", "--", "echo", "mine"]
+    expect(await shell.call("run", ...words)).toMatchObject({ code: 76, stdout: "" })
+    expect(await shell.call("run", "-E", "9", ...words)).toMatchObject({ code: 9, stdout: "" })
+  })
+})
+
+describe("a store that can't be reached", () => {
+  it("fails a run and a look at a key with a code of its own", { timeout: LONG }, async () => {
+    const shell = new Shell("node", { STORAGE_EMULATOR_HOST: "http://127.0.0.1:9" })
+    const at = ["--store", "gs://nowhere"]
+    const [run, status] = await Promise.all([
+      shell.call("run", ...at, "--lock-timeout", "0", "k", "--", "echo", "mine"),
+      shell.call("status", ...at, "k"),
+    ])
+    expect(run).toMatchObject({ code: 69, stdout: "" })
+    expect(status).toMatchObject({ code: 69, stdout: "" })
   })
 })
