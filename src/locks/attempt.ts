@@ -21,6 +21,8 @@ export interface Caller {
   readonly from: number
   readonly signal: AbortSignal | undefined
   readonly onError: OnError | undefined
+  /** Process groups that the lease is for, where they are known already. */
+  readonly groups: readonly number[]
   /** Told how the call waits, where somebody observes it. */
   readonly watch: WaitWatch | undefined
   /** Called with the lease at once; the promise settles later. */
@@ -98,7 +100,12 @@ class Turn {
   #begin(): void {
     this.#begun = true
     this.#endQueue()
-    const input = { type: "acquire", ...this.#caller.wish, queuedMs: this.#waited } as const
+    const input = {
+      type: "acquire",
+      ...this.#caller.wish,
+      groups: this.#caller.groups,
+      queuedMs: this.#waited,
+    } as const
     const { watch } = this.#caller
     const onStep = watch && ((state: LockState) => this.#look(watch, state))
     this.#core.begin(this.#config, input, { party: (event) => this.#hear(event), onStep, waited: this.#hasQueued })

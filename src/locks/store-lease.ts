@@ -100,6 +100,7 @@ export class StoreLease implements Lease {
    */
   async nameGroups(groups: readonly number[]): Promise<void> {
     if (this.#current === undefined) throw this.#gone()
+    if (sameGroups(this.#current.named, groups) && sameGroups(this.#current.groups, groups)) return
     const named = this.#happens<void>((event, { resolve, reject }) => {
       if (event.type === "Renewed" || event.type === "Recovered") {
         if (sameGroups(this.#current?.named ?? [], groups)) resolve()

@@ -80,8 +80,11 @@ export class StoreLock implements Lock {
     return this.acquireSince(this.#cores.clock.mono(), options)
   }
 
-  /** @internal The same for a call that came at `from`, by the monotonic clock, and has waited for other keys since. */
-  async acquireSince(from: number, options: AcquireOptions = {}): Promise<Lease> {
+  /**
+   * @internal The same for a call that came at `from`, by the monotonic clock, and has waited for other keys since; `groups`
+   * are process groups that will work under the lease, as `nameGroups` would name them.
+   */
+  async acquireSince(from: number, options: AcquireOptions = {}, groups: readonly number[] = []): Promise<Lease> {
     const wish = wishOf(options)
     const { signal, observer } = options
     const { onError } = this.#options
@@ -91,7 +94,7 @@ export class StoreLock implements Lock {
     if (watch !== undefined) ready.catch(watch.failed)
     const config = await ready
     const acquired = (lease: Lease): void => void (this.#lease = lease)
-    return attempt(this.#core, config, { wish, from, signal, onError, watch, acquired })
+    return attempt(this.#core, config, { wish, from, signal, onError, groups, watch, acquired })
   }
 
   /** Forces one renewal of the lease now held; LockNotHeldError where none is. It renews itself without. */

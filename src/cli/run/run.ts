@@ -56,13 +56,14 @@ export const run: Action = async (call) => {
   const stand = (): Stand => new Stand(new GatedCommand(call.command!, env, foreground), file.folder, clock)
   // In front of a terminal it would be the gate that hears Ctrl-C.
   using early = foreground ? undefined : stand()
-  early?.gated.group.catch(() => signals.cancel()) // there is nothing to wait for
+  const groups = early === undefined ? [] : [await early.gated.group]
   const asked: Asked = { by: [], tell: undefined }
-  const leases = await hold(call, locks, wish, asked, signals.cancelled).catch(async (error: unknown) => {
-    await cleared(session.store, clock)
-    await early?.gated.group // where it can't be started, that is why
-    throw error
-  })
+  const leases = await hold({ call, locks, wish, asked, groups, signal: signals.cancelled }).catch(
+    async (error: unknown) => {
+      await cleared(session.store, clock)
+      throw error
+    },
+  )
   try {
     using late = early === undefined ? stand() : undefined
     const { gated, guardian } = (early ?? late)!
@@ -96,13 +97,17 @@ interface Asked {
   tell: ((waiterId: string) => void) | undefined
 }
 
-function hold(
-  call: Call,
-  locks: readonly StoreLock[],
-  wish: Wish,
-  asked: Asked,
-  signal: AbortSignal,
-): Promise<readonly Lease[]> {
+interface Wanted {
+  readonly call: Call
+  readonly locks: readonly StoreLock[]
+  readonly wish: Wish
+  readonly asked: Asked
+  /** The command's process group, where it stands already: the very write that takes a key names it. */
+  readonly groups: readonly number[]
+  readonly signal: AbortSignal
+}
+
+function hold({ call, locks, wish, asked, groups, signal }: Wanted): Promise<readonly Lease[]> {
   for (const lock of locks) {
     lock.events$.subscribe((event) => {
       if (event.type !== "ReleaseRequested") return
@@ -117,7 +122,7 @@ function hold(
     whenOwned: wish.asks ? "request" : "wait",
     contention: wish.queues ? "retry" : "fail",
   }
-  return allOrNone(locks, (lock, from) => lock.acquireSince(from, options), call.io.clock)
+  return allOrNone(locks, (lock, from) => lock.acquireSince(from, options, groups), call.io.clock)
 }
 
 interface Job extends Pick<Stand, "gated" | "guardian"> {

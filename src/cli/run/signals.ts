@@ -29,11 +29,6 @@ export class RunSignals implements Disposable {
     return this.#cancel.signal
   }
 
-  /** There is nothing to wait for. */
-  cancel(): void {
-    this.#cancel.abort()
-  }
-
   /** From now on they are another's. */
   passTo(pass: (signal: NodeJS.Signals) => void): void {
     this.#pass = pass

@@ -36,7 +36,8 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
   const came = claimHow(draft, view, attempt)
   const ended = came === "takeover" ? null : (record?.body["ended"] ?? null)
   const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, since: toSeconds(pen.at), ended }
-  return { ...owned(draft, record, pen, { ...mine, groups: [] }), came, after: lastToken(record) }
+  const { groups = [] } = attempt
+  return { ...owned(draft, record, pen, { ...mine, groups }), came, after: lastToken(record), groups }
 }
 
 /** The last token that a record tells of; undefined where its owner is a stranger, who knows of none. */

@@ -26,7 +26,12 @@ export function beginOwning(
     bound,
     after,
     note,
-  }: Pick<Hold, "how" | "after"> & { readonly bound: Bound; readonly note?: string | undefined },
+    named,
+  }: Pick<Hold, "how" | "after"> & {
+    readonly bound: Bound
+    readonly note?: string | undefined
+    readonly named?: readonly number[] | undefined
+  },
 ): void {
   const { now, config } = draft
   const token = view.record?.owner?.token ?? 0
@@ -49,8 +54,8 @@ export function beginOwning(
     note,
     stateVersion: attempt.stateVersion,
     since: view.record?.owner?.since,
-    groups: [],
-    named: [],
+    groups: attempt.groups ?? [],
+    named: named ?? [],
     expiring: false,
   }
   draft.phase = { name: "owning", hold: hurried(draft, hold) }

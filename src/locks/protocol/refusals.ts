@@ -42,7 +42,8 @@ export function timedOut(draft: Draft, phase: Seeking): LockError {
     })
   }
   const held = owner === undefined ? "was not to be had" : `is held by ${named(owner)}`
-  const queued = Math.round(queuedMs) === 0 ? "" : `, ${Math.round(queuedMs)} ms of it in the queue of this process`
+  const queued =
+    Math.round(queuedMs) === 0 ? "" : `, ${Math.round(queuedMs)} ms of it before its turn came in this process`
   return new LockTimeoutError({
     ...details,
     waitedMs,

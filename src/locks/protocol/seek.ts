@@ -135,7 +135,8 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   }
   const { attempt } = draft.phase as Seeking
   if (claimed !== undefined) {
-    return beginOwning(draft, attempt, view, { how: claimed.came ?? "granted", after: claimed.after, bound })
+    const { came = "granted", after, groups: named } = claimed
+    return beginOwning(draft, attempt, view, { how: came, after, bound, named })
   }
   const after = record?.ended?.token
   beginOwning(draft, attempt, view, { how: "granted", after, bound, note: noteTo(record, attempt.nonce) })

@@ -141,6 +141,8 @@ export interface Attempt {
   readonly contention: "fail" | "retry"
   readonly minTenure: number
   readonly stateVersion: number | null
+  /** Process groups that stand ready to work under the ownership: its first write names them. */
+  readonly groups?: readonly number[]
 }
 
 /** Until when this process may act, and why. The earliest bound counts. */

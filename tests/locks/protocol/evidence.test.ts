@@ -31,8 +31,8 @@ class Machine {
     return this.world.owner(id, { bootId: "boot-1", host })
   }
 
-  waiter(id: string): ProcessModel {
-    return this.world.waiter(id, { bootId: "boot-1", host }, { contention: "retry" })
+  waiter(id: string, wish: { readonly groups?: readonly number[] } = {}): ProcessModel {
+    return this.world.waiter(id, { bootId: "boot-1", host }, { contention: "retry", ...wish })
   }
 
   /** How long until it holds the key, from now. */
@@ -203,6 +203,30 @@ describe("process groups that an owner names", () => {
     machine.world.advance(25_000)
     expect(a.count("Renewed")).toBeGreaterThan(2)
     expect(groupsOf(machine)).toEqual([41, 42])
+  })
+
+  it("and that are there before the key is, are in the very write that takes it", () => {
+    const machine = new Machine()
+    const a = machine.process("a")
+    const named = (): readonly number[] => (a.state.phase.name === "owning" ? a.state.phase.hold.named : [])
+    machine.world.send(a, acquire({ groups: [41] }))
+    machine.world.until(() => a.count("Acquired") > 0)
+    expect(groupsOf(machine)).toEqual([41])
+    expect(named()).toEqual([41])
+    machine.world.until(() => a.count("Renewed") > 0)
+    expect(groupsOf(machine)).toEqual([41])
+  })
+
+  it("and that are there before the key is granted, are in the first renewal", () => {
+    const machine = new Machine()
+    const a = machine.owner("a")
+    const b = machine.waiter("b", { groups: [41] })
+    machine.world.until(() => a.count("ReleaseRequested") > 0)
+    machine.world.send(a, { type: "release" })
+    machine.world.until(() => b.count("Acquired") > 0)
+    expect(groupsOf(machine)).toEqual([])
+    machine.world.until(() => b.count("Renewed") > 0)
+    expect(groupsOf(machine)).toEqual([41])
   })
 
   it("are not told to be named by a renewal that was under way and says nothing of them", () => {
