@@ -1,96 +1,138 @@
 /** The searches that are made of leasehold itself, by name: `npm run checker` runs them. */
 import type { CheckOptions } from "./mod.ts"
 
-/** What is searched, and why. */
+/** What is searched. */
 export interface Configuration {
+  /** What may happen, at most, beside what always may: each process wants the key, a waiter is granted it, time goes on. */
   readonly why: string
   readonly options: CheckOptions
 }
 
-const faults: CheckOptions = { crashes: 1, losses: 1, delays: 1, cancels: 1, releases: 1 }
+const faults: CheckOptions = { crashes: 1, losses: 1, delays: 1, cancels: 1 }
 
 /** With a head, so that the record may go at any time. */
-const deleted: CheckOptions = {
-  ...{ releases: 1, deletions: 1, delays: 1, commits: 1, together: 2 },
-  ...{ until: 6000, clockError: { dates: "1 s" } },
-}
+const deleted: CheckOptions = { deletions: 1, delays: 1, commits: 1 }
+
+const dated: CheckOptions = { ...deleted, releases: 1, together: 2, clockError: { dates: "1 s" }, until: 6000 }
+
+const bucket: CheckOptions = { clock: "coarse", writeSpacing: 1000, commits: 1, delays: 1 }
+
+const strange: CheckOptions = { strangers: 2, pauses: 1, together: 2, until: 14_000 }
 
 /** Complete in CI, within two minutes each. */
 export const configurations: Readonly<Record<string, Configuration>> = {
-  calm: {
-    why: "two processes whom nothing befalls: nobody loses the key, and nobody is asked for it twice",
-    options: { commits: 1 },
-  },
-  created: {
-    why: "the same where there was nothing before, with a crash, a stop, or a loss, or late delivery",
-    options: { ...faults, record: "absent", pauses: 1, commits: 1, together: 1, until: 14_000 },
-  },
-  alone: {
-    why: "one process with a long lease that leaves and comes back, with a loss and a stop: what it left behind is not its own",
-    options: { processes: 1, attempts: 2, ttl: "30 s", releases: 1, losses: 1, pauses: 1, until: 20_000 },
-  },
   together: {
-    why: "two processes with a crash, a loss, late delivery, grant, cancel, and claims and commits of the head",
-    options: { ...faults, commits: 1, together: 2, until: 9500 },
+    why: "a crash, a loss, a late message and a cancel, any three of them in one run, until the lease of who died is taken over; a handoff, claims of the head, a commit by each owner",
+    options: { ...faults, commits: 1, together: 3, until: 7100 },
+  },
+  "all at once": {
+    why: "the same with all four in one run, before any lease is taken over; each owner claims, also after a grant",
+    options: { ...faults, commits: 1, afterGrant: "claim", until: 3100 },
+  },
+  pairs: {
+    why: "any two of these four, or of a release that nobody asked for, until well after a takeover; a handoff, a commit by each owner",
+    options: { ...faults, releases: 1, commits: 1, together: 2, until: 9500 },
+  },
+  granted: {
+    why: "any one of these five, or a doubled write, where each owner claims, also after a grant; a commit by each",
+    options: { ...faults, releases: 1, duplicates: 1, commits: 1, together: 1, until: 9500, afterGrant: "claim" },
   },
   three: {
-    why: "three processes, of which one is killed, stopped, cancels, leaves, or has a message lost or late, with a head",
-    options: { ...faults, processes: 3, pauses: 1, commits: 1, together: 1, until: 8500 },
+    why: "three processes: one crash, loss, late message, stop, cancel or release; a commit by each owner",
+    options: { ...faults, releases: 1, processes: 3, pauses: 1, commits: 1, together: 1, until: 8500 },
+  },
+  doubled: {
+    why: "two writes, of the record or the head, that come twice, the second time at any moment, a crash, a cancel; a commit by each owner",
+    options: { duplicates: 2, crashes: 1, cancels: 1, commits: 1, until: 9500 },
   },
   stopped: {
-    why: "two processes that are stopped and suspended at any moment, for any time",
+    why: "a stop and a suspend, at any moment and for any time, and a late message",
     options: { pauses: 1, suspends: 1, delays: 1, together: 2, until: 8000 },
   },
   strangers: {
-    why: "a process that knows four fields and keeps the rest, beside one of ours that is stopped",
-    options: { strangers: 2, pauses: 1, together: 2, until: 14_000 },
+    why: "two writes of a stranger that keeps what it doesn't know, a stop",
+    options: strange,
   },
   stripped: {
-    why: "a process that knows four fields and drops the rest, beside one of ours that is stopped",
-    options: { strangers: 2, pauses: 1, together: 2, until: 14_000, strangersWill: "drop" },
+    why: "two writes of a stranger that drops what it doesn't know, a stop",
+    options: { ...strange, strangersWill: "drop" },
+  },
+  "strangers beside a head": {
+    why: "two writes of a stranger that keeps what it doesn't know, a stop; each owner claims the head, and commits",
+    options: { ...strange, commits: 1, afterGrant: "claim" },
+  },
+  "stripped beside a head": {
+    why: "two writes of a stranger that drops what it doesn't know, a stop; each owner claims the head, and commits",
+    options: { ...strange, commits: 1, afterGrant: "claim", strangersWill: "drop" },
   },
   clockless: {
-    why: "a store without a clock, judged by observation alone, with processes that are stopped and suspended",
+    why: "a store without a clock, judged by observation alone: a stop, a suspend, a late message",
     options: { clock: "none", pauses: 1, suspends: 1, delays: 1, together: 1, until: 16_000 },
   },
   bucket: {
-    why: "a store with dates in whole seconds and one write a second, as a bucket has",
-    options: {
-      clock: "coarse",
-      writeSpacing: 1000,
-      pauses: 1,
-      delays: 1,
-      losses: 1,
-      together: 1,
-      commits: 1,
-      until: 12_000,
-    },
+    why: "dates in whole seconds and a write a second, as a bucket has: a stop, a late message, a loss; each owner claims, and commits",
+    options: { ...bucket, pauses: 1, losses: 1, together: 1, until: 12_000 },
   },
   spaced: {
-    why: "the same with a commit that is late, and comes between two tries of its own",
-    options: { clock: "coarse", writeSpacing: 1000, commits: 1, delays: 1, until: 6000 },
+    why: "the same with a late message alone, sooner: a commit that comes between two tries of its own",
+    options: { ...bucket, until: 6000 },
+  },
+  calm: {
+    why: "nothing: nobody loses the key, and nobody is asked for it twice; a commit by each owner",
+    options: { commits: 1 },
+  },
+  created: {
+    why: "no record at first: a crash, a loss, a late message, a stop, a cancel, a release; a commit by each owner",
+    options: { ...faults, releases: 1, record: "absent", pauses: 1, commits: 1, together: 1, until: 14_000 },
+  },
+  alone: {
+    why: "one process that wants the key twice, with a ttl of 30 s: a release, a loss, a stop; what it left behind is not its own",
+    options: { processes: 1, attempts: 2, ttl: "30 s", releases: 1, losses: 1, pauses: 1, until: 20_000 },
   },
   unresolved: {
-    why: "an owner that leaves while what it last saved is still under way",
+    why: "a late message; a commit by each owner, who tries it for a second and may leave while it is under way",
     options: { commits: 1, delays: 1, commitWithin: 1000, until: 8000 },
   },
   clocks: {
-    why: "dates that differ by a second and clocks that drift, under the guard in use",
+    why: "a ttl of 12 s, dates 1 s apart, the owner's clock 2.5 % slow and the others' as fast: a stop, under the guard in use",
     options: { ttl: "12 s", clockError: { dates: "1 s", drift: 0.025 }, pauses: 1, until: 16_000 },
   },
   deleted: {
-    why: "a lock's record that is deleted by hand, once whoever looks at it has seen its owner",
+    why: "a release; the record of a lock is deleted by hand once all who look at it saw its owner",
     options: { releases: 1, deletions: 1 },
   },
   "deleted before a claim": {
-    why: "a sandbox's record with a history, deleted by hand: the head found may be a successor's, under a lower token",
-    options: deleted,
+    why: "dates 1 s apart, a record with a history: a release, a late message, a commit; the record is deleted by hand at any time",
+    options: dated,
   },
   "deleted under a head": {
-    why: "a sandbox's record that is deleted by hand at any time, dates that differ, and a message that is late",
-    options: { ...deleted, record: "absent" },
+    why: "the same with no record at first",
+    options: { ...dated, record: "absent" },
+  },
+  "brought back": {
+    why: "one clock, no record at first: a crash, a late message, a commit; the record is deleted by hand at any time, and a create that is under way then brings back what was before",
+    options: { ...deleted, crashes: 1, together: 3, record: "absent", until: 7100 },
+  },
+  "brought back twice": {
+    why: "the same with a doubled write, and a stop, in place of the crash and the late message",
+    options: { deletions: 1, duplicates: 1, pauses: 1, commits: 1, record: "absent", until: 9500 },
+  },
+}
+
+/** Too large for CI: `npm run checker -- --large` runs them. */
+export const larger: Readonly<Record<string, Configuration>> = {
+  "all at once, longer": {
+    why: "a crash, a loss, a late message and a cancel, all four in one run, until the lease of who died is taken over; a commit by each owner",
+    options: { ...faults, commits: 1, until: 7100, limit: 4_000_000 },
+  },
+  "three together": {
+    why: "three processes: a crash, a loss, a late message and a cancel, any two of them in one run; a commit by each owner",
+    options: { ...faults, processes: 3, commits: 1, together: 2, until: 5000 },
   },
 }
 
 /** What the least guard is looked for with: clocks as wrong as is assumed, and a process that is stopped. */
-export const guardOptions: CheckOptions = configurations["clocks"]!.options
+export const guardSearch: Configuration = {
+  why: "the same clocks as in `clocks`, under the least guard; the time is that of looking for it, all searches with other guards included",
+  options: configurations["clocks"]!.options,
+}

@@ -7,10 +7,10 @@
  * Not promised: anything about what it leaves out, which each result lists.
  */
 import { InvalidConfigError } from "../../locks/errors.ts"
-import { type CheckOptions, type CheckSettings, settingsOf } from "./options.ts"
-import { newProcess } from "./processes.ts"
+import { liveClock } from "../../runtime/clock.ts"
+import { firstWorld, ordersOf } from "./first.ts"
+import { type CheckOptions, settingsOf } from "./options.ts"
 import { search } from "./search.ts"
-import { EPOCH, type World } from "./world.ts"
 
 export type { CheckOptions, ClockError } from "./options.ts"
 
@@ -18,6 +18,8 @@ export type { CheckOptions, ClockError } from "./options.ts"
 export interface CheckResult {
   /** Worlds that differ. */
   readonly states: number
+  /** How long it took, in milliseconds of real time: two searches of the same differ in this alone. */
+  readonly ms: number
   /** How many things happened one after the other, at most. */
   readonly depth: number
   /** All worlds were seen. False where a law was broken, and where there were more worlds than the limit. */
@@ -44,13 +46,15 @@ export interface GuardResult {
 export function check(options: CheckOptions = {}): CheckResult {
   const settings = settingsOf(options)
   const { rules, until, limit, leftOut } = settings
+  const from = liveClock.mono()
   const { broken, ...found } = search(
-    first(settings),
+    firstWorld(settings),
     rules,
     { until, idle: rules.ttl / 2 },
     { orders: ordersOf(settings), limit },
   )
-  return { ...found, broken: broken?.law, trail: broken?.trail ?? [], leftOut }
+  const ms = liveClock.mono() - from
+  return { ...found, ms, broken: broken?.law, trail: broken?.trail ?? [], leftOut }
 }
 
 /**
@@ -82,35 +86,4 @@ function tried(options: CheckOptions, guard: number): CheckResult {
     message: `There are more than ${result.states} worlds with a guard of ${guard} ms`,
     next: "Let less happen, end earlier, or raise the limit",
   })
-}
-
-function first({ processes, attempts, record, rules, left }: CheckSettings): World {
-  const none = { writes: 0, generation: "0" }
-  const lease = record === "absent" ? { ...none, text: undefined } : { writes: 1, generation: "l@1", text: released() }
-  return {
-    ...{ at: 0, lease, head: { ...none, head: null }, mail: [], left },
-    ...{ acknowledged: [], gone: [], topToken: 0, stranger: { until: 0 }, born: 1 },
-    processes: Array.from({ length: processes }, (_, index) => newProcess("pqr"[index]!, index, rules, 0, attempts)),
-  }
-}
-
-/** What an owner left a minute ago. */
-function released(): string {
-  const before = EPOCH - 60_000
-  const published = { ownerId: null, expiresAt: 0, waitingOwnerId: null, waiterExpiresAt: null, v: 1, needs: [] }
-  const ended = { token: before, by: "before", how: "release", note: null }
-  return JSON.stringify({ ...published, owner: null, waiter: null, ended, began: before, writtenAt: before / 1000 })
-}
-
-/** The orders in which processes may stand that are alike: those with the same clocks. */
-function ordersOf({ processes, rules }: CheckSettings): readonly (readonly number[])[] {
-  const places = Array.from({ length: processes }, (_, index) => index)
-  const alike = (index: number, other: number): boolean =>
-    [rules.rates, rules.skews, rules.ttls].every((each) => each[index] === each[other])
-  return permutations(places).filter((order) => order.every((index, place) => alike(index, place)))
-}
-
-function permutations(items: readonly number[]): readonly (readonly number[])[] {
-  if (items.length <= 1) return [items]
-  return items.flatMap((item) => permutations(items.filter((other) => other !== item)).map((rest) => [item, ...rest]))
 }

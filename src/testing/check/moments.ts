@@ -5,6 +5,7 @@
  */
 import { deadlineOf } from "../../locks/protocol/authority.ts"
 import { neverRenewed } from "../../locks/protocol/over.ts"
+import { isThrough } from "./shapes.ts"
 import { EPOCH, nowOf, type Process, type Rules, trueTime, type World } from "./world.ts"
 
 /** What others wait after a published time, in milliseconds, and what is surely past it. */
@@ -33,7 +34,14 @@ function endsOf(process: Process, at: number, rate: number): readonly number[] {
 function watchedOf(process: Process, rate: number): readonly number[] {
   const { observedOwner: observed, view } = process.lock
   const { state } = process
-  if (state === "gone" || observed === undefined || view?.record === undefined || !neverRenewed(view.record)) return []
+  if (
+    state === "gone" ||
+    isThrough(process) ||
+    observed === undefined ||
+    view?.record === undefined ||
+    !neverRenewed(view.record)
+  )
+    return []
   return [trueTime(process, observed.since.mono + view.record.owner!.ttlMs, rate)]
 }
 

@@ -1,8 +1,8 @@
 /**
- * An operator who deletes the record by hand, but not while a create of it is under way, which would bring back what was
- * before. Where there is a head it keeps the owners apart, and the record may go at any other time. A lock alone promises
- * less: its record goes only when nothing that was sent to it is under way, and nobody owns the key or whoever else looks at
- * it has seen the owner's last write.
+ * An operator who deletes the record by hand. Where there is a head it keeps the owners apart, and the record may go at any
+ * time, also while a create of it is under way, which brings back what was before. A lock alone promises less: its record
+ * goes only when nothing that was sent to it is under way, and nobody owns the key or whoever else looks at it has seen the
+ * owner's last write.
  */
 import { parseRecord } from "../../locks/record.ts"
 import { ABSENT } from "../../locks/store.ts"
@@ -11,9 +11,8 @@ import { EPOCH, may, type Rules, without, type World } from "./world.ts"
 
 /** What an operator may do now. */
 export function operatorMoves(world: World, { commits }: Rules): readonly Move[] {
-  const { lease, mail } = world
+  const { lease } = world
   if (!may(world, "deletions") || lease.text === undefined) return []
-  if (mail.some(({ of, command }) => of === "lease" && command.type === "put" && command.expected === ABSENT)) return []
   if (commits === 0 && !isHarmless(world, lease.text)) return []
   const gone = { ...lease, text: undefined, generation: ABSENT }
   return [{ what: "an operator deletes the record", make: () => [{ ...without(world, "deletions"), lease: gone }] }]

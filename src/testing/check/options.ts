@@ -1,6 +1,6 @@
 /** What a check can be told, checked, and what it leaves out, in words. */
 import { InvalidConfigError } from "../../locks/errors.ts"
-import { guardOf, millis, oneOf, refuseUnknown } from "../../locks/options.ts"
+import { guardOf, millis, oneOf, refuseUnknown, tokensOnlyGrow } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
 import type { Left, Rules } from "./world.ts"
 
@@ -32,6 +32,11 @@ export interface CheckOptions {
   readonly commits?: number
   /** How long a commit is tried before its owner goes on without knowing its fate. Default 20 s. */
   readonly commitWithin?: Duration
+  /**
+   * Whether an owner that was granted the key claims the head all the same where nothing can be under way to it. Default: as
+   * production decides it, which spares the claim where `clock` is `exact` and none is wrong.
+   */
+  readonly afterGrant?: "claim" | "spare"
   /** What there is of the key at first: nothing, or the record that its last owner left. Default `released`. */
   readonly record?: "absent" | "released"
   /** How often each process wants the key. Default 1. */
@@ -54,13 +59,13 @@ export interface CheckOptions {
   readonly releases?: number
   /** A stranger writes. */
   readonly strangers?: number
-  /** An operator deletes the record, when whoever may look at it has seen its owner. */
+  /** An operator deletes the record: at any time; where there is no head, when whoever may look at it has seen its owner. */
   readonly deletions?: number
   /** What strangers do with what they don't know. Default `keep`. */
   readonly strangersWill?: "keep" | "drop"
   /** The most that may happen of all these together, in one run. Default: no bound but their own. */
   readonly together?: number
-  /** How far time goes, from the first acquire on. Default twice the ttl. */
+  /** How far time goes, from the first acquire on. Default twice the ttl; a minute at most. */
   readonly until?: Duration
   /** The most worlds that are looked at. Default 2,000,000: about 3 GB. */
   readonly limit?: number
@@ -77,6 +82,9 @@ export interface CheckSettings {
   readonly limit: number
   readonly leftOut: readonly string[]
 }
+
+/** In milliseconds. */
+const LONGEST = 60_000
 
 const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
   ...{
@@ -100,7 +108,7 @@ const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
     suspends: true,
   },
   ...{ cancels: true, releases: true, strangers: true, strangersWill: true, deletions: true, together: true },
-  ...{ commitWithin: true, until: true, limit: true },
+  ...{ commitWithin: true, afterGrant: true, until: true, limit: true },
 }
 
 /** The checked options. Throws InvalidConfigError. */
@@ -119,6 +127,9 @@ export function settingsOf(options: CheckOptions): CheckSettings {
   const drift = clockError.drift ?? 0
   if (!(drift >= 0 && drift < 1)) throw bad(`clockError.drift is ${drift}`, "Give a number from 0 to 1, such as 0.05")
   const dates = millis("clockError.dates", clockError.dates ?? 0)
+  const sameClock = dates === 0 && drift === 0
+  const { afterGrant = tokensOnlyGrow({ clock, sameClock }) ? "spare" : "claim" } = options
+  oneOf("afterGrant", afterGrant, ["claim", "spare"])
   const left = leftOf(options)
   const ttls = Array.from({ length: processes }, (_, index) => (index === 0 ? ttl : otherTtl))
   const guards = ttls.map((each) => guard ?? guardOf(each, { sameClock: false }))
@@ -139,10 +150,13 @@ export function settingsOf(options: CheckOptions): CheckSettings {
     spacing: millis("writeSpacing", options.writeSpacing ?? 0),
     commits: countOf("commits", options.commits ?? 0, 0, 9),
     commitWithin: millis("commitWithin", options.commitWithin ?? "20 s"),
+    claimsGranted: afterGrant === "claim",
     start: left,
     strangersKeep: strangersWill === "keep",
   }
-  const until = millis("until", options.until ?? 2 * ttl)
+  const until = millis("until", options.until ?? Math.min(2 * ttl, LONGEST))
+  // What a process knows of the store's time would be too old after that, and worlds that are alike no longer be.
+  if (until * (1 + drift) > LONGEST) throw bad(`until is ${until} ms`, "Give less than a minute by every clock")
   const attempts = countOf("attempts", options.attempts ?? 1, 1, 9)
   const limit = countOf("limit", options.limit ?? 2_000_000, 1, 1e9)
   const leftOut = [
@@ -165,7 +179,8 @@ function leftOf(options: CheckOptions): Left {
 }
 
 /** What a search says nothing about. */
-function omitted(left: Left, { commits, clock, rates, skews }: Rules, until: number): readonly string[] {
+function omitted(left: Left, rules: Rules, until: number): readonly string[] {
+  const { commits, claimsGranted, clock, rates, skews } = rules
   return [
     ...kinds.filter((kind) => left[kind] === 0).map((kind) => `${kind} of any number`),
     ...kinds.filter((kind) => left[kind] > 0).map((kind) => `more than ${left[kind]} ${kind} in one run`),
@@ -176,9 +191,9 @@ function omitted(left: Left, { commits, clock, rates, skews }: Rules, until: num
     "faults and users' wishes while somebody is about to act: they come before or after",
     "moments at which nobody is due, no right ends and nothing is first seen to be over",
     "answers that arrive when nobody waits for them any more: they are dropped",
-    ...(left.deletions === 0 ? [] : ["records that are deleted while a create of them is under way"]),
     ...(left.deletions === 0 || commits > 0 ? [] : ["records that are deleted before all have seen their owner"]),
     ...(commits === 0 ? ["heads"] : ["content objects, and saving at any other time than as soon as it may be"]),
+    ...(commits === 0 ? [] : [claimsGranted ? "claims that a grant spares" : "claims after a grant that spares them"]),
     ...(clock === "coarse" ? [] : ["dates that are rounded to whole seconds"]),
     ...(rates.every((rate) => rate === 1) ? ["clocks that go wrong"] : []),
     ...(skews.every((skew) => skew === 0) ? ["dates that differ between answers"] : []),

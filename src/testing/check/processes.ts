@@ -161,7 +161,7 @@ function settingsOf({ lock }: Process, rules: Rules): Parameters<typeof initialH
       created: hold?.how === "created",
       began: lock.view?.record?.began ?? 0,
       after: hold?.after,
-      left: hold?.note,
+      left: rules.claimsGranted ? undefined : hold?.note,
       requestMs: requestDeadline(lock.config.ttl),
     },
   }

@@ -125,6 +125,8 @@ export interface Rules {
   readonly commits: number
   /** How long a commit is tried, in milliseconds of its owner's clock. */
   readonly commitWithin: number
+  /** Whether an owner claims the head after every grant, whatever its note says. */
+  readonly claimsGranted: boolean
   /** What could happen at first: what is left of it tells what did. */
   readonly start: Left
   /** What strangers do with what they don't know. */
