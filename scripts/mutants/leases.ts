@@ -123,7 +123,7 @@ export const leaseMutants: readonly Mutant[] = [
           '    case "stripped":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n',
       },
     ],
-    hunts: [{ by: "checker", config: "together" }],
+    hunts: [{ by: "checker", config: "pairs" }],
   },
   {
     name: "release whoever owns the key by now",
@@ -180,7 +180,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "return Math.max(draft.topToken, isToken(stale) ? stale : 0",
       },
     ],
-    hunts: [{ by: "checker", config: "together" }],
+    hunts: [{ by: "checker", config: "pairs" }],
   },
   {
     name: "waiters that write as early as owners",
