@@ -52,6 +52,7 @@ export async function benchSimulation(): Promise<void> {
     cost.fleet,
     "µs of CPU",
   )
+  detail("of which a bare Effect is", cost.bare / cost.fleet, "(the goal is of locks alone)")
   detail("its cluster-hours", lived.hours / ((lived.requests * cost.fleet) / 1e6), "a second of CPU")
 }
 
