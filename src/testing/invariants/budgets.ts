@@ -1,7 +1,8 @@
 /** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
-import type { CallLine, LockLine } from "../../inspector/trace.ts"
+import type { CallLine, LockLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
+import { endedLife, Strangers } from "./leases.ts"
 
 /** What a worker's clock may go wrong by, and what settling may take beyond a budget: turns of the event loop. */
 const slowest = 1.06
@@ -62,15 +63,38 @@ interface Wait {
   calm: boolean
 }
 
+/** Whom records name, and whether that is somebody who can be asked: not one that is dead, a stranger, or put there by one. */
+class Owners {
+  readonly #strangers = new Strangers()
+  readonly #workers = new Map<string, string>()
+  readonly #dead = new Set<string>()
+  readonly #leases = new Map<string, TraceLease | undefined>()
+
+  take(line: TraceLine): void {
+    const ended = endedLife(line)
+    if (ended !== undefined) for (const [id, worker] of this.#workers) if (worker === ended) this.#dead.add(id)
+    if (line.kind === "lock") this.#workers.set(line.ownerId, line.worker)
+    if (line.kind !== "applied" || line.area !== "leases") return
+    this.#strangers.take(line)
+    this.#leases.set(line.name, line.lease)
+  }
+
+  obeys(record: string): boolean {
+    const { ownerId = null, token = null } = this.#leases.get(record) ?? {}
+    return ownerId === null || (token !== null && !this.#dead.has(ownerId) && !this.#strangers.has(ownerId))
+  }
+}
+
 /** Faults that keep nobody from being served: what was struck is over, a process starts or leaves. */
 const peaceful: ReadonlySet<string> = new Set(["clock", "heal", "restart", "drain"])
 
 /** Who waits calmly is served, within so many milliseconds. */
 export const servedWithin = (patienceMs: number): Invariant => ({
   name: "waiters are served",
-  sentence: `A live waiter of an owner that obeys gets the key, or gives up, within ${patienceMs / 1000} s without a fault.`,
+  sentence: `A live waiter of a live owner that obeys gets the key, or gives up, within ${patienceMs / 1000} s without a fault.`,
   watch(found) {
     const waits = new Map<string, Wait>()
+    const owners = new Owners()
     const judge = ({ line, calm }: Wait, at: number): void => {
       const waited = Math.round(at - line.at)
       if (!calm || waited <= patienceMs) return
@@ -83,12 +107,15 @@ export const servedWithin = (patienceMs: number): Invariant => ({
     }
     return {
       line(line) {
+        owners.take(line)
+        if (line.kind === "applied" && !owners.obeys(line.name))
+          for (const wait of waits.values()) if (encodeName(wait.line.key) === line.name) wait.calm = false
         if ((line.kind === "fault" && !peaceful.has(line.fault)) || (line.kind === "state" && isStuck(line.value)))
           for (const wait of waits.values()) wait.calm = false
         if (line.kind !== "lock") return
         const name = `${line.ownerId} ${line.key}`
         const wait = waits.get(name)
-        if (line.type === "Waiting") waits.set(name, wait ?? { line, calm: true })
+        if (line.type === "Waiting") waits.set(name, wait ?? { line, calm: owners.obeys(encodeName(line.key)) })
         else if (line.type === "Acquired" || line.type === "GaveUp") {
           if (wait !== undefined) judge(wait, line.at)
           waits.delete(name)

@@ -98,3 +98,17 @@ export const ROUNDING = 2
 
 /** Whether its holder believes in it at this moment. */
 export const isHeld = ({ until, ended }: Holding, at: number): boolean => ended === undefined && at < until - ROUNDING
+
+/** Who is none of the workers: those name themselves in a record first, and strangers do. */
+export class Strangers {
+  readonly #known = new Map<string, boolean>()
+
+  take({ worker, lease }: AppliedLine): void {
+    for (const id of [lease?.ownerId, lease?.waiterId])
+      if (typeof id === "string" && !this.#known.has(id)) this.#known.set(id, worker === null)
+  }
+
+  has(id: string | null): boolean {
+    return id !== null && this.#known.get(id) === true
+  }
+}

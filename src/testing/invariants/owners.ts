@@ -1,8 +1,8 @@
 /** Who owns, and under which token: the first promise. */
-import type { AppliedLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
+import type { TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
-import { type Holding, Holdings, ROUNDING } from "./leases.ts"
+import { type Holding, Holdings, ROUNDING, Strangers } from "./leases.ts"
 
 /** What makes somebody believe that it holds a key, or that it goes on holding it. */
 const holds: ReadonlySet<string> = new Set(["Acquired", "Renewed", "Recovered"])
@@ -164,20 +164,6 @@ export const savesUnderLease: Invariant = {
       },
     }
   },
-}
-
-/** Who is none of the workers: those name themselves in a record first, and strangers do. */
-class Strangers {
-  readonly #known = new Map<string, boolean>()
-
-  take({ worker, lease }: AppliedLine): void {
-    for (const id of [lease?.ownerId, lease?.waiterId])
-      if (typeof id === "string" && !this.#known.has(id)) this.#known.set(id, worker === null)
-  }
-
-  has(id: string | null): boolean {
-    return id !== null && this.#known.get(id) === true
-  }
 }
 
 /** A stranger's lease is a lease. */

@@ -45,6 +45,18 @@ describe("waiters are served", () => {
     expect(told(waitersAreServed, waiting(0, "b"), stuck, acquired(hours, "b", 2))).toEqual([])
   })
 
+  it("asks nothing of one whose owner can't be asked: that is dead, a stranger, or put there by one", () => {
+    const before = [lease(0, "a", "a.1", 30_000), acquired(0, "a", 1), fault(1, "a", "crash")] as const
+    expect(told(waitersAreServed, ...before, waiting(5, "b"), acquired(hours, "b", 2))).toEqual([])
+    expect(told(waitersAreServed, lease(0, null, "s", 30_000), waiting(5, "b"), acquired(hours, "b", 2))).toEqual([])
+    const given = lease(6, null, "c.1", 30_000)
+    const unknown = { ...given, lease: { ...given.lease!, token: null } }
+    expect(told(waitersAreServed, waiting(5, "b"), unknown, waiting(7, "c"), acquired(hours, "b", 2))).toHaveLength(0)
+    expect(told(waitersAreServed, lease(0, "a", "a.1", 30_000), waiting(5, "b"), acquired(hours, "b", 2))).toHaveLength(
+      1,
+    )
+  })
+
   it("tells of one that waits on and on", () => {
     expect(told(waitersAreServed, waiting(0, "b"), acquired(hours, "b", 2))).toHaveLength(1)
     expect(told(waitersAreServed, waiting(0, "b"), acquired(hours, "c", 2))).toEqual([
