@@ -2,17 +2,20 @@
  * `npm run checker`: searches all that can come of a few processes and a bounded number of faults, by the reducers of
  * production. `--config NAME` makes one search, `--large` those that take too long for CI; `--guard` looks for the least guard
  * that is safe under the clocks that are assumed; `--left-out` prints what each search leaves out as well. `--write` puts the
- * figures into docs/checked.md.
+ * figures into docs/checked.md. `--jobs N` makes so many searches at a time (default 2), the largest first.
  *
  * The last line is `checker: searches <n>, states <n>, violations <n>`. The exit code is 1 where a law was broken, a search was
  * not complete, or docs/checked.md tells of another number of states.
  */
+import { spawn } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import process from "node:process"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { configurations, guardSearch, larger } from "../src/testing/check/configurations.ts"
-import { check, type CheckResult, smallestGuard } from "../src/testing/check/mod.ts"
+import { configurations, larger } from "../src/testing/check/configurations.ts"
 import { type Figures, figuresOf, GUARD, rewritten } from "./checker/page.ts"
+import { type Searched, search } from "./checker/search.ts"
 
 const { values: args } = parseArgs({
   options: {
@@ -21,67 +24,79 @@ const { values: args } = parseArgs({
     guard: { type: "boolean", default: false },
     "left-out": { type: "boolean", default: false },
     write: { type: "boolean", default: false },
+    jobs: { type: "string", default: "2" },
+    /** Of a worker of this script: its searches come by standard input, one a line, what they came to leaves as JSON. */
+    worker: { type: "boolean", default: false },
   },
 })
-
-const all = { ...configurations, ...larger }
-const names = args.config ?? Object.keys(args.large ? larger : configurations)
-const unknown = names.filter((name) => !Object.hasOwn(all, name))
-if (unknown.length > 0) {
-  console.error(`no such search: ${unknown.join(", ")}; there are ${Object.keys(all).join(", ")}`)
-  process.exit(2)
-}
-
 const page = new URL("../docs/checked.md", import.meta.url)
-const found = new Map<string, Figures>()
-let violations = 0
-for (const name of names) tell(name)
-if (args.guard || (args.config === undefined && !args.large)) tellGuard()
-const gigabytes = (process.resourceUsage().maxRSS / 2 ** 20).toFixed(1)
-console.log(`memory: ${gigabytes} GB at most`)
-if (args.write) writeFileSync(page, rewritten(readFileSync(page, "utf8"), found))
-else compare()
-const states = Array.from(found.values(), (figures) => figures.states).reduce((sum, count) => sum + count, 0)
-console.log(`checker: searches ${found.size}, states ${states}, violations ${violations}`)
 
-function tell(name: string): void {
-  const { why, options } = all[name]!
-  const result = check(options)
-  const { states: count, depth, ms, broken, complete, trail, leftOut } = result
-  const seconds = ms / 1000
-  const came = broken === undefined ? (complete ? "all of them" : "NOT ALL of them") : "BROKEN"
-  console.log(`${name}: ${count} states, depth ${depth}, ${came}, ${seconds.toFixed(1)} s: ${why}`)
-  if (broken !== undefined) console.log(`  ${broken}\n${trail.map((line) => `  ${line}`).join("\n")}`)
-  if (args["left-out"]) console.log(leftOut.map((line) => `  left out: ${line}`).join("\n"))
-  take(name, result, seconds)
+if (args.worker) await work()
+else await main(chosen())
+
+function chosen(): readonly string[] {
+  const all = Object.keys({ ...configurations, ...larger })
+  const names = args.config ?? Object.keys(args.large ? larger : configurations)
+  const unknown = names.filter((name) => !all.includes(name))
+  if (unknown.length > 0) {
+    console.error(`no such search: ${unknown.join(", ")}; there are ${all.join(", ")}`)
+    process.exit(2)
+  }
+  return args.guard || (args.config === undefined && !args.large) ? [...names, GUARD] : names
 }
 
-/** What is broken with less is no violation: it shows that the guard is needed. */
-function tellGuard(): void {
-  const from = performance.now()
-  const { options } = guardSearch
-  const { guard, safe, unsafe } = smallestGuard(options)
-  const { drift = 0, dates = 0 } = options.clockError ?? {}
+async function main(names: readonly string[]): Promise<void> {
+  const found = new Map<string, Searched>()
+  const told = figuresOf(readFileSync(page, "utf8"))
+  const left = names.toSorted((a, b) => (told.get(b)?.states ?? 0) - (told.get(a)?.states ?? 0))
+  await Promise.all(Array.from({ length: Math.min(Number(args.jobs), names.length) }, () => runWorker(left, note)))
+  function note(one: Searched): void {
+    found.set(one.name, one)
+    console.log(one.text)
+    if (one.isBroken || !one.isComplete) process.exitCode = 1
+  }
+  if (args.write) writeFileSync(page, rewritten(readFileSync(page, "utf8"), found))
+  else compare(found, told)
+  const all = [...found.values()]
+  const states = all.reduce((sum, one) => sum + one.states, 0)
+  console.log(`memory: ${Math.max(...all.map(({ gigabytes }) => gigabytes)).toFixed(1)} GB at most, of one search`)
   console.log(
-    `guard: ${guard} ms is the least for a ttl of ${options.ttl}, dates ${dates} apart and clocks ${drift * 100} % off:` +
-      ` ${safe.states} states with it, all of them; with 100 ms less, ${unsafe.broken}`,
+    `checker: searches ${all.length}, states ${states}, violations ${all.filter(({ isBroken }) => isBroken).length}`,
   )
-  take(GUARD, safe, (performance.now() - from) / 1000)
-}
-
-function take(name: string, { states: count, broken, complete }: CheckResult, seconds: number): void {
-  found.set(name, { states: count, seconds })
-  if (broken !== undefined) violations++
-  if (!complete) process.exitCode = 1
 }
 
 /** How long it takes is the machine's, how many there are isn't. */
-function compare(): void {
-  const told = figuresOf(readFileSync(page, "utf8"))
-  for (const [name, figures] of found) {
+function compare(found: ReadonlyMap<string, Figures>, told: ReadonlyMap<string, Figures>): void {
+  for (const [name, { states }] of found) {
     const before = told.get(name)?.states
-    if (before === figures.states) continue
+    if (before === states) continue
     console.log(`docs/checked.md tells of ${before ?? "no"} states in ${name}: look why, then write them with --write`)
     process.exitCode = 1
   }
+}
+
+/** Makes searches in a process of its own until none is left. */
+async function runWorker(left: string[], note: (one: Searched) => void): Promise<void> {
+  const again = [...process.execArgv, fileURLToPath(import.meta.url), "--worker"]
+  const child = spawn(process.execPath, args["left-out"] ? [...again, "--left-out"] : again, {
+    stdio: ["pipe", "pipe", "inherit"],
+  })
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
+  const give = (): void => {
+    const name = left.shift()
+    if (name === undefined) child.stdin.end()
+    else child.stdin.write(`${name}\n`)
+  }
+  give()
+  for await (const line of createInterface({ input: child.stdout })) {
+    note(JSON.parse(line) as Searched)
+    give()
+  }
+  const code = await ended
+  if (code !== 0) throw new Error(`a worker of the checker ended with the exit code ${code}`)
+}
+
+async function work(): Promise<void> {
+  for await (const name of createInterface({ input: process.stdin }))
+    console.log(JSON.stringify(search(name, { leftOut: args["left-out"] })))
 }
