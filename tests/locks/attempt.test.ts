@@ -90,7 +90,9 @@ describe("two locks of one key in one incarnation", () => {
     await time.runUntil(held.release())
     const error = await time.runUntil(call)
     expect(error).toMatchObject({ _tag: "LockTimeoutError", limitMs: 5000, source: "the timeout option" })
-    expect(error.message).toMatch(/waited 50\d\d ms of 5000 ms \(the timeout option\), 4900 ms of it before its turn came/)
+    expect(error.message).toMatch(
+      /waited 50\d\d ms of 5000 ms \(the timeout option\), 4900 ms of it before its turn came/,
+    )
     await expectRest(time)
   })
 

@@ -177,7 +177,7 @@ export class CheckpointKeeper {
     const left = this.#options.claimsGranted === true ? undefined : lease.note
     const spacingMs = store.capabilities.writeSpacing
     const record = {
-      created: lease.how === "created",
+      created: lease.how === "created" || isAllNew(lease),
       began: lease.recordBegan ?? 0,
       after: lease.recordAfter,
     }
@@ -269,3 +269,7 @@ export class CheckpointKeeper {
     return notReached(this.#place, writing, shell.trouble)
   }
 }
+
+/** A stranger made the record, or stripped it, when this lease came: whoever the head names may have lost his by a deletion. */
+const isAllNew = ({ token, recordBegan, recordAfter }: Lease): boolean =>
+  recordBegan === token && recordAfter === undefined

@@ -46,6 +46,13 @@ function lastToken(record: LeaseRecord | undefined): number | undefined {
   return record.owner?.token ?? record.ended?.token
 }
 
+/**
+ * Whether a record tells of owners before: one that isn't there doesn't, nor one that a stranger made, or stripped when nobody
+ * of ours owned it. What is written next has a history that begins with it.
+ */
+const tellsOfBefore = (record: LeaseRecord | undefined): boolean =>
+  record !== undefined && (record.began !== undefined || lastToken(record) !== undefined)
+
 /** How a claim on this view comes by the key. */
 function claimHow(draft: Draft, view: View, attempt: Attempt): AcquiredHow {
   const { record } = view
@@ -172,7 +179,7 @@ function owned(
     ...(deletes && { deletes }),
   }
   const waiter = record === undefined || record.waitingOwnerId === id ? noWaiter : carriedWaiter(record)
-  const history = record?.body ?? { began: half.token }
+  const history = { ...record?.body, ...(!tellsOfBefore(record) && { began: half.token }) }
   const body = { ...history, ownerId: id, expiresAt, ...waiter, owner, ended }
   return { ...finish(draft, body, pen, ttl), token: half.token }
 }

@@ -158,7 +158,7 @@ function settingsOf({ lock }: Process, rules: Rules): Parameters<typeof initialH
   return {
     ...{ key: "k", type: "t", version: 1, leases: "s", ttlMs: lock.config.ttl, keep: 0, spacingMs: rules.spacing },
     ...{
-      created: hold?.how === "created",
+      created: hold?.how === "created" || (lock.view?.record?.began === hold?.token && hold?.after === undefined),
       began: lock.view?.record?.began ?? 0,
       after: hold?.after,
       left: rules.claimsGranted ? undefined : hold?.note,

@@ -70,3 +70,28 @@ describe("a create whose copy comes after somebody deleted its record", () => {
     expect(at(taken!)).toBeGreaterThan(at(lost))
   })
 })
+
+describe("a record that a stranger made where somebody deleted one", () => {
+  /** Seed 19665 of c4fc23f, made exact: a is cut off and owns until 47 s; the stranger has the key for a moment. */
+  const script: readonly TimedFault[] = [
+    { at: 25_000, kind: "partition", worker: "a", forMs: 25_000 },
+    { at: 29_000, kind: "deleteRecord", worker: null, key: "k1" },
+    { at: 30_000, kind: "stranger", worker: null, key: "k1", keeps: true, move: "own" },
+    { at: 31_000, kind: "stranger", worker: null, key: "k1", keeps: true, move: "leave" },
+  ]
+  const turns: Workload<{ n: number }, { n: number }> = async (world) => {
+    const [a, b] = world.workers
+    const now = world.now()
+    if (now < 1000) await a!.use((state) => ++state.n, { durable: true })
+    else if (now > 32_000) await b!.use((state) => ++state.n, { contention: "retry" })
+  }
+
+  it("tells nothing of who owned the key: whoever comes next waits for as long as the head's owner may work", async () => {
+    const { lines, at } = await run({ script, workload: turns })
+    const acquired = lines.filter(isAcquired).find(({ worker }) => worker === "b")!
+    expect(acquired.how).toBe("free")
+    expect(at(acquired)).toBeLessThan(40_000)
+    const [first] = lines.filter(isWork).filter(({ worker }) => worker === "b")
+    expect(first!.at - acquired.at).toBeGreaterThanOrEqual(30_000)
+  })
+})
