@@ -26,11 +26,16 @@ describe.skipIf(gcsTarget().endpoint === undefined)("a run on a bucket", () => {
     { timeout: LONG },
     async () => {
       await using place = await machine()
+      await using other = await machine()
       const { shell, proxy, at } = place
-      const acquired = proxy.delivery(WRITE)
-      const run = shell.start("run", ...at, "--ttl", "6", "k", "--", "echo", "at work")
-      await acquired
-      using _silence = proxy.always({ fault: { kind: "stall", when: "before" } })
+      // By a grant: only a key that was handed over has to be renewed before the command is let in.
+      const owner = other.shell.start("run", ...at, "k", "--", "sh", "-c", "echo at work; exec sleep 60")
+      await says(owner, "at work")
+      const marked = proxy.delivery(WRITE)
+      const run = shell.start("run", ...at, "--ttl", "6", "--ask", "k", "--", "echo", "at work")
+      await marked
+      using _silence = proxy.always({ ...WRITE, fault: { kind: "stall", when: "before" } })
+      await owner.ended
       const { code, signal, stdout, stderr } = await run.ended
       expect({ code, signal, stdout }).toEqual({ code: 79, signal: null, stdout: "" })
       expect(stderr).toContain("was lost")
