@@ -7,13 +7,13 @@
  * The last line is `checker: searches <n>, states <n>, violations <n>`. The exit code is 1 where a law was broken, a search was
  * not complete, or docs/checked.md tells of another number of states.
  */
-import { spawn } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import process from "node:process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { configurations, larger } from "../src/testing/check/configurations.ts"
+import { runApart, wholeOf } from "./apart.ts"
 import { type Figures, figuresOf, GUARD, rewritten } from "./checker/page.ts"
 import { type Searched, search } from "./checker/search.ts"
 
@@ -49,7 +49,9 @@ async function main(names: readonly string[]): Promise<void> {
   const found = new Map<string, Searched>()
   const told = figuresOf(readFileSync(page, "utf8"))
   const left = names.toSorted((a, b) => (told.get(b)?.states ?? 0) - (told.get(a)?.states ?? 0))
-  await Promise.all(Array.from({ length: Math.min(Number(args.jobs), names.length) }, () => runWorker(left, note)))
+  const again = [...process.execArgv, fileURLToPath(import.meta.url), "--worker"]
+  const words = args["left-out"] ? [...again, "--left-out"] : again
+  await runApart({ words, left, jobs: wholeOf(args.jobs, 1), note })
   function note(one: Searched): void {
     found.set(one.name, one)
     console.log(one.text)
@@ -73,27 +75,6 @@ function compare(found: ReadonlyMap<string, Figures>, told: ReadonlyMap<string, 
     console.log(`docs/checked.md tells of ${before ?? "no"} states in ${name}: look why, then write them with --write`)
     process.exitCode = 1
   }
-}
-
-/** Makes searches in a process of its own until none is left. */
-async function runWorker(left: string[], note: (one: Searched) => void): Promise<void> {
-  const again = [...process.execArgv, fileURLToPath(import.meta.url), "--worker"]
-  const child = spawn(process.execPath, args["left-out"] ? [...again, "--left-out"] : again, {
-    stdio: ["pipe", "pipe", "inherit"],
-  })
-  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
-  const give = (): void => {
-    const name = left.shift()
-    if (name === undefined) child.stdin.end()
-    else child.stdin.write(`${name}\n`)
-  }
-  give()
-  for await (const line of createInterface({ input: child.stdout })) {
-    note(JSON.parse(line) as Searched)
-    give()
-  }
-  const code = await ended
-  if (code !== 0) throw new Error(`a worker of the checker ended with the exit code ${code}`)
 }
 
 async function work(): Promise<void> {

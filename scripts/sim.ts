@@ -6,7 +6,7 @@
  * What none of several seeds came to is listed. The last line is `sim: seeds <n>, cluster-hours <h>, violations <n>, hash <hex>`. The exit
  * code is 1 where a seed failed, or where 200 seeds or more haven't come to everything.
  */
-import { spawn, spawnSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { createRequire } from "node:module"
 import process from "node:process"
 import { createInterface } from "node:readline"
@@ -18,6 +18,7 @@ import { settingsOf, type Settings } from "../src/testing/simulate/options.ts"
 import { runSeed } from "../src/testing/simulate/seed.ts"
 import { attainable } from "../src/testing/simulate/sometimes.ts"
 import { Tally } from "../src/testing/simulate/tally.ts"
+import { runApart, wholeOf } from "./apart.ts"
 import { argumentsOf, rerunLine } from "./sim/arguments.ts"
 
 /** One line of a worker of this script: what a seed has shown. */
@@ -47,7 +48,7 @@ async function main(): Promise<void> {
     args.seed !== undefined
       ? [wholeOf(args.seed)]
       : kept.before(range(wholeOf(args.from), wholeOf(args.seeds ?? "200")))
-  const jobs = args.jobs === undefined ? (seeds.length < 50 ? 1 : 2) : wholeOf(args.jobs)
+  const jobs = args.jobs === undefined ? (seeds.length < 50 ? 1 : 2) : wholeOf(args.jobs, 1)
   const from = performance.now()
   const shown = new Map<number, Shown>()
   const note = (one: Shown): boolean => {
@@ -59,7 +60,7 @@ async function main(): Promise<void> {
     return !(args.first && one.problem !== undefined)
   }
   if (jobs === 1) await runHere(seeds, note)
-  else await runApart(seeds, jobs, note)
+  else await inWorkers(seeds, jobs, note)
   tell(
     seeds.flatMap((seed) => shown.get(seed) ?? []),
     (performance.now() - from) / 1000,
@@ -121,29 +122,18 @@ function settings(mayShrink: boolean): Settings<unknown, unknown> {
   }) as Settings<unknown, unknown>
 }
 
-/** Gives seeds to workers, one at a time, so that none waits for another. */
-async function runApart(seeds: readonly number[], jobs: number, note: (one: Shown) => boolean): Promise<void> {
-  const left = [...seeds]
-  await Promise.all(Array.from({ length: jobs }, () => runWorker(left, note)))
-}
-
-async function runWorker(left: number[], note: (one: Shown) => boolean): Promise<void> {
+/** Where a seed has failed and that is enough, what is left is not given any more. */
+function inWorkers(seeds: readonly number[], jobs: number, note: (one: Shown) => boolean): Promise<void> {
   const again = [fileURLToPath(import.meta.url), "--worker", ...process.argv.slice(2)]
-  const child = spawn(process.execPath, here === "deno" ? ["run", "-A", ...again] : again, {
-    stdio: ["pipe", "pipe", "inherit"],
+  const left = seeds.map(String)
+  return runApart<Shown>({
+    words: here === "deno" ? ["run", "-A", ...again] : again,
+    left,
+    jobs,
+    note: (one) => {
+      if (!note(one)) left.length = 0
+    },
   })
-  const give = (): void => {
-    const seed = left.shift()
-    if (seed === undefined) child.stdin.end()
-    else child.stdin.write(`${seed}\n`)
-  }
-  give()
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (!note(JSON.parse(line) as Shown)) left.length = 0
-    give()
-  }
-  const code = child.exitCode ?? (await new Promise<number | null>((resolve) => child.once("exit", resolve)))
-  if (code !== 0) throw new Error(`a worker of the simulation ended with the exit code ${code}`)
 }
 
 async function work(): Promise<void> {
@@ -172,11 +162,4 @@ function nativeDeno(): string {
 
 function range(from: number, to: number): readonly number[] {
   return Array.from({ length: Math.max(0, to + 1 - from) }, (_, at) => from + at)
-}
-
-function wholeOf(text: string): number {
-  const number = Number(text)
-  if (Number.isSafeInteger(number) && number >= 0 && text !== "") return number
-  console.error(`${JSON.stringify(text)} is no whole number`)
-  process.exit(2)
 }
