@@ -2,6 +2,7 @@
  * The three heads that an owner writes, each built from the very version it replaces. Owns what a claim, a commit and a
  * removal change; everything else, fields of later releases included, is carried over.
  */
+import type { AcquiredHow } from "../../locks/lock.ts"
 import { type Digest, emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
 import type { Settings, State, Wish } from "./protocol-types.ts"
 
@@ -25,6 +26,19 @@ export function quietFor({ created, began, after }: Settings, found: Head | unde
   const isStrange = created || found.token < began || (after !== undefined && found.token > after)
   const hasNoRecord = found.saved.state !== "removed" && isStrange
   return Math.max(found.quietMs, hasNoRecord ? found.ttlMs : 0)
+}
+
+/**
+ * What the record tells a tenancy of those before, as its lease comes. Where a stranger made it, or stripped it, it tells of
+ * nobody, as one that was created: whoever the head names may have lost his by a deletion.
+ */
+export function recordTells(
+  how: AcquiredHow,
+  token: number,
+  began: number | undefined,
+  after: number | undefined,
+): Pick<Settings, "created" | "began" | "after"> {
+  return { created: how === "created" || (began === token && after === undefined), began: began ?? 0, after }
 }
 
 /** New state; the one it replaces is kept, if it is an object of its own. */

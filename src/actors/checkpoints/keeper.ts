@@ -17,7 +17,7 @@ import { overCap } from "./codec.ts"
 import { storeContent } from "./content.ts"
 import { Garbage } from "./garbage.ts"
 import { HeadShell } from "./head-shell.ts"
-import { holdsBytes, quietFor } from "./head-writes.ts"
+import { holdsBytes, quietFor, recordTells } from "./head-writes.ts"
 import { digestOf, fitsInline, inlined, KEPT_LIMIT, namedContents } from "./head.ts"
 import { contentName } from "./names.ts"
 import { failureOf } from "./outcomes.ts"
@@ -176,11 +176,7 @@ export class CheckpointKeeper {
     const { store, clock, lockKey, type, version, leases, ttlMs, adoptHeads = false } = this.#options
     const left = this.#options.claimsGranted === true ? undefined : lease.note
     const spacingMs = store.capabilities.writeSpacing
-    const record = {
-      created: lease.how === "created" || isAllNew(lease),
-      began: lease.recordBegan ?? 0,
-      after: lease.recordAfter,
-    }
+    const record = recordTells(lease.how, lease.token, lease.recordBegan, lease.recordAfter)
     const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, left }
     const settings = { ...kept, ...record, spacingMs, requestMs }
     return new HeadShell({ store, clock, lease, settings, adoptHeads })
@@ -269,7 +265,3 @@ export class CheckpointKeeper {
     return notReached(this.#place, writing, shell.trouble)
   }
 }
-
-/** A stranger made the record, or stripped it, when this lease came: whoever the head names may have lost his by a deletion. */
-const isAllNew = ({ token, recordBegan, recordAfter }: Lease): boolean =>
-  recordBegan === token && recordAfter === undefined

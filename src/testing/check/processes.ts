@@ -2,7 +2,7 @@
  * What a process does with one input: a step of its reducers, and all that comes of it at once. A request may meet several
  * fates, so that one input may lead to several worlds.
  */
-import { quietFor } from "../../actors/checkpoints/head-writes.ts"
+import { quietFor, recordTells } from "../../actors/checkpoints/head-writes.ts"
 import type {
   Answer,
   Command as HeadCommand,
@@ -157,10 +157,8 @@ function settingsOf({ lock }: Process, rules: Rules): Parameters<typeof initialH
   const hold = phase.name === "owning" ? phase.hold : undefined
   return {
     ...{ key: "k", type: "t", version: 1, leases: "s", ttlMs: lock.config.ttl, keep: 0, spacingMs: rules.spacing },
+    ...recordTells(hold?.how ?? "free", hold?.token ?? 0, lock.view?.record?.began, hold?.after),
     ...{
-      created: hold?.how === "created" || (lock.view?.record?.began === hold?.token && hold?.after === undefined),
-      began: lock.view?.record?.began ?? 0,
-      after: hold?.after,
       left: rules.claimsGranted ? undefined : hold?.note,
       requestMs: requestDeadline(lock.config.ttl),
     },

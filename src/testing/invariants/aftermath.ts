@@ -12,7 +12,7 @@ const aftermathMs = 120_000
 const convalescenceMs = 45_000
 
 /** What is told as a fault and is none: how a clock goes, and a process that starts, or leaves as it is asked to. */
-const harmless: ReadonlySet<string> = new Set(["clock", "restart", "drain"])
+export const harmless: ReadonlySet<string> = new Set(["clock", "restart", "drain"])
 
 /** The faults of a trace so far, and the writes of strangers and operators. */
 export class Aftermath {

@@ -1,6 +1,7 @@
 /** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
 import type { CallLine, LockLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
+import { harmless } from "./aftermath.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife, Strangers } from "./leases.ts"
 
@@ -86,7 +87,7 @@ class Owners {
 }
 
 /** Faults that keep nobody from being served: what was struck is over, a process starts or leaves. */
-const peaceful: ReadonlySet<string> = new Set(["clock", "heal", "restart", "drain"])
+const peaceful: ReadonlySet<string> = new Set([...harmless, "heal"])
 
 /** Who waits calmly is served, within so many milliseconds. */
 export const servedWithin = (patienceMs: number): Invariant => ({
