@@ -87,6 +87,16 @@ describe("the pages", () => {
     expect(named).toBeGreaterThan(200)
   })
 
+  it("name only tests that exist in docs/simulated.md, one at least for each seed that found something", () => {
+    const rows = Array.from(read("docs/simulated.md").matchAll(/^\| (\d+.*?) \|.*`(tests\/[^`]+)`: "(.*)" +\|$/gm))
+    const missing = rows.filter(([, , file, name]) => !read(file!).includes(name!)).map(([row]) => row)
+    expect(missing).toEqual([])
+    const pinned = new Set(rows.flatMap(([, seeds]) => seeds!.match(/\d{3,}/g) ?? []))
+    const told = read("docs/simulated.md").matchAll(/(?:\*\*Seeds?|\(seed) (\d+)(?: and (\d+))?/g)
+    expect([...told].flatMap(([, ...seeds]) => seeds.filter((seed) => seed && !pinned.has(seed)))).toEqual([])
+    expect(rows.length).toBeGreaterThan(10)
+  })
+
   it("leave no sentence of docs/invariants.md without a test", () => {
     const lines = read("docs/invariants.md").split("\n")
     const unpinned = lines.filter(
