@@ -5,7 +5,7 @@
  *
  * Not promised: that the fault which explains something caused it.
  */
-import type { TraceLine } from "../../inspector/trace.ts"
+import type { FaultLine, TraceLine } from "../../inspector/trace.ts"
 
 const aftermathMs = 120_000
 /** A lease of 30 s and the slowest of clocks, and a request under way when it began. */
@@ -14,20 +14,37 @@ const convalescenceMs = 45_000
 /** What is told as a fault and is none: how a clock goes, and a process that starts, or leaves as it is asked to. */
 export const harmless: ReadonlySet<string> = new Set(["clock", "restart", "drain"])
 
+/** What befalls a user's hooks: it may keep a sandbox from leaving, and costs nobody a lease. */
+const ofHooks: ReadonlySet<string> = new Set(["slowHook", "failingHook"])
+
 /** The faults of a trace so far, and the writes of strangers and operators. */
 export class Aftermath {
+  readonly #ofLeases: boolean
+  /** Workers whose time is that of their boot, so that a step of the wall clock is nothing to their leases. */
+  readonly #booted = new Set<string | null>()
   /** When something last befell a worker, or all. */
   readonly #faults = new Map<string | null, number>()
   /** When somebody who isn't one of the workers last wrote a record. */
   readonly #touched = new Map<string, number>()
   #healed = Infinity
 
+  /** `ofLeases`: what can cost a lease alone. */
+  constructor({ ofLeases = false }: { readonly ofLeases?: boolean } = {}) {
+    this.#ofLeases = ofLeases
+  }
+
   /** Takes in a line. */
   take(line: TraceLine): void {
     if (line.kind === "applied" && line.worker === null) this.#touched.set(line.name, line.at)
     if (line.kind !== "fault") return
+    if (line.fault === "clock" && line.detail["bootClock"] === true) this.#booted.add(line.worker)
     if (line.fault === "heal") this.#healed = line.at
-    else if (!harmless.has(line.fault)) this.#faults.set(line.worker, line.at)
+    else if (!this.#isHarmless(line)) this.#faults.set(line.worker, line.at)
+  }
+
+  #isHarmless({ fault, worker }: FaultLine): boolean {
+    if (harmless.has(fault)) return true
+    return this.#ofLeases && (ofHooks.has(fault) || (fault === "stepWall" && this.#booted.has(worker)))
   }
 
   /** Whether something befell this worker, or everybody, or this record, that may explain what happened to them then. */

@@ -10,7 +10,7 @@ export const noNeedlessLoss: Invariant = {
   name: "no needless loss",
   sentence: "No lease is lost but by a fault that befell its holder, or all, or by a stranger's write to its record.",
   watch(found) {
-    const aftermath = new Aftermath()
+    const aftermath = new Aftermath({ ofLeases: true })
     return {
       line(line) {
         aftermath.take(line)
@@ -62,7 +62,7 @@ export const noOrphans: Invariant = {
   name: "no orphaned lease",
   sentence: "No lease of a living process runs out without having been renewed or given up, unless a fault befell it.",
   watch(found) {
-    const aftermath = new Aftermath()
+    const aftermath = new Aftermath({ ofLeases: true })
     const times = new StoreTimes()
     const terms = new Map<string, Term>()
     /** By incarnation, while it lives. */

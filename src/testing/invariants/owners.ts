@@ -89,10 +89,11 @@ export const aloneAtWork: Invariant = {
   },
 }
 
-/** Fencing tokens grow. */
+/** Fencing tokens grow. Not asked any more of a key whose record was deleted by hand, whose heads `no old tokens` goes on to ask. */
 export const growingTokens: Invariant = {
   name: "growing tokens",
-  sentence: "The fencing tokens of a key strictly grow with every change of owner.",
+  sentence:
+    "The fencing tokens of a key strictly grow with every change of owner, until its record is deleted by hand.",
   watch(found) {
     const last = new Map<string, { readonly token: number; readonly worker: string }>()
     const deleted = new Set<string>()
@@ -114,7 +115,7 @@ export const growingTokens: Invariant = {
   },
 }
 
-/** Nothing is begun without a lease. */
+/** Nothing is begun without a lease. Not promised: that what was begun ends, once its signal has told it to. */
 export const workUnderLease: Invariant = {
   name: "work under a lease",
   sentence: "No section of work but a close begins after the deadline of its lease, or without it.",

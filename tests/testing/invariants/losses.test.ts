@@ -25,6 +25,13 @@ describe("no needless loss", () => {
       expect(told(noNeedlessLoss, fault(59_000, "a", harmless), lost(60_000, "a"))).toHaveLength(1)
   })
 
+  it("takes nothing that befalls hooks for a reason, nor a step of a wall clock by which the holder doesn't go", () => {
+    const clock = { ...fault(0, "a", "clock"), detail: { bootClock: true } }
+    for (const harmless of ["slowHook", "failingHook", "stepWall"])
+      expect(told(noNeedlessLoss, clock, fault(59_000, "a", harmless), lost(60_000, "a"))).toHaveLength(1)
+    expect(told(noNeedlessLoss, fault(59_000, "a", "stepWall"), lost(60_000, "a"))).toEqual([])
+  })
+
   it("tells of one that nothing explains: no fault, another's, or one that is long over", () => {
     for (const lines of [[], [fault(0, "b", "crash")], [fault(-100_000, "a", "slow")], [lease(-100_000, null, "s")]])
       expect(told(noNeedlessLoss, ...lines, lost(60_000, "a"))).toHaveLength(1)
