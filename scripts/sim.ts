@@ -90,7 +90,7 @@ function tell(all: readonly Shown[], seconds: number, jobs: number): void {
 function neverReached(all: readonly Shown[]): readonly string[] {
   const tally = new Tally()
   for (const { reached } of all) tally.add(reached)
-  return tally.missing(attainable())
+  return tally.missing(attainable(all.length))
 }
 
 async function runHere(seeds: readonly number[], note: (one: Shown) => boolean): Promise<void> {

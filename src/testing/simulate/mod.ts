@@ -74,6 +74,6 @@ export async function simulate<S, C>(options: SimulateOptions<S, C>): Promise<Si
     clusterHours: ms / 3_600_000,
     requests,
     reached: reached.counts,
-    neverReached: reached.missing(attainable(settings.script?.map(({ kind }) => kind) ?? settings.kinds)),
+    neverReached: reached.missing(attainable(seeds.length, settings.script?.map(({ kind }) => kind) ?? settings.kinds)),
   }
 }
