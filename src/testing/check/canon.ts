@@ -44,7 +44,7 @@ function textOf(world: World, order: readonly number[]): string {
   let text = JSON.stringify([at, left, topToken, stranger.until])
   for (const index of order) text += joined(partOf(processes[index]!), fresh)
   text += joined(partOf(lease), fresh) + joined(partOf(head), fresh)
-  text += joined(piecesOf(JSON.stringify(acknowledged)), fresh)
+  text += joined(piecesOf(JSON.stringify([acknowledged, stranger.beside])), fresh)
   if (mail.length === 0) return text
   return (
     text +

@@ -19,18 +19,23 @@ const bucket: CheckOptions = { clock: "coarse", writeSpacing: 1000, commits: 1, 
 
 const strange: CheckOptions = { strangers: 2, pauses: 1, together: 2, until: 14_000 }
 
+const strangeAfter: CheckOptions = {
+  ...{ strangers: 2, deletions: 1, crashes: 1, commits: 1 },
+  ...{ clockError: { dates: "1 s" }, until: 7100 },
+}
+
 /** Complete in CI, within two minutes each. */
 export const configurations: Readonly<Record<string, Configuration>> = {
   together: {
-    why: "a crash, a loss, a late message and a cancel, any three of them in one run, until the lease of who died is taken over; a handoff, claims of the head, a commit by each owner",
-    options: { ...faults, commits: 1, together: 3, until: 7100 },
+    why: "a crash, a loss, a late message and a cancel, any three of them in one run, until the lease of who died is taken over; a handoff; each owner claims, also after a grant, and commits",
+    options: { ...faults, commits: 1, together: 3, until: 7100, afterGrant: "claim" },
   },
   "all at once": {
     why: "the same with all four in one run, before any lease is taken over; each owner claims, also after a grant",
     options: { ...faults, commits: 1, afterGrant: "claim", until: 3100 },
   },
   pairs: {
-    why: "any two of these four, or of a release that nobody asked for, until well after a takeover; a handoff, a commit by each owner",
+    why: "any two of these four, or of a release that nobody asked for, until well after a takeover; a handoff, whose claim is spared; a commit by each owner",
     options: { ...faults, releases: 1, commits: 1, together: 2, until: 9500 },
   },
   granted: {
@@ -48,6 +53,13 @@ export const configurations: Readonly<Record<string, Configuration>> = {
   stopped: {
     why: "a stop and a suspend, at any moment and for any time, and a late message",
     options: { pauses: 1, suspends: 1, delays: 1, together: 2, until: 8000 },
+  },
+  "stopped beside a head": {
+    why: "a stop, a crash, a loss and a late message, any two of them in one run; each owner claims, also after a grant, and commits",
+    options: {
+      ...{ pauses: 1, crashes: 1, losses: 1, delays: 1 },
+      ...{ commits: 1, afterGrant: "claim", together: 2, until: 8000 },
+    },
   },
   strangers: {
     why: "two writes of a stranger that keeps what it doesn't know, a stop",
@@ -70,8 +82,8 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     options: { clock: "none", pauses: 1, suspends: 1, delays: 1, together: 1, until: 16_000 },
   },
   bucket: {
-    why: "dates in whole seconds and a write a second, as a bucket has: a stop, a late message, a loss; each owner claims, and commits",
-    options: { ...bucket, pauses: 1, losses: 1, together: 1, until: 12_000 },
+    why: "dates in whole seconds and a write a second, as a bucket has: a stop, a suspend, a late message, a loss; each owner claims, and commits",
+    options: { ...bucket, pauses: 1, suspends: 1, losses: 1, together: 1, until: 12_000 },
   },
   spaced: {
     why: "the same with a late message alone, sooner: a commit that comes between two tries of its own",
@@ -116,6 +128,14 @@ export const configurations: Readonly<Record<string, Configuration>> = {
   "brought back twice": {
     why: "the same with a doubled write, and a stop, in place of the crash and the late message",
     options: { deletions: 1, duplicates: 1, pauses: 1, commits: 1, record: "absent", until: 9500 },
+  },
+  "strangers after a deletion": {
+    why: "dates 1 s apart: the record is deleted by hand at any time, and a stranger that keeps what it doesn't know writes twice, a crash; a commit by each owner",
+    options: strangeAfter,
+  },
+  "stripped after a deletion": {
+    why: "the same with a stranger that drops what it doesn't know",
+    options: { ...strangeAfter, strangersWill: "drop" },
   },
 }
 

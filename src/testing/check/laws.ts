@@ -9,39 +9,44 @@ export class Broken extends Error {
   override readonly name = "Broken"
 }
 
+/** Who owns the key by its own clocks; of a process that stands still: if it went on just now. */
+export function owners({ processes, at }: World, rules: Rules): readonly Process[] {
+  return processes.filter(
+    (process, index) => process.state !== "gone" && isHeld(process.lock, nowOf(process, at, rules.rates[index]!)),
+  )
+}
+
 /**
- * Who may act now; of a process that stands still: if it went on just now. After a record was deleted by hand a head is what
- * keeps its owners apart, where there is one: then it is those that count whose work runs.
+ * At most one process may act, and none that has sent its leave. After a record was deleted by hand a head is what keeps its
+ * owners apart, where there is one: then it is those that count whose work runs. A stranger has no head, and nothing keeps it
+ * apart from an owner whose record was deleted.
  */
-export function holders(world: World, rules: Rules): readonly string[] {
+export function judge(world: World, rules: Rules): void {
+  const all = owners(world, rules)
+  const returned = all.find(({ tenancy }) => tenancy?.left === true)
+  if (returned !== undefined) throw new Broken(`${returned.id} acts again after it sent its leave`)
   const byHead = rules.commits > 0 && wasDeleted(world, rules)
-  const mine = world.processes.flatMap((process, index) => {
-    if (process.state === "gone") return []
-    const now = nowOf(process, world.at, rules.rates[index]!)
-    return isHeld(process.lock, now) && (!byHead || runs(process, now)) ? [process.id] : []
-  })
-  return world.stranger.until > world.at ? [...mine, "the stranger"] : mine
+  const working = byHead ? all.filter((process) => isWorking(world, process, rules)) : all
+  if (working.length > 1) throw new Broken(`${working.map(({ id }) => id).join(" and ")} hold the key at once`)
+  const { until, beside } = world.stranger
+  const beset = all.find(({ id }) => !beside.includes(id))
+  if (until > world.at && beset !== undefined) throw new Broken(`${beset.id} and the stranger hold the key at once`)
 }
 
-/** At most one process may act. */
-export function judge(world: World, rules: Rules): void {
-  const all = holders(world, rules)
-  if (all.length > 1) throw new Broken(`${all.join(" and ")} hold the key at once`)
+function isWorking({ processes, at }: World, process: Process, { rates }: Rules): boolean {
+  return runs(process, nowOf(process, at, rates[processes.indexOf(process)]!))
 }
 
 /**
- * Tokens grow, and who has left is gone. After a record was deleted by hand a head is what makes its owner's token grow,
- * where there is one: then that is where it is judged.
+ * Tokens grow. After a record was deleted by hand a head is what makes its owner's token grow, where there is one: then that
+ * is where it is judged.
  */
 export function acquired(world: World, { id }: Process, token: number, rules: Rules): World {
-  if (rules.commits > 0 && wasDeleted(world, rules)) return raised(world, token)
-  if (token <= world.topToken) throw new Broken(`${id} acquires under token ${token}, after ${world.topToken}`)
-  if (world.gone.includes(`${id} ${token}`)) throw new Broken(`${id} owns under token ${token} again`)
+  const byHead = rules.commits > 0 && wasDeleted(world, rules)
+  if (!byHead && token <= world.topToken)
+    throw new Broken(`${id} acquires under token ${token}, after ${world.topToken}`)
   return raised(world, token)
 }
-
-/** It has sent, or is about to send, its leave. */
-export const left = (world: World, who: string): World => ({ ...world, gone: [...world.gone, who] })
 
 /** An owner has raised its token. */
 export const raised = (world: World, token: number): World => ({ ...world, topToken: Math.max(world.topToken, token) })

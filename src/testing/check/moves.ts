@@ -119,7 +119,8 @@ function isReady(world: World, process: Process, index: number, rules: Rules): b
   return isOwner && runs(process, nowOf(process, world.at, rules.rates[index]!))
 }
 
-const acquireOf = ({ budget, whenOwned, contention }: Rules): Input => ({
+/** What a user asks for who wants the key. */
+export const acquireOf = ({ budget, whenOwned, contention }: Rules): Input => ({
   ...{
     type: "acquire",
     budgetMs: budget,

@@ -15,7 +15,11 @@ export function operatorMoves(world: World, { commits }: Rules): readonly Move[]
   if (!may(world, "deletions") || lease.text === undefined) return []
   if (commits === 0 && !isHarmless(world, lease.text)) return []
   const gone = { ...lease, text: undefined, generation: ABSENT }
-  return [{ what: "an operator deletes the record", make: () => [{ ...without(world, "deletions"), lease: gone }] }]
+  // A stranger has nothing but the record to keep others out.
+  const stranger = { until: 0, beside: [] }
+  return [
+    { what: "an operator deletes the record", make: () => [{ ...without(world, "deletions"), lease: gone, stranger }] },
+  ]
 }
 
 function isHarmless({ at, topToken, mail, processes }: World, text: string): boolean {

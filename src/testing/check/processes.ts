@@ -14,18 +14,7 @@ import { requestDeadline } from "../../locks/options.ts"
 import { isHeld } from "../../locks/protocol/authority.ts"
 import { initialState, nextWake, step } from "../../locks/protocol/reducer.ts"
 import type { Command, Input, LockConfig, ProtocolEvent } from "../../locks/protocol/state.ts"
-import {
-  acquired,
-  acknowledged,
-  asked,
-  fenced,
-  left as leftIs,
-  losing,
-  raised,
-  stored,
-  through,
-  wrote,
-} from "./laws.ts"
+import { acquired, acknowledged, asked, fenced, losing, raised, stored, through, wrote } from "./laws.ts"
 import { logOf, savedLog, serve, silence } from "./stores.ts"
 import {
   type Mail,
@@ -138,7 +127,7 @@ function begin(world: World, index: number, rules: Rules): readonly World[] {
   const process = world.processes[index]!
   const { phase } = process.lock
   if (phase.name !== "owning" || rules.commits === 0) {
-    const blank = { log: [], runsFrom: 0, commit: undefined, commits: 0, asked: undefined }
+    const blank = { log: [], runsFrom: 0, commit: undefined, commits: 0, asked: undefined, left: false }
     const head = initialHead(settingsOf(process, rules), 1, "")
     return [withProcess(world, index, { tenancy: { head, ...blank } })]
   }
@@ -146,7 +135,7 @@ function begin(world: World, index: number, rules: Rules): readonly World[] {
   const { mono } = nowOf(process, world.at, rules.rates[index]!)
   const runsFrom = rules.start.deletions === 0 ? 0 : mono
   const head = initialHead(settingsOf(process, rules), hold.token, `${process.id}#n${process.steps}`)
-  const blank = { log: undefined, runsFrom, commit: undefined, asked: undefined }
+  const blank = { log: undefined, runsFrom, commit: undefined, asked: undefined, left: false }
   const tenancy: Tenancy = { head, ...blank, commits: rules.commits }
   const begun = withProcess(ignoring(world, index, "head"), index, { tenancy })
   return wish(begun, index, { kind: "claim" }, claimWithin, rules)
@@ -190,11 +179,10 @@ export function commit(world: World, index: number, rules: Rules): readonly Worl
 
 /** It leaves: nothing of it is under way. */
 export function leave(world: World, index: number, rules: Rules): readonly World[] {
-  const { tenancy, lock } = world.processes[index]!
-  const note = rules.commits === 0 ? undefined : leftBy(tenancy!.head)
-  const { hold } = lock.phase as Extract<typeof lock.phase, { name: "owning" }>
-  const gone = leftIs(world, `${lock.config.id} ${hold.token}`)
-  return lockInput(gone, index, { type: "release", note }, rules)
+  const tenancy = world.processes[index]!.tenancy!
+  const note = rules.commits === 0 ? undefined : leftBy(tenancy.head)
+  const leaving = withProcess(world, index, { tenancy: { ...tenancy, left: true } })
+  return lockInput(leaving, index, { type: "release", note }, rules)
 }
 
 function headInput(world: World, index: number, input: HeadInput, rules: Rules): readonly World[] {

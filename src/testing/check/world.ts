@@ -65,6 +65,8 @@ export interface Tenancy {
   readonly commits: number
   /** The waiter that it was told of. */
   readonly asked: string | undefined
+  /** It has sent its leave. */
+  readonly left: boolean
 }
 
 /** One process. */
@@ -82,6 +84,14 @@ export interface Process {
   readonly tenancy: Tenancy | undefined
 }
 
+/** A process that knows four fields. */
+export interface Stranger {
+  /** How long it may act, by its own clock. */
+  readonly until: number
+  /** Beside whom it came by the key: owners whose record was deleted by hand. */
+  readonly beside: readonly string[]
+}
+
 /** One moment of a run. */
 export interface World {
   /** True time, in milliseconds. */
@@ -95,10 +105,7 @@ export interface World {
   readonly acknowledged: readonly string[]
   /** The highest token that anybody acquired. */
   readonly topToken: number
-  /** Who has sent a leave, under which token. */
-  readonly gone: readonly string[]
-  /** The stranger, and how long it may act, by its own clock. */
-  readonly stranger: { readonly until: number }
+  readonly stranger: Stranger
   readonly born: number
 }
 

@@ -15,7 +15,7 @@ describe("worlds that are alike", () => {
     const none = { writes: 0, generation: "0" }
     return {
       ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left, born: 1 },
-      ...{ acknowledged: [], gone: [], topToken: 0, stranger: { until: 0 } },
+      ...{ acknowledged: [], topToken: 0, stranger: { until: 0, beside: [] } },
       processes: ids.map((id, index) => newProcess(id, index, rules, 0, index + 1)),
     }
   }
@@ -50,6 +50,17 @@ describe("worlds that are alike", () => {
     ["clocks that are wrong", { clockError: { dates: "1 s", drift: 0.025 }, losses: 1, releases: 1, until: 5000 }],
     ["strangers", { strangers: 2, crashes: 1, commits: 1, together: 2, until: 7100 }],
     ["a record that is deleted", { deletions: 1, delays: 1, commits: 1, record: "absent", until: 2100 }],
+    [
+      "strangers in a deleted record's place",
+      { strangers: 2, deletions: 1, commits: 1, clockError: { dates: "1 s" }, until: 7100 },
+    ],
+    [
+      "strangers that drop what they don't know",
+      { strangers: 2, strangersWill: "drop", pauses: 1, commits: 1, until: 7100 },
+    ],
+    ["three processes", { processes: 3, crashes: 1, losses: 1, commits: 1, until: 5000 }],
+    ["commits that are given up", { commits: 1, delays: 1, commitWithin: 1000, until: 8000 }],
+    ["leases of two lengths", { otherTtl: "9 s", crashes: 1, pauses: 1, commits: 1, until: 9500 }],
     ["doubled messages", { duplicates: 2, cancels: 1, commits: 1, until: 4000 }],
   ])("lead to worlds that are alike: with %s", (_, options) => {
     const { pairs, differing } = mergedPairs({ ...options, together: options.together ?? 2 }, 3000)

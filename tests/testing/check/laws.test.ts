@@ -1,17 +1,18 @@
 // Pins what the laws of a search call broken, each by the least that breaks it.
 import { describe, expect, it } from "vitest"
-import { asked, Broken, losing, through, wrote } from "../../../src/testing/check/laws.ts"
+import { asked, Broken, judge, losing, through, wrote } from "../../../src/testing/check/laws.ts"
 import { check } from "../../../src/testing/check/mod.ts"
+import { acquireOf } from "../../../src/testing/check/moves.ts"
 import { settingsOf } from "../../../src/testing/check/options.ts"
-import { newProcess } from "../../../src/testing/check/processes.ts"
-import type { Mail, World } from "../../../src/testing/check/world.ts"
+import { lockInput, newProcess } from "../../../src/testing/check/processes.ts"
+import type { Mail, Process, World } from "../../../src/testing/check/world.ts"
 
 const { rules, left } = settingsOf({ pauses: 1, cancels: 1 })
 const process = newProcess("p", 0, rules, 0, 1)
 const none = { writes: 0, generation: "0" }
 const blank: World = {
   ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left, born: 1 },
-  ...{ acknowledged: [], gone: [], topToken: 0, stranger: { until: 0 }, processes: [process] },
+  ...{ acknowledged: [], topToken: 0, stranger: { until: 0, beside: [] }, processes: [process] },
 }
 const holding = (record: object): World => ({
   ...blank,
@@ -55,6 +56,38 @@ it("a lease may be lost by what befell somebody, and not by a cancel", () => {
   expect(() => losing({ ...blank, left: { ...left, cancels: 0, sum: 1 } }, process, rules)).toThrow(
     "p loses the key though nothing befell anybody",
   )
+})
+
+describe("a world", () => {
+  const owning = (id: string, hasLeft = false): Process => {
+    const wanting = newProcess(id, 0, rules, 0, 0)
+    const [{ processes }] = lockInput({ ...blank, processes: [wanting] }, 0, acquireOf(rules), rules) as [World]
+    const [owner] = processes as [Process]
+    return { ...owner, tenancy: { ...owner.tenancy!, left: hasLeft } }
+  }
+
+  it("has one owner at most", () => {
+    judge({ ...blank, processes: [owning("p")] }, rules)
+    expect(() => judge({ ...blank, processes: [owning("p"), owning("q")] }, rules)).toThrow(
+      "p and q hold the key at once",
+    )
+  })
+
+  it("has no owner that has sent its leave", () => {
+    expect(() => judge({ ...blank, processes: [owning("p", true)] }, rules)).toThrow(
+      "p acts again after it sent its leave",
+    )
+  })
+
+  it("has no owner beside a stranger, but one whose record was deleted before that one came", () => {
+    const beside = (...ids: string[]): World => ({
+      ...{ ...blank, processes: [owning("p")] },
+      stranger: { until: 5000, beside: ids },
+    })
+    judge(beside("p"), rules)
+    judge({ ...beside(), at: 5000 }, rules)
+    expect(() => judge(beside("q"), rules)).toThrow("p and the stranger hold the key at once")
+  })
 })
 
 it("nobody is asked to leave who owns nothing", () => {
