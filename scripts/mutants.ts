@@ -2,7 +2,8 @@
  * `npm run mutants`: careless changes of the protocol and of what surrounds it, each made in a copy of the sources, where the
  * simulator or the checker must notice it, or, for a store's own code, interleavings of its operations. `--only TEXT` takes
  * those whose name holds it; `--jobs N` runs so many at once (default 2). `--unhinted` leaves out the hints, so that each line
- * names the first seed that kills: what hints are to be, once what a seed draws has changed.
+ * names the first seed that kills: what hints are to be, once what a seed draws has changed. `--harmless` makes the searches
+ * that let some mutants be dropped: none of them must find anything.
  *
  * What killed the mutants then looks at the sources as they are: what finds something there as well proves nothing. The last
  * line is `mutants: <killed>/<total>`; the exit code is 1 where one of them lives, or where nothing was proved.
@@ -11,6 +12,7 @@ import { spawn } from "node:child_process"
 import process from "node:process"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
+import { harmlessMutants } from "./mutants/harmless.ts"
 import { mutants } from "./mutants/list.ts"
 import { type Catch, type Edit, type Hunt, isHint } from "./mutants/mutant.ts"
 import { makeTree } from "./mutants/tree.ts"
@@ -24,21 +26,38 @@ const { values: args } = parseArgs({
     only: { type: "string", default: "" },
     jobs: { type: "string", default: "2" },
     unhinted: { type: "boolean", default: false },
+    harmless: { type: "boolean", default: false },
   },
 })
 const jobs = Number(args.jobs)
-const chosen = mutants.filter(({ name }) => name.includes(args.only))
+const chosen = (args.harmless ? harmlessMutants : mutants).filter(({ name }) => name.includes(args.only))
 const killers: Hunt[] = []
-await inTurns(chosen, async (mutant) => {
-  const hunts = mutant.hunts.filter((hunt) => !(args.unhinted && isHint(hunt)))
-  const tried = hunts.length === 0 ? [] : await hunted(mutant.name, mutant.edits, hunts)
-  const { killer, line } = verdictOf(mutant, hunts, tried)
-  console.log(line)
-  if (killer !== undefined) killers.push(killer)
-})
-const innocent = await areInnocent()
-console.log(`mutants: ${killers.length}/${chosen.length}`)
-if (killers.length < chosen.length || !innocent || chosen.length === 0) process.exitCode = 1
+await (args.harmless ? searchHarmless() : killAll())
+
+async function killAll(): Promise<void> {
+  await inTurns(chosen, async (mutant) => {
+    const hunts = mutant.hunts.filter((hunt) => !(args.unhinted && isHint(hunt)))
+    const tried = hunts.length === 0 ? [] : await hunted(mutant.name, mutant.edits, hunts)
+    const { killer, line } = verdictOf(mutant, hunts, tried)
+    console.log(line)
+    if (killer !== undefined) killers.push(killer)
+  })
+  const innocent = await areInnocent()
+  console.log(`mutants: ${killers.length}/${chosen.length}`)
+  if (killers.length < chosen.length || !innocent || chosen.length === 0) process.exitCode = 1
+}
+
+async function searchHarmless(): Promise<void> {
+  let harmless = 0
+  await inTurns(chosen, async ({ name, edits, hunts }) => {
+    const tried = await hunted(name, edits, hunts)
+    const figures = tried.map(({ count, unit, violation }) => `${count} ${unit}${violation && `: ${violation}`}`)
+    console.log(`o ${name}: ${figures.join(", ")}`)
+    if (tried.every(({ violation }) => violation === "")) harmless++
+  })
+  console.log(`harmless: ${harmless}/${chosen.length}`)
+  if (harmless < chosen.length || chosen.length === 0) process.exitCode = 1
+}
 
 async function inTurns<A>(all: readonly A[], work: (one: A) => Promise<void>): Promise<void> {
   const left = [...all]

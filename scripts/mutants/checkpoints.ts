@@ -36,6 +36,17 @@ export const checkpointMutants: readonly Mutant[] = [
     hunts: [{ by: "checker", config: "deleted before a claim" }],
   },
   {
+    name: "a record that a stranger made is taken to know the head's owner",
+    edits: [
+      {
+        file: "src/locks/protocol/bodies.ts",
+        find: "!tellsOfBefore(record) && ",
+        replace: "record === undefined && ",
+      },
+    ],
+    hunts: [{ by: "checker", config: "strangers after a deletion" }],
+  },
+  {
     name: "checkpoint without token",
     edits: [
       {

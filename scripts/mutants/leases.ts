@@ -126,6 +126,19 @@ export const leaseMutants: readonly Mutant[] = [
     hunts: [{ by: "checker", config: "pairs" }],
   },
   {
+    name: "release without precondition",
+    edits: [
+      {
+        file: "src/testing/check/stores.ts",
+        find: 'if (command.expected !== generation) return [world, { kind: "refused", ...stamp }]',
+        replace:
+          'const isRelease = command.type === "put" && command.body.includes(\'"how":"release"\')\n' +
+          '  if (command.expected !== generation && !isRelease) return [world, { kind: "refused", ...stamp }]',
+      },
+    ],
+    hunts: [{ by: "checker", config: "granted" }],
+  },
+  {
     name: "release whoever owns the key by now",
     edits: [
       {

@@ -1,13 +1,14 @@
 // Mutants are edits of the sources by their text: whoever changes those lines changes the mutants with them.
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
+import { harmlessMutants } from "../../scripts/mutants/harmless.ts"
 import { mutants } from "../../scripts/mutants/list.ts"
 import { type Catch, type Hunt, isHint } from "../../scripts/mutants/mutant.ts"
 import { edited } from "../../scripts/mutants/tree.ts"
 import { verdictOf } from "../../scripts/mutants/verdict.ts"
 
 describe("the mutants", () => {
-  it.each(mutants)("$name: can be made of the sources as they are", ({ edits, hunts }) => {
+  it.each([...mutants, ...harmlessMutants])("$name: can be made of the sources as they are", ({ edits, hunts }) => {
     const texts = new Map<string, string>()
     for (const edit of edits) {
       const text = texts.get(edit.file) ?? readFileSync(edit.file, "utf8")
@@ -26,6 +27,12 @@ describe("the mutants", () => {
   it("fall to the simulator or the checker, but where it is a store's own code", () => {
     const byOthers = mutants.filter(({ hunts }) => hunts.some(({ by }) => by === "directory"))
     expect(byOthers.map(({ name }) => name)).toEqual(["the file store without its second scan"])
+  })
+
+  it("are searched to the end where they are said to be harmless", () => {
+    expect(harmlessMutants.flatMap(({ hunts }) => hunts.map(({ by }) => by)).filter((by) => by !== "checker")).toEqual(
+      [],
+    )
   })
 
   it("are refused where what they change is gone or stands there twice", () => {

@@ -1,0 +1,69 @@
+/**
+ * Mutants that complete searches show to be harmless: `npm run mutants -- --harmless` makes the searches again. What the
+ * protocol does all the same, and why, is in docs/decisions.md.
+ */
+import type { Mutant } from "./mutant.ts"
+
+export const harmlessMutants: readonly Mutant[] = [
+  {
+    name: "store time from before a suspend",
+    edits: [
+      {
+        file: "src/locks/protocol/time.ts",
+        find: "epoch: sense.epoch + 1, sample: undefined }",
+        replace: "epoch: sense.epoch + 1, sample: sense.sample }",
+      },
+      {
+        file: "src/locks/protocol/time.ts",
+        find: "const age = elapsed(sense.sample.at, now)",
+        replace: "const age = now.mono - sense.sample.at.mono",
+      },
+    ],
+    hunts: [
+      { by: "checker", config: "stopped" },
+      { by: "checker", config: "clockless" },
+      { by: "checker", config: "bucket" },
+    ],
+  },
+  {
+    name: "a renewal from before a suspend ends suspicion",
+    edits: [
+      {
+        file: "src/locks/protocol/own.ts",
+        find: "suspect: hold.suspect && sent.epoch !== draft.sense.epoch,",
+        replace: "suspect: hold.suspect && sent.epoch > draft.sense.epoch,",
+      },
+    ],
+    hunts: [
+      { by: "checker", config: "stopped" },
+      { by: "checker", config: "clockless" },
+      { by: "checker", config: "bucket" },
+    ],
+  },
+  {
+    name: "a lease's write that is sent again has a new opId",
+    edits: [
+      {
+        file: "src/locks/protocol/request.ts",
+        find: "const sent = resendable(draft, act) ?? draftWrite(draft, act)",
+        replace: "const sent = resendable(draft, act) === null ? draft.sent[0]! : draftWrite(draft, act)",
+      },
+      {
+        file: "src/locks/protocol/request.ts",
+        find: "if (!draft.sent.includes(sent)) draft.sent = [...draft.sent, sent]",
+        replace: "draft.sent = [sent]",
+      },
+      {
+        file: "src/locks/protocol/request.ts",
+        find: "opIds: [...draft.phase.opIds, sent.opId]",
+        replace: "opIds: [sent.opId]",
+      },
+    ],
+    hunts: [
+      { by: "checker", config: "alone" },
+      { by: "checker", config: "pairs" },
+      { by: "checker", config: "brought back" },
+      { by: "checker", config: "stopped beside a head" },
+    ],
+  },
+]
