@@ -30,6 +30,8 @@ const WIDTH = 1100
 const LEFT = 90
 const BAR = 22
 const SIGNS = 26
+/** Of a worker with so many requests the writes alone are drawn. */
+const CROWD = 400
 
 /** The page. */
 export function timelineHtml(trace: Trace, options: TimelineOptions = {}): string {
@@ -119,7 +121,7 @@ class Drawing {
       this.#lines.flatMap((line): [number, AnswerLine][] => (line.kind === "answer" ? [[line.id, line]] : [])),
     )
     return requests
-      .filter(({ op }) => op !== "read" || requests.length < 400)
+      .filter(({ op }) => op !== "read" || requests.length < CROWD)
       .map((request) => {
         const answer = answers.get(request.id)
         const end = this.#x(answer?.at ?? request.at)
