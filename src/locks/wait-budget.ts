@@ -2,7 +2,8 @@
  * The budget of a wait for a program that is told it from outside: a flag, an environment variable, a configuration file, the
  * scope it works in. Says where the budget came from and how to change it there, so that a timeout can tell.
  *
- * A source that doesn't count is not read: a flag is obeyed although the environment variable below it is malformed.
+ * A budget that doesn't count is not read: a flag is obeyed although the environment variable below it is malformed. Two
+ * mistakes are refused even where a flag counts: a scope that nobody knows, and a `locking` that is no table.
  */
 import process from "node:process"
 import { type Budget, type BudgetOrigin, budgetOf, type BudgetText, strongest } from "../runtime/budget.ts"
@@ -63,7 +64,7 @@ const OPTIONS: Readonly<Record<keyof WaitBudgetOptions, true>> = {
 /**
  * The budget that counts: the flag's, else that of LEASEHOLD_LOCK_TIMEOUT, else `locking.timeout` of the configuration, else
  * the scope's, else 600 s. Bare numbers are seconds. Throws InvalidConfigError for a budget that is none, naming its source
- * and what to write, and for a scope that nobody knows.
+ * and what to write; also where they wouldn't count for a scope that nobody knows and a `locking` that is no table.
  */
 export function waitBudget(options: WaitBudgetOptions = {}): WaitBudget {
   refuseUnknown("waitBudget", options, OPTIONS)

@@ -90,11 +90,12 @@ describe("a wait budget", () => {
     expect(waitBudget({ environment: { LOCK_TIMEOUT: "5" } }).timeoutSource.origin).toBe("default")
   })
 
-  it("refuses a configuration whose locking is no table, and an option that nobody reads", () => {
-    for (const locking of [5, "30", [30], null]) {
-      if (locking === null) continue
-      expect(refusal({ ...nothing, configuration: { locking } }).message).toContain("locking in the configuration")
+  it("refuses a configuration whose locking is no table, also where it would not count, and an option that nobody reads", () => {
+    for (const locking of [5, "30", [30]]) {
+      for (const others of [nothing, all])
+        expect(refusal({ ...others, configuration: { locking } }).message).toContain("locking in the configuration")
     }
+    expect(waitBudget({ ...nothing, configuration: { locking: null } } as never).timeoutSource.origin).toBe("default")
     expect(refusal({ ...nothing, flags: "30" }).message).toContain("flags is no option of waitBudget")
     expect(waitBudget({ ...nothing, configuration: { other: 1 } } as never).timeoutSource.origin).toBe("default")
   })
