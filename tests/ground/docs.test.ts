@@ -65,6 +65,18 @@ describe("the pages", () => {
     expect(links.length).toBeGreaterThan(5)
   })
 
+  it("name in the changelog whatever can be imported, but for error classes, which docs/errors.md lists", async () => {
+    const entries = await Promise.all(
+      ["leasehold", "leasehold/gcs", "leasehold/file", "leasehold/testing"].map(async (name) =>
+        Object.keys((await import(name)) as object),
+      ),
+    )
+    const log = read("CHANGELOG.md")
+    const unnamed = entries.flat().filter((name) => !(name in errors) && !log.includes(`\`${name}\``))
+    expect(unnamed).toEqual([])
+    expect(entries.flat().length).toBeGreaterThan(60)
+  })
+
   it("name only scripts of package.json", () => {
     const text = read("README.md") + read("examples/README.md")
     const named = Array.from(text.matchAll(/npm run ([\w:-]+)/g), ([, script]) => script!)
