@@ -23,7 +23,7 @@ export function owners({ processes, at }: World, rules: Rules): readonly Process
  */
 export function judge(world: World, rules: Rules): void {
   const all = owners(world, rules)
-  const returned = all.find(({ tenancy }) => tenancy?.left === true)
+  const returned = all.find(({ tenancy }) => tenancy?.hasLeft === true)
   if (returned !== undefined) throw new Broken(`${returned.id} acts again after it sent its leave`)
   const byHead = rules.commits > 0 && wasDeleted(world, rules)
   const working = byHead ? all.filter((process) => isWorking(world, process, rules)) : all

@@ -127,7 +127,7 @@ function begin(world: World, index: number, rules: Rules): readonly World[] {
   const process = world.processes[index]!
   const { phase } = process.lock
   if (phase.name !== "owning" || rules.commits === 0) {
-    const blank = { log: [], runsFrom: 0, commit: undefined, commits: 0, asked: undefined, left: false }
+    const blank = { log: [], runsFrom: 0, commit: undefined, commits: 0, asked: undefined, hasLeft: false }
     const head = initialHead(settingsOf(process, rules), 1, "")
     return [withProcess(world, index, { tenancy: { head, ...blank } })]
   }
@@ -135,7 +135,7 @@ function begin(world: World, index: number, rules: Rules): readonly World[] {
   const { mono } = nowOf(process, world.at, rules.rates[index]!)
   const runsFrom = rules.start.deletions === 0 ? 0 : mono
   const head = initialHead(settingsOf(process, rules), hold.token, `${process.id}#n${process.steps}`)
-  const blank = { log: undefined, runsFrom, commit: undefined, asked: undefined, left: false }
+  const blank = { log: undefined, runsFrom, commit: undefined, asked: undefined, hasLeft: false }
   const tenancy: Tenancy = { head, ...blank, commits: rules.commits }
   const begun = withProcess(ignoring(world, index, "head"), index, { tenancy })
   return wish(begun, index, { kind: "claim" }, claimWithin, rules)
@@ -181,7 +181,7 @@ export function commit(world: World, index: number, rules: Rules): readonly Worl
 export function leave(world: World, index: number, rules: Rules): readonly World[] {
   const tenancy = world.processes[index]!.tenancy!
   const note = rules.commits === 0 ? undefined : leftBy(tenancy.head)
-  const leaving = withProcess(world, index, { tenancy: { ...tenancy, left: true } })
+  const leaving = withProcess(world, index, { tenancy: { ...tenancy, hasLeft: true } })
   return lockInput(leaving, index, { type: "release", note }, rules)
 }
 

@@ -66,7 +66,7 @@ export interface Tenancy {
   /** The waiter that it was told of. */
   readonly asked: string | undefined
   /** It has sent its leave. */
-  readonly left: boolean
+  readonly hasLeft: boolean
 }
 
 /** One process. */
