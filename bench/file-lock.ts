@@ -8,9 +8,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { lock as properLock } from "proper-lockfile"
-import { FileLock } from "../src/locks/stores/file/mod.ts"
+import type { Lock } from "../src/locks/lock.ts"
+import { StoreLock } from "../src/locks/store-lock.ts"
+import type { LeaseStore } from "../src/locks/store.ts"
+import { FileLock, fileStore } from "../src/locks/stores/file/mod.ts"
 import { Contender, type Kind } from "./file-lock/contender.ts"
-import { detail, inTurns, ratio } from "./ratio.ts"
+import { cpuOf, detail, inTurns, ratio, wallOf } from "./ratio.ts"
 
 const HANDOFFS = 21
 const TAKEOVERS = 11
@@ -93,24 +96,45 @@ async function takeover(holder: Contender, waiter: Contender): Promise<number> {
 const between = async (from: Promise<bigint>, to: Promise<bigint>): Promise<number> =>
   Number((await to) - (await from)) / 1e6
 
-/** Microseconds to take and give back a lock that nobody else wants. */
+/** To take and give back a lock that nobody else wants; `slow` asks the same store as one that answers later. */
 async function cycles(directory: string): Promise<void> {
-  const lock = new FileLock("cycles", { directory })
+  const store = fileStore({ directory })
+  const [lock, slow] = [new FileLock("cycles", { directory }), new StoreLock("slow-cycles", { store: later(store) })]
   const file = join(directory, "proper-cycles")
+  const ours = async (one: Lock): Promise<void> => {
+    await using _ = await one.acquire()
+  }
+  const proper = async (): Promise<void> => (await properLock(file, { realpath: false }))()
   const cost = await inTurns(CYCLE_ROUNDS, {
-    leasehold: () =>
-      perCycle(async () => {
-        await using _ = await lock.acquire()
-      }),
-    proper: () => perCycle(async () => (await properLock(file, { realpath: false }))()),
+    leasehold: () => perCycle(wallOf, () => ours(lock)),
+    proper: () => perCycle(wallOf, proper),
+    leaseholdCpu: () => perCycle(cpuOf, () => ours(lock)),
+    properCpu: () => perCycle(cpuOf, proper),
+    slowCpu: () => perCycle(cpuOf, () => ours(slow)),
   })
   detail("acquire + release", cost.leasehold, "µs")
   detail("acquire + release of proper-lockfile", cost.proper, "µs")
+  detail("acquire + release", cost.leaseholdCpu, "µs of CPU")
+  detail("acquire + release of proper-lockfile", cost.properCpu, "µs of CPU")
+  detail("acquire + release on a store that isn't asked directly", cost.slowCpu, "µs of CPU")
   ratio("file-lock-rate/proper-lockfile", cost.proper / cost.leasehold, ">=", 3)
 }
 
-async function perCycle(cycle: () => Promise<void>): Promise<number> {
-  const from = performance.now()
-  for (let done = 0; done < CYCLES; done++) await cycle()
-  return ((performance.now() - from) * 1000) / CYCLES
+/** The store, without its answers at once. */
+function later(store: LeaseStore): LeaseStore {
+  return new Proxy(store, {
+    get(of, name) {
+      if (name === "prompt") return undefined
+      const value: unknown = Reflect.get(of, name)
+      return typeof value === "function" ? value.bind(of) : value
+    },
+  })
+}
+
+/** Microseconds of each of many cycles. */
+async function perCycle(measure: typeof wallOf, cycle: () => Promise<void>): Promise<number> {
+  const all = await measure(async () => {
+    for (let done = 0; done < CYCLES; done++) await cycle()
+  })
+  return all / CYCLES
 }

@@ -24,6 +24,13 @@ export async function cpuOf(work: () => Promise<void> | void): Promise<number> {
   return user + system
 }
 
+/** The same by the clock on the wall. */
+export async function wallOf(work: () => Promise<void> | void): Promise<number> {
+  const from = performance.now()
+  await work()
+  return (performance.now() - from) * 1000
+}
+
 /**
  * The median of what each of several alternatives costs, run in turns so that a slow moment of the machine strikes all
  * of them alike. The first turn warms up and doesn't count.

@@ -39,7 +39,7 @@ export function* createWhole(
 /**
  * Whether the temporary file has that name instead. Where it can't be had, nobody but a reader misses it. The name is missing
  * for a moment in between: a file that takes the place of another by `rename` alone is written to the disk by ext4, and then
- * whoever removes it waits for the disk (6 ms for an acquire and release, against 0.6 ms).
+ * whoever removes it waits for the disk (`npm run bench -- file-put` shows for how long).
  */
 export function* takesName(files: Files, temporary: string, shown: string): Steps<boolean> {
   try {

@@ -1,7 +1,7 @@
 /**
  * The few file operations that the store is made of, in two kinds. `quickFiles` calls synchronously and syncs nothing:
- * a lease record takes some 0.05 ms that way, against 0.5 ms through the thread pool. `durableFiles` blocks nobody and
- * survives a power cut.
+ * through the thread pool the few calls of a lease record take several times as long (`npm run bench -- file-put`).
+ * `durableFiles` blocks nobody and survives a power cut.
  *
  * Not promised: that a quick operation is quick on a sick disk or a hung network mount; meanwhile the process stands
  * still, as any stopped process does, and its leases run out.
