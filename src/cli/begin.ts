@@ -2,14 +2,25 @@
 import { constants, homedir } from "node:os"
 import process from "node:process"
 import { liveClock } from "../runtime/clock.ts"
-import { processIo } from "./io.ts"
+import { EXIT } from "./exit-codes.ts"
+import { type ProcessIo, processIo } from "./io.ts"
 import { main } from "./main.ts"
+import type { Ending } from "./syntax.ts"
 
 /** Doesn't come back: the process ends by an exit code, or by the signal that ended what was run. */
 export async function begin(): Promise<void> {
-  const ending = await main(process.argv.slice(2), processIo(homedir))
+  const io = processIo(homedir)
+  const ending = await heard(io, await main(process.argv.slice(2), io))
   if (typeof ending === "number") process.exit(ending)
   // Where somebody keeps the signal from ending it, the exit code says the same.
   liveClock.after(500, () => process.exit(128 + constants.signals[ending]))
   process.kill(process.pid, ending)
+}
+
+/** A script that reads the result must not take half of it, or nothing, for the whole. */
+async function heard({ stdout, stderr }: ProcessIo, ending: Ending): Promise<Ending> {
+  const trouble = await stdout.told()
+  if (trouble === undefined || ending !== EXIT.ok) return ending
+  stderr.write(`leasehold: The result can't be written: ${trouble.message}.\n`)
+  return EXIT.unwritten
 }

@@ -17,6 +17,8 @@ export const EXIT = {
   storeUnavailable: 69,
   internal: 70,
   storeMisconfigured: 71,
+  /** The result went to a file or a terminal that takes it no more. */
+  unwritten: 74,
   timeout: 75,
   contention: 76,
   cancelled: 77,

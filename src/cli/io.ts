@@ -8,6 +8,7 @@ import { type Clock, liveClock } from "../runtime/clock.ts"
 
 /** Where text goes. */
 export interface Sink {
+  /** Never throws: what can't be written is lost. */
   write(text: string): void
   readonly isTTY: boolean
   /** How wide a terminal is. */
@@ -25,8 +26,13 @@ export interface Io {
   readonly stderr: Sink
 }
 
+/** The same, where it can be asked what became of the results. */
+export interface ProcessIo extends Io {
+  readonly stdout: ProcessSink
+}
+
 /** This process. */
-export function processIo(home: () => string): Io {
+export function processIo(home: () => string): ProcessIo {
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -35,18 +41,53 @@ export function processIo(home: () => string): Io {
     },
     platform: process.platform,
     clock: liveClock,
-    stdout: sinkOf(() => process.stdout, 1),
-    stderr: sinkOf(() => process.stderr, 2),
+    stdout: new ProcessSink(() => process.stdout, 1),
+    stderr: new ProcessSink(() => process.stderr, 2),
   }
 }
 
-/** The stream itself is made when something is said: `run` mostly says nothing, and it takes milliseconds. */
-function sinkOf(stream: () => NodeJS.WriteStream, descriptor: number): Sink {
-  return {
-    write: (text) => void stream().write(text),
-    isTTY: isatty(descriptor),
-    get columns() {
-      return stream().columns || 80
-    },
+/**
+ * One of the streams of this process. That it can't be written to (its reader has left, its terminal is closed) is no reason to
+ * end: what runs under a lease would lose it. The stream itself is made when something is said: `run` mostly says nothing,
+ * and it takes milliseconds.
+ */
+export class ProcessSink implements Sink {
+  readonly isTTY: boolean
+  readonly #make: () => NodeJS.WriteStream
+  #stream: NodeJS.WriteStream | undefined
+  #written: Promise<void> = Promise.resolve()
+  #trouble: Error | undefined
+
+  constructor(make: () => NodeJS.WriteStream, descriptor: number) {
+    this.#make = make
+    this.isTTY = isatty(descriptor)
+  }
+
+  get columns(): number {
+    return this.#open().columns || 80
+  }
+
+  write(text: string): void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#written = promise
+    const ended = (error?: Error | null): void => {
+      this.#trouble ??= error ?? undefined
+      resolve()
+    }
+    try {
+      this.#open().write(text, ended)
+    } catch (error) {
+      ended(error as Error) // some runtimes throw what others tell later
+    }
+  }
+
+  /** Settles once all is written, with what went wrong. That its reader has heard enough isn't wrong. */
+  async told(): Promise<Error | undefined> {
+    await this.#written
+    return (this.#trouble as { code?: unknown } | undefined)?.code === "EPIPE" ? undefined : this.#trouble
+  }
+
+  #open(): NodeJS.WriteStream {
+    return (this.#stream ??= this.#make().on("error", () => {})) // each write hears of its own
   }
 }

@@ -8,6 +8,7 @@ import { type Ended, type Runtime, type Spawned, spawnScript } from "./spawn.ts"
 
 const script = new URL("../../../src/cli/bin.ts", import.meta.url)
 const terminal = fileURLToPath(new URL("./terminal.py", import.meta.url))
+const hangup = fileURLToPath(new URL("./hangup.py", import.meta.url))
 
 /** A shell that calls it. */
 export class Shell {
@@ -32,12 +33,17 @@ export class Shell {
 
   /** Runs it to its end on a terminal, where `keys` are typed once it has said `text`. What it showed, and how it ended. */
   onTerminal(text: string, keys: string, ...args: readonly string[]): Promise<Ended> {
-    return this.#under([], text, keys, args)
+    return this.#under([terminal, text, keys], args)
   }
 
   /** The same as a part of a line of sh, where it is called `"$@"`. */
   inPipe(line: string, text: string, keys: string, ...args: readonly string[]): Promise<Ended> {
-    return this.#under(["sh", "-c", line, "sh"], text, keys, args)
+    return this.#under([terminal, text, keys, "sh", "-c", line, "sh"], args)
+  }
+
+  /** Begins it in a line of sh on a terminal, where it is called `"$@"`, and closes that once it has said `text`. */
+  hungUp(line: string, text: string, ...args: readonly string[]): Promise<Ended> {
+    return this.#under([hangup, text, line], args)
   }
 
   /** Runs it to its end, with nothing to read. */
@@ -47,9 +53,8 @@ export class Shell {
     return spawned.ended
   }
 
-  #under(words: readonly string[], text: string, keys: string, args: readonly string[]): Promise<Ended> {
-    const under = ["python3", terminal, text, keys, ...words]
-    return spawnScript({ runtime: this.#runtime, script, args, env: this.#env, under }).ended
+  #under(words: readonly string[], args: readonly string[]): Promise<Ended> {
+    return spawnScript({ runtime: this.#runtime, script, args, env: this.#env, under: ["python3", ...words] }).ended
   }
 }
 

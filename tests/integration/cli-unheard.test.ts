@@ -1,0 +1,63 @@
+/** A command whose words reach nobody: its reader has left, its terminal is closed, or its disk is full. */
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { says, Shell } from "./support/command.ts"
+import { type Runtime, spawnScript } from "./support/spawn.ts"
+
+const LONG = 60_000
+
+/** Takes a while to obey, writes that down, and ends with a code of its own. What its shell says of it nobody hears, too. */
+const obeys = (log: string): string =>
+  `exec 2>/dev/null; trap 'sleep 0.3; echo obeyed >${log}; exit 3' TERM; echo at work; while :; do sleep 0.1; done`
+
+async function stateOf(shell: Shell, key: string): Promise<unknown> {
+  return JSON.parse((await shell.call("status", "--json", key)).stdout)
+}
+
+describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime) => {
+  it(
+    "a run goes on: its command is told of a request, has its grace, and frees the key",
+    { timeout: LONG },
+    async () => {
+      const shell = new Shell(runtime)
+      const log = join(shell.directory, "log")
+      const run = shell.start("run", "k", "--", "sh", "-c", obeys(log))
+      await says(run, "at work")
+      run.child.stderr?.destroy()
+      expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
+      expect(await run.ended).toMatchObject({ code: 3, signal: null })
+      expect(readFileSync(log, "utf8")).toBe("obeyed\n")
+      expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
+    },
+  )
+
+  it("a run in a session of its own outlives its terminal, and ends in the same way", { timeout: LONG }, async () => {
+    const shell = new Shell(runtime)
+    const [log, code] = [join(shell.directory, "log"), join(shell.directory, "code")]
+    const line = `setsid sh -c '"$@"; echo $? >${code}' sh "$@" & read line`
+    await shell.hungUp(line, "at work", "run", "k", "--", "sh", "-c", obeys(log))
+    expect(await stateOf(shell, "k")).toMatchObject({ state: "owned" })
+    expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
+    await expect.poll(() => existsSync(code) && readFileSync(code, "utf8"), { timeout: 20_000 }).toBe("3\n")
+    expect(readFileSync(log, "utf8")).toBe("obeyed\n")
+    expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
+  })
+
+  it("a result that its reader doesn't wait for ends quietly, and well", { timeout: LONG }, async () => {
+    const list = new Shell(runtime).start("ls")
+    list.child.stdout?.destroy()
+    expect(await list.ended).toMatchObject({ code: 0, signal: null, stderr: "" })
+  })
+
+  it.skipIf(!existsSync("/dev/full"))("a result that can't be written is a failure", { timeout: LONG }, async () => {
+    const script = new URL("../../src/cli/bin.ts", import.meta.url)
+    const env = { LEASEHOLD_STORE: `file:${new Shell().directory}`, NO_COLOR: "1" }
+    const { ended } = spawnScript({ runtime, script, args: ["ls"], env, first: "exec >/dev/full" })
+    const { code, stderr } = await ended
+    expect({ code, stderr }).toEqual({
+      code: 74,
+      stderr: expect.stringMatching(/^leasehold: The result can't be written: .*o space left.*\n$/),
+    })
+  })
+})
