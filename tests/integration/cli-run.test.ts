@@ -110,6 +110,10 @@ describe("a command that is run", () => {
     expect(await new Shell().call("run", "k", "--", "no-such-command")).toMatchObject({ code: 127 })
   })
 
+  it("that ends by a signal which runtimes ignore ends as a shell says it", { timeout: LONG }, async () => {
+    expect(await new Shell().call("run", "k", "--", "sh", "-c", 'kill -PIPE "$$"')).toMatchObject({ code: 141 })
+  })
+
   it("leaves no file behind", { timeout: LONG }, async () => {
     const { stdout } = await new Shell().call("run", "k", "--", "printenv", "LEASEHOLD_LEASE_FILE")
     const [, folder] = /(leasehold-run-\w+)/.exec(stdout) ?? []

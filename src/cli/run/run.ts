@@ -24,8 +24,9 @@ import { type Outcome, Supervision } from "./supervise.ts"
 import { isInForeground } from "./terminal.ts"
 import { type Wish, wishOf } from "./wish.ts"
 
-/** Those whose default also leaves a core: not to be had by passing them on. */
-const CORE: ReadonlySet<string> = new Set([
+/** Not to be had by passing them on: their default also leaves a core, or runtimes ignore them (SIGPIPE). */
+const NOT_PASSED: ReadonlySet<string> = new Set([
+  "SIGPIPE",
   "SIGQUIT",
   "SIGILL",
   "SIGTRAP",
@@ -176,7 +177,7 @@ function endingOf({ output }: Call, { exit, lost }: Outcome): Ending {
 
 function passedOn(exit: Exit): Ending {
   if ("code" in exit) return exit.code
-  return CORE.has(exit.signal) ? 128 + constants.signals[exit.signal] : exit.signal
+  return NOT_PASSED.has(exit.signal) ? 128 + constants.signals[exit.signal] : exit.signal
 }
 
 function windows(): StoreMisconfiguredError {
