@@ -10,6 +10,7 @@ import { commandFor, type Runtime } from "../../examples/sqlite-workers/runtimes
 import type { FaultLine } from "../../src/inspector/trace.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import type { SeededRandom } from "../../src/runtime/random.ts"
+import type { WriteLimiter } from "../support/fault-proxy/limiter.ts"
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy/proxy.ts"
 import { appliedLine, faultLine } from "../support/fault-proxy/trace.ts"
 import type { Log } from "./log.ts"
@@ -27,6 +28,8 @@ export interface FleetOptions {
   readonly random: SeededRandom
   /** The server itself. */
   readonly target: string
+  /** What the server takes of writes: of all workers together. */
+  readonly limit: WriteLimiter
   /** Of each worker, in turn. */
   readonly runtimes: readonly Runtime[]
   readonly worker: Pick<WorkerOptions, "log" | "bucket" | "prefix" | "keys" | "clients">
@@ -44,9 +47,9 @@ export class Berth implements AsyncDisposable {
 
   /** Starts its proxy and its first process. */
   static async open(name: string, runtime: Runtime, options: FleetOptions): Promise<Berth> {
-    const { target, trace, worker } = options
+    const { target, limit, trace, worker } = options
     const proxy = await startFaultProxy({
-      ...{ target, record: false },
+      ...{ target, limit, record: false },
       log: (line) => trace.add(faultLine(name, line)),
       delivered: (delivered) => trace.add(appliedLine(name, worker.prefix, delivered)),
     })

@@ -14,6 +14,7 @@ import { liveClock } from "../../src/runtime/clock.ts"
 import { SeededRandom } from "../../src/runtime/random.ts"
 import type { Violation } from "../../src/testing/invariants/mod.ts"
 import { startGcsServer } from "../integration/support/gcs-server.ts"
+import { WriteLimiter } from "../support/fault-proxy/limiter.ts"
 import { Berth, type FleetOptions, sleep } from "./fleet.ts"
 import { ledger } from "./ledger.ts"
 import { Log, readLog } from "./log.ts"
@@ -61,7 +62,8 @@ export async function chaosRun(options: ChaosRunOptions): Promise<ChaosVerdict> 
     const random = new SeededRandom(options.seed)
     const runtimes = options.runtime === "mixed" ? (["node", "deno"] as const) : [options.runtime]
     const worker = { log: path, bucket, prefix, keys, clients: 40 }
-    const fleet = { log, trace, traceOf, random, runtimes, target: server.endpoint, worker }
+    const limit = new WriteLimiter(liveClock)
+    const fleet = { log, trace, traceOf, random, runtimes, target: server.endpoint, limit, worker }
     await torment(fleet, options.minutes * 60_000)
   }
   const saved = await savedRows(server.endpoint, prefix)

@@ -10,6 +10,7 @@ import { ABSENT, type CheckpointStore, type LeaseStore, type ObjectRef } from ".
 import { GcsLock, gcsStore } from "../../src/locks/stores/gcs/mod.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import type { Fault } from "../support/fault-proxy/fault.ts"
+import { WriteLimiter } from "../support/fault-proxy/limiter.ts"
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy/proxy.ts"
 import type { LockAct } from "./lock-worker.ts"
 import { type GcsServer, startGcsServer } from "./support/gcs-server.ts"
@@ -102,13 +103,15 @@ describe.concurrent("on the real server, behind the fault proxy:", () => {
     ]
 
     it.each(roles)("on %s stops acting in time; one on %s takes over, and they never overlap", async (one, two) => {
-      await using proxy = await startFaultProxy({ target: server.endpoint, limit: true })
+      const limit = new WriteLimiter(liveClock)
+      await using proxy = await startFaultProxy({ target: server.endpoint, limit })
+      await using other = await startFaultProxy({ target: server.endpoint, limit })
       const directory = await mkdtemp(join(tmpdir(), "leasehold-cut-"))
       const log = join(directory, "acts")
       const place = { bucket, prefix: liveClock.id() }
       const settings = { key: "key", options: { ttl } }
       await using a = new LockProcess(one, { ...settings, place: { ...place, endpoint: proxy.url } })
-      await using b = new LockProcess(two, { ...settings, place: { ...place, endpoint: server.endpoint } })
+      await using b = new LockProcess(two, { ...settings, place: { ...place, endpoint: other.url } })
       await b.says("ready")
       a.tell({ do: "acquire" }, { do: "releaseOnSignal" })
       await a.says("acquire")

@@ -4,6 +4,7 @@ import { connect } from "node:net"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { Chaos, type ChaosOptions, defaultRates, type Rates } from "./chaos.ts"
 import type { Fault } from "./fault.ts"
+import { WriteLimiter } from "./limiter.ts"
 import { type Delivered, startFaultProxy } from "./proxy.ts"
 import { ProxyScene, serverTime, type Told } from "./scene.ts"
 
@@ -170,6 +171,16 @@ describe("the limit of one write a second for each object", () => {
       200, 200, 200,
     ])
     expect(scene.log.map(({ object, fault }) => [object, fault.kind])).toEqual([["a", "limited"]])
+  })
+
+  it("is that of the server, where several proxies share it", async () => {
+    const limit = new WriteLimiter(scene.clock)
+    await using one = await new ProxyScene().start({ limit, target: scene.server.url })
+    await using other = await new ProxyScene().start({ limit, target: scene.server.url })
+    expect(await one.post("/o/a")).toMatchObject({ status: 200 })
+    expect(await other.post("/o/a")).toMatchObject({ status: 429 })
+    await scene.clock.advance(1000)
+    expect(await other.post("/o/a")).toMatchObject({ status: 200 })
   })
 
   it("lets the next one pass after a second", async () => {

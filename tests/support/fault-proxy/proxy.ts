@@ -52,8 +52,8 @@ export interface FaultProxyOptions {
   readonly target: string
   /** Where it listens, on the loopback interface. Without one: a free port. */
   readonly port?: number
-  /** One write a second for each object; more are answered with 429. Without it: no limit. */
-  readonly limit?: boolean
+  /** One write a second for each object; more are answered with 429. True, or one that several proxies share. Default: none. */
+  readonly limit?: boolean | WriteLimiter
   /** For its delays and the limit. Without one: this process's. */
   readonly clock?: Clock
   /** Told of each fault, when it begins. */
@@ -103,7 +103,8 @@ export class FaultProxy implements AsyncDisposable {
     this.#upstream = upstream
     this.#server = server
     this.#wire = wire
-    this.#limiter = options.limit === true ? new WriteLimiter(this.#clock) : undefined
+    const { limit = false } = options
+    this.#limiter = limit === true ? new WriteLimiter(this.#clock) : limit || undefined
     server.on("request", (incoming, response) => void this.#serve(incoming, response))
   }
 
