@@ -5,8 +5,9 @@
  */
 import { spawnSync } from "node:child_process"
 import process from "node:process"
+import { setImmediate } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import type { HeldLock } from "../src/locks/provider.ts"
+import type { HeldLock, LockProvider } from "../src/locks/provider.ts"
 import { memoryLockProvider } from "../src/locks/providers/memory.ts"
 import type { Measure, Party } from "./providers/party.ts"
 import { detail, inTurns, ratio } from "./ratio.ts"
@@ -50,16 +51,22 @@ function costOf(measure: Measure, party: Party): number {
 async function room(): Promise<void> {
   const provider = memoryLockProvider()
   const keys = Array.from({ length: KEYS }, (_, i) => `orders/${i}`)
-  const held: HeldLock[] = Array.from({ length: KEYS })
   const before = heapUsed()
+  const holding = await heldAndReleased(provider, keys)
+  await setImmediate() // what a turn of the event loop still holds is nobody's
+  const after = heapUsed()
+  ratio("bytes-a-held-key", (holding - before) / KEYS, "<=", 200)
+  // To the byte: what a collection leaves elsewhere is a fraction of one for each key.
+  ratio("bytes-a-released-key", Math.max(0, Math.round((after - before) / KEYS)), "<=", 0)
+}
+
+/** The heap in between. */
+async function heldAndReleased(provider: LockProvider, keys: readonly string[]): Promise<number> {
+  const held: HeldLock[] = Array.from({ length: keys.length })
   for (const [i, key] of keys.entries()) held[i] = await provider.acquire(key)
   const holding = heapUsed()
   for (const lock of held) await lock.release()
-  held.length = 0
-  const after = heapUsed()
-  ratio("bytes-a-held-key", (holding - before) / KEYS, "<=", 200)
-  // A map that has been large keeps its table until it grows again, and a collection is never quite done.
-  ratio("bytes-a-released-key", Math.max(0, Math.round((after - before) / KEYS)), "<=", 0)
+  return holding
 }
 
 function heapUsed(): number {
