@@ -4,13 +4,13 @@
  *
  * Not promised: that it leaves. That is its own affair (`run --on-request`).
  */
-import { LockCancelledError } from "../locks/errors.ts"
 import type { Lease } from "../locks/lock.ts"
 import { millis } from "../locks/options.ts"
 import { named, ownerOf } from "../locks/record.ts"
 import { StoreLock } from "../locks/store-lock.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import { budgetOf } from "../runtime/budget.ts"
+import { ask } from "./asking.ts"
 import { cancelledBySignals } from "./cancel.ts"
 import { cleared } from "./clearing.ts"
 import { EXIT } from "./exit-codes.ts"
@@ -50,24 +50,13 @@ function standsFor({ options }: Call): number {
   return millis("--for", ms)
 }
 
-/** What the key was left for; undefined where its owner didn't leave in time. */
+/** Whatever comes of it, nothing is left behind. */
 async function asked({ io }: Call, store: LeaseStore, lock: StoreLock, stands: number): Promise<Lease | undefined> {
   using cancel = cancelledBySignals()
-  const withdrawn = new AbortController()
-  let timer: Disposable | undefined
-  const waiting = lock.events$.subscribe((event) => {
-    if (event.type !== "Waiting") return
-    const waits = io.clock.after(stands, () => withdrawn.abort())
-    timer = { [Symbol.dispose]: () => waits.cancel() }
-  })
+  let lease: Lease | undefined
   try {
-    return await lock.acquire({ timeout: "infinite", signal: AbortSignal.any([cancel.signal, withdrawn.signal]) })
-  } catch (error) {
-    await cleared(store, io.clock)
-    if (error instanceof LockCancelledError && !cancel.signal.aborted) return undefined
-    throw error
+    return (lease = await ask({ lock, clock: io.clock, stands, signal: cancel.signal }))
   } finally {
-    waiting.unsubscribe()
-    timer?.[Symbol.dispose]()
+    if (lease === undefined) await cleared(store, io.clock)
   }
 }
