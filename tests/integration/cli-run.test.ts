@@ -1,7 +1,9 @@
 /** `leasehold run` by real processes: what the command gets, what it passes on, and that no two are ever at work. */
-import { readdirSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { liveClock } from "../../src/runtime/clock.ts"
 import { isWaitedFor, says, Shell, waiterOf } from "./support/command.ts"
 import type { Runtime } from "./support/spawn.ts"
 
@@ -12,12 +14,14 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     const shell = new Shell(runtime)
     const script =
       'printenv LEASEHOLD_KEY LEASEHOLD_TOKEN LEASEHOLD_OWNER LEASEHOLD_DEADLINE; cat "$LEASEHOLD_LEASE_FILE"; exit 7'
+    const before = liveClock.read().wall
     const { code, stdout, stderr } = await shell.call("run", "k", "--", "sh", "-c", script)
     const [key, token, owner, deadline, ...file] = stdout.split("\n")
     expect({ code, stderr, key }).toEqual({ code: 7, stderr: "", key: "k" })
     const lease = JSON.parse(file.join("\n")) as { deadline: number }
     expect(lease).toMatchObject({ owner, held: true, keys: [{ key: "k", token: Number(token), held: true }] })
-    expect(Math.floor(lease.deadline / 1000) - Number(deadline)).toBeGreaterThanOrEqual(0)
+    expect(Number(deadline)).toBeGreaterThan(before / 1000 + 20) // of a ttl of 30 s
+    expect(Number(deadline)).toBeLessThanOrEqual(lease.deadline / 1000)
     const status = await shell.call("status", "--json", "k")
     expect(JSON.parse(status.stdout)).toMatchObject({ state: "released", ended: { token: Number(token) } })
   })
@@ -36,16 +40,18 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
 
   it("is killed when the wrapper is, before another is let in", { timeout: LONG }, async () => {
     const shell = new Shell(runtime)
-    const first = shell.start("run", "k", "--", "sh", "-c", 'echo "at work $$"; sleep 1000')
-    await says(first, "at work")
-    first.signal("SIGKILL")
-    // Its output ends with the last that could write to it.
-    const { stdout, signal } = await first.ended
-    const [, pid] = /at work (\d+)/.exec(stdout) ?? []
+    const log = join(shell.directory, "log")
+    const deaf = `trap "" TERM; echo "at work $$"; while :; do echo first >>${log}; sleep 0.01; done`
+    const first = shell.start("run", "k", "--", "sh", "-c", deaf)
+    const [, pid] = /at work (\d+)/.exec(await says(first, "at work")) ?? []
     // What is killed stays in the list of processes until its parent has looked, and does nothing there.
-    const works = `case "$(ps -o stat= -p ${pid})" in ''|Z*) ;; *) echo two ;; esac; echo mine`
-    const second = await shell.call("run", "k", "--", "sh", "-c", works)
-    expect({ signal, second: second.stdout }).toEqual({ signal: "SIGKILL", second: "mine\n" })
+    const works = `case "$(ps -o stat= -p ${pid})" in ''|Z*) ;; *) echo two ;; esac; echo second >>${log}; sleep 0.3; echo mine`
+    const second = shell.start("run", "k", "--", "sh", "-c", works)
+    await says(second, "waiting for")
+    first.signal("SIGKILL")
+    expect(await second.ended).toMatchObject({ code: 0, stdout: "mine\n" })
+    expect(await first.ended).toMatchObject({ signal: "SIGKILL" })
+    expect(readFileSync(log, "utf8")).toMatch(/^(first\n)+second\n$/)
   })
 })
 
