@@ -9,7 +9,7 @@ import { UsageError } from "./usage-error.ts"
 /** Where a number has a meaning in `sysexits.h`, it is near this one. */
 export const EXIT = {
   ok: 0,
-  /** Nothing was done: the record is another by now, or there was nothing to do it to. */
+  /** Nothing was done: it was not said to which version, or the record is another by now. */
   refused: 1,
   usage: 64,
   corrupt: 65,
