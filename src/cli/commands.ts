@@ -1,6 +1,10 @@
 /** All commands, as data. What each does is loaded when it is called. */
 import { type CommandSpec, STORE_OPTIONS } from "./syntax.ts"
 
+/** Of those that only read. */
+const STARTS =
+  "Before that the store is started, as by everybody who uses it: a directory that is missing is made, and a scratch object is written and deleted, which takes the right to write."
+
 const run: CommandSpec = {
   name: "run",
   summary: "run a command while holding a lease on a key",
@@ -51,7 +55,7 @@ const status: CommandSpec = {
   usage: "status [options] <key>",
   operands: [1, 1],
   options: STORE_OPTIONS,
-  about: ["One read. Times are the store's own."],
+  about: [`One read of its record. Times are the store's own. ${STARTS}`],
   examples: [
     ["leasehold status deploy", "who deploys, and since when"],
     ["leasehold status --json deploy", "the same for a script"],
@@ -65,7 +69,7 @@ const ls: CommandSpec = {
   usage: "ls [options] [prefix]",
   operands: [0, 1],
   options: { ...STORE_OPTIONS, owned: { summary: "Only keys that have an owner" } },
-  about: ["All keys that begin with the prefix, with a read for each."],
+  about: [`All keys that begin with the prefix, with a read for each. ${STARTS}`],
   examples: [
     ["leasehold ls --owned", "what is locked now"],
     ["leasehold ls --store gs://locks/cron night", "keys that begin with night"],

@@ -1,4 +1,4 @@
-/** `leasehold status <key>`: who owns it, by one read. */
+/** `leasehold status <key>`: who owns it, by one read of its record once the store has started (session.ts). */
 import { checkKey } from "../locks/keys.ts"
 import { EXIT } from "./exit-codes.ts"
 import { described, readKey } from "./records.ts"

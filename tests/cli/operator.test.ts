@@ -40,6 +40,23 @@ describe("status", () => {
     expect(await shown()).toMatch(/takes it, on its machine once what works there has ended\n[^]*process group 4242\n/)
   })
 
+  it("makes the store where there is none, with nothing in it but what time it is", async () => {
+    const user = new CommandLine()
+    const made = (): string[] =>
+      readdirSync(join(user.cwd, "store"), { recursive: true, encoding: "utf8" }).filter(
+        (path) => !/^clock./.test(path),
+      )
+    expect(await user.run("status", "--store", user.store, "a")).toMatchObject({ code: 0 })
+    expect(made().toSorted()).toEqual(["clock", "leases", "probe", "state"])
+    expect(await user.run("ls", "--store", user.store)).toMatchObject({ code: 0, out: "No keys.\n" })
+    expect(made().toSorted()).toEqual(["clock", "leases", "probe", "state"])
+  })
+
+  it("says in its help, as ls does, that it writes", async () => {
+    const user = new CommandLine()
+    for (const name of ["status", "ls"]) expect((await user.run(name, "--help")).out).toMatch(/scratch\s+object/)
+  })
+
   it("refuses what is no record, and never calls it free", async () => {
     const user = new CommandLine()
     await (await lockOf(user, "a").acquire()).release()
@@ -124,7 +141,7 @@ describe("unlock", () => {
     await lost.promise
     expect(lease.isHeld()).toBe(false)
     expect((await lockOf(user, "a").acquire()).token).toBeGreaterThan(lease.token)
-    expect((await user.json("unlock", "b", "--generation", "1")).value).toMatchObject({ unlocked: false })
+    expect(await user.json("unlock", "b", "--generation", "1")).toMatchObject({ code: 0, value: { unlocked: false } })
   })
 
   it("names store and configuration in the line that does it, for a shell", async () => {
