@@ -51,6 +51,12 @@ describe("on a terminal", () => {
     expect(stdout).toBe(`code ${code}\n`)
   })
 
+  it("a command in a pipe has no terminal to ask at", { timeout: LONG }, async () => {
+    const script = "{ cat </dev/tty; } 2>/dev/null || echo refused"
+    const { stdout } = await new Shell().inPipe('"$@" | cat', "", "", "run", "k", "--", "sh", "-c", script)
+    expect(stdout).toBe("refused\ncode 0\n")
+  })
+
   it("a run in a pipe leaves the terminal to who reads there", { timeout: LONG }, async () => {
     const shell = new Shell()
     const done = join(shell.directory, "done")

@@ -1,0 +1,31 @@
+/** What `run --json` says from its wait to the loss of its lease: every line of standard error is JSON, for a program to read. */
+import { expect, it } from "vitest"
+import { says, Shell } from "./support/command.ts"
+
+it("a run says as JSON that it waits, owns, is asked and has lost, and why it fails", { timeout: 60_000 }, async () => {
+  const shell = new Shell()
+  const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+  await says(holder, "at work")
+  const work = 'exec 2>/dev/null; trap "exit 3" TERM; echo at work; while :; do sleep 0.1; done'
+  const run = shell.start("run", "--json", "--on-request", "exec:true", "k", "--", "sh", "-c", work)
+  await says(run, "waitStarted")
+  const begun = says(run, "at work")
+  holder.signal("SIGTERM")
+  await begun
+  expect(await shell.call("request", "--for", "1", "k")).toMatchObject({ code: 0 })
+  const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
+  expect(await shell.call("unlock", "k", "--generation", generation)).toMatchObject({ code: 0 })
+  const { code, stdout, stderr } = await run.ended
+  expect({ code, stdout }).toEqual({ code: 79, stdout: "at work\n" })
+  const lines = stderr.trimEnd().split("\n")
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({ event: "waitStarted", key: "k", waitingFor: "holder" }),
+    expect.objectContaining({ event: "acquired", key: "k" }),
+    { event: "requested", message: expect.stringMatching(/ asks for the key$/) },
+    { event: "lost", message: "the lease is lost: the command is told to end" },
+    {
+      ...{ error: "LockLostError", code: "LEASEHOLD_LOST", message: expect.stringContaining('"k"') },
+      ...{ next: expect.stringMatching(/./), retryable: false, key: "k", exitCode: 79 },
+    },
+  ])
+})
