@@ -53,9 +53,19 @@ export function spawnScript({
   const file = script instanceof URL ? fileURLToPath(script) : script
   const words = [...under, ...commandFor(runtime, permissions), file, ...args] as unknown as [string, ...string[]]
   const [command, ...rest] = first === undefined ? words : ["sh", "-c", `${first}; exec "$@"`, "sh", ...words]
-  const child = spawn(command, rest, {
+  return spawnProgram(command, rest, { env })
+}
+
+/** The same of any program. `env` is added to this process's own. */
+export function spawnProgram(
+  command: string,
+  args: readonly string[],
+  { env = {}, cwd }: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {},
+): Spawned {
+  const child = spawn(command, args, {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...env },
+    ...(cwd !== undefined && { cwd }),
   })
   let [stdout, stderr] = ["", ""]
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))

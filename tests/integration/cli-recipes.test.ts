@@ -1,0 +1,114 @@
+/** What the pages tell to type, as it stands there: the deploy script of docs/command.md, the two web servers of docs/providers.md. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
+import { delimiter, join } from "node:path"
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { says, Shell } from "./support/command.ts"
+import { type Spawned, spawnProgram } from "./support/spawn.ts"
+
+const LONG = 60_000
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const tools = `${join(root, "node_modules", ".bin")}${delimiter}${process.env["PATH"]}`
+
+const page = (name: string): string => readFileSync(join(root, name), "utf8")
+
+/** The block of a page, in that language, with this among it. */
+function block(name: string, language: string, text: string): string {
+  const all = Array.from(page(name).matchAll(/^```(\w+)\n([^]*?)^```$/gm))
+  const found = all.find(([, is, body]) => is === language && body!.includes(text))?.[2]
+  if (found === undefined) throw new Error(`${name} has no block in ${language} with ${text}`)
+  return found
+}
+
+/** Where `./deploy.sh` and `leasehold` are what a user has. */
+class Place {
+  readonly shell: Shell = new Shell()
+  readonly folder: string = join(this.shell.directory, "place")
+
+  constructor(deploy: string) {
+    const bin = join(this.folder, "bin")
+    mkdirSync(bin, { recursive: true })
+    writeFileSync(join(this.folder, "deploy.sh"), `#!/bin/sh\n${deploy}\n`, { mode: 0o755 })
+    const command = `exec node --conditions=leasehold-source ${join(root, "src", "cli", "bin.ts")} "$@"`
+    writeFileSync(join(bin, "leasehold"), `#!/bin/sh\n${command}\n`, { mode: 0o755 })
+  }
+
+  /** Begins a script there, by a shell that ends at the first failure that nobody looks at. */
+  start(script: string): Spawned {
+    const PATH = `${join(this.folder, "bin")}${delimiter}${tools}`
+    const env = { PATH, LEASEHOLD_STORE: `file:${this.shell.directory}`, NO_COLOR: "1" }
+    const spawned = spawnProgram("sh", ["-e", "-c", script], { env, cwd: this.folder })
+    onTestFinished(() => void spawned.signal("SIGTERM"))
+    return spawned
+  }
+}
+
+describe("the deploy script", () => {
+  const script = block("docs/command.md", "sh", "./deploy.sh")
+
+  it("ends as the deploy ended", { timeout: LONG }, async () => {
+    const failing = new Place('echo "deploys $LEASEHOLD_KEY"; exit 3').start(script)
+    expect(await failing.ended).toMatchObject({ code: 3, stdout: "deploys deploy\n" })
+    expect(await new Place("echo deploys").start(script).ended).toMatchObject({ code: 0, stdout: "deploys\n" })
+  })
+
+  it("waits for the deploy before it, and says so where that takes too long", { timeout: LONG }, async () => {
+    const place = new Place('echo "at work"; read line; echo done')
+    const first = place.start(script)
+    await says(first, "at work")
+    expect(script).toContain(" 10min ")
+    const late = await place.start(script.replace(" 10min ", " 1 ")).ended
+    expect(late).toMatchObject({ code: 99, stdout: "another deploy is still running\n" })
+    const second = place.start(script)
+    await says(second, "waiting for")
+    second.child.stdin?.end("\n")
+    first.child.stdin?.end("\n")
+    for (const each of [first, second]) expect(await each.ended).toMatchObject({ code: 0, stdout: "at work\ndone\n" })
+  })
+})
+
+/** What is typed in a block of a console. */
+const typed = (text: string): string[] => Array.from(text.matchAll(/^\$ (.*)$/gm), ([, line]) => line!)
+
+async function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo
+    server.close(() => resolve(port))
+  })
+  return promise
+}
+
+describe("the web servers", () => {
+  const lines = typed(block("docs/providers.md", "console", "examples/web-server/main.ts"))
+
+  it("sell a seat once, by the lines that are typed on the page", { timeout: LONG }, async () => {
+    const { directory } = new Shell()
+    const instead: readonly (readonly [string, string])[] = [
+      ["/tmp/seats", join(directory, "seats")],
+      ["8081", String(await freePort())],
+      ["8082", String(await freePort())],
+    ]
+    const [one, other, ask] = lines.map((line) => instead.reduce((text, [of, by]) => text.replaceAll(of, by), line))
+    const bash = spawnProgram("bash", ["-s"], { env: { PATH: tools }, cwd: root })
+    onTestFinished(() => void bash.child.stdin?.end())
+    bash.child.stdin?.write(`trap 'kill $(jobs -p)' EXIT\n${one}\n${other}\n`)
+    await Promise.all(instead.slice(1).map(([, port]) => says(bash, `listening on http://127.0.0.1:${port}`)))
+    bash.child.stdin?.end(`${ask}\n`)
+    const { stdout } = await bash.ended
+    const answers = stdout.split("\n").filter((line) => line.startsWith("12A"))
+    expect(answers).toEqual([expect.stringMatching(/^12A is (ada|bob)'s$/), answers[0]])
+  })
+})
+
+it("the README shows each recipe as its page does", () => {
+  const readme = page("README.md")
+  const shown = [
+    typed(block("docs/providers.md", "console", "examples/web-server/main.ts")),
+    [block("docs/command.md", "console", "0 3 * * *"), block("docs/command.md", "sh", "./deploy.sh")],
+  ].flat()
+  expect(shown).toHaveLength(5)
+  for (const text of shown) expect(readme).toContain(text.trim())
+})
