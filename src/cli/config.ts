@@ -47,10 +47,13 @@ export function places(io: Io): readonly string[] {
   const project: string[] = []
   for (let at = resolve(io.cwd), above = ""; at !== above; above = at, at = dirname(at))
     project.push(join(at, PROJECT_FILE))
-  return [...project, join(userFolder(io), "leasehold", "config.json")]
+  const folder = userFolder(io)
+  return folder === undefined ? project : [...project, join(folder, "leasehold", "config.json")]
 }
 
-const userFolder = ({ env, home }: Io): string => env["XDG_CONFIG_HOME"] || join(home, ".config")
+function userFolder({ env, home }: Io): string | undefined {
+  return env["XDG_CONFIG_HOME"] || (home === undefined ? undefined : join(home, ".config"))
+}
 
 function textOf(file: string): string | undefined {
   try {

@@ -19,7 +19,8 @@ export interface Sink {
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  readonly home: string
+  /** The user's own folder; undefined where the system knows none, as in a container whose user has no name. */
+  readonly home: string | undefined
   readonly platform: string
   readonly clock: Clock
   readonly stdout: Sink
@@ -37,12 +38,21 @@ export function processIo(home: () => string): ProcessIo {
     env: process.env,
     cwd: process.cwd(),
     get home() {
-      return home()
+      return folderOf(home)
     },
     platform: process.platform,
     clock: liveClock,
     stdout: new ProcessSink(() => process.stdout, 1),
     stderr: new ProcessSink(() => process.stderr, 2),
+  }
+}
+
+/** Some runtimes throw where there is none. */
+function folderOf(home: () => string): string | undefined {
+  try {
+    return home() || undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -38,9 +38,10 @@ export function parseStore(text: string, base: string, source: string): StoreNam
 
 const pathOf = (text: string): string => text.slice(5).replace(/^\/\/(?=\/)/, "")
 
-/** Where a user's own locks are, without being told. */
+/** Where a user's own locks are, without being told. Throws InvalidConfigError. */
 export function ownDirectory({ env, home, platform }: Io): string {
   if (env["XDG_STATE_HOME"]) return join(env["XDG_STATE_HOME"], "leasehold")
+  if (home === undefined) throw homeless()
   return platform === "darwin"
     ? join(home, "Library", "Application Support", "leasehold")
     : join(home, ".local", "state", "leasehold")
@@ -62,6 +63,13 @@ export async function makeStore(name: StoreName, { clock }: Io): Promise<LeaseSt
       return memoryStore({ clock })
     }
   }
+}
+
+function homeless(): InvalidConfigError {
+  return new InvalidConfigError({
+    message: "This user has no home directory to keep locks in",
+    next: "Name a store: --store file:DIR, LEASEHOLD_STORE, or store in the configuration; or set HOME",
+  })
 }
 
 function windows(): StoreMisconfiguredError {

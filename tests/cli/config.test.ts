@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { findConfig, PROJECT_FILE } from "../../src/cli/config.ts"
+import { processIo } from "../../src/cli/io.ts"
+import { main } from "../../src/cli/main.ts"
 import { ownDirectory, storeName } from "../../src/cli/stores.ts"
 import { CommandLine } from "./command-line.ts"
 
@@ -51,6 +53,20 @@ describe("the configuration file", () => {
     expect(code).toBe(78)
     expect(err).toContain(said)
     expect(err).toContain("c.json")
+  })
+})
+
+describe("a user without a home", () => {
+  const { home } = processIo(() => {
+    throw new Error("uv_os_homedir returned ENOENT")
+  })
+
+  it("uses the store that is named, and is told to name one", async () => {
+    const user = new CommandLine()
+    const said = { out: "", err: "" }
+    expect(await main(["status", "--store", user.store, "a"], { ...user.io(said), home })).toBe(0)
+    expect(await main(["status", "a"], { ...user.io(said), home })).toBe(78)
+    expect(said.err).toMatch(/no home directory.*LEASEHOLD_STORE/)
   })
 })
 
