@@ -134,8 +134,8 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     options: strangeAfter,
   },
   "stripped after a deletion": {
-    why: "the same with a stranger that drops what it doesn't know",
-    options: { ...strangeAfter, strangersWill: "drop" },
+    why: "the same without a crash, with a stranger that drops what it doesn't know",
+    options: { ...strangeAfter, crashes: 0, strangersWill: "drop" },
   },
 }
 

@@ -1,7 +1,7 @@
 /** Where a search begins, and in which orders its processes may stand. */
 import type { CheckSettings } from "./options.ts"
 import { newProcess } from "./processes.ts"
-import { EPOCH, type World } from "./world.ts"
+import { EPOCH, noStranger, type World } from "./world.ts"
 
 /** Nobody has done anything yet. */
 export function firstWorld({ processes, attempts, record, rules, left }: CheckSettings): World {
@@ -9,7 +9,7 @@ export function firstWorld({ processes, attempts, record, rules, left }: CheckSe
   const lease = record === "absent" ? { ...none, text: undefined } : { writes: 1, generation: "l@1", text: released() }
   return {
     ...{ at: 0, lease, head: { ...none, head: null }, mail: [], left },
-    ...{ acknowledged: [], topToken: 0, stranger: { until: 0, beside: [] }, born: 1 },
+    ...{ acknowledged: [], topToken: 0, stranger: noStranger, born: 1 },
     processes: Array.from({ length: processes }, (_, index) => newProcess("pqr"[index]!, index, rules, 0, attempts)),
   }
 }

@@ -7,7 +7,7 @@
 import { parseRecord } from "../../locks/record.ts"
 import { ABSENT } from "../../locks/store.ts"
 import type { Move } from "./moves.ts"
-import { EPOCH, may, type Rules, without, type World } from "./world.ts"
+import { EPOCH, may, noStranger, type Rules, without, type World } from "./world.ts"
 
 /** What an operator may do now. */
 export function operatorMoves(world: World, { commits }: Rules): readonly Move[] {
@@ -16,10 +16,8 @@ export function operatorMoves(world: World, { commits }: Rules): readonly Move[]
   if (commits === 0 && !isHarmless(world, lease.text)) return []
   const gone = { ...lease, text: undefined, generation: ABSENT }
   // A stranger has nothing but the record to keep others out.
-  const stranger = { until: 0, beside: [] }
-  return [
-    { what: "an operator deletes the record", make: () => [{ ...without(world, "deletions"), lease: gone, stranger }] },
-  ]
+  const after = { lease: gone, stranger: noStranger }
+  return [{ what: "an operator deletes the record", make: () => [{ ...without(world, "deletions"), ...after }] }]
 }
 
 function isHarmless({ at, topToken, mail, processes }: World, text: string): boolean {

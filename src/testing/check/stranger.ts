@@ -31,7 +31,7 @@ export function strangerMoves(world: World, rules: Rules): readonly Move[] {
   const isFree = ownerId === null || Number(expiresAt) + 1 < seconds
   const isReserved = waitingOwnerId !== null && waitingOwnerId !== "s"
   if (isFree && !isReserved)
-    all.push(move("takes the key", { ...lease, ...nobodyWaits }, { until, beside: hidden(world, rules) }))
+    all.push(move("takes the key", { ...lease, ...nobodyWaits }, { until, beside: hidden(world, rules, ownerId) }))
   if (ownerId === "s") {
     all.push(move("renews", lease, { until }), move("releases", { ownerId: null, expiresAt: 0 }, { until: 0 }))
     if (isReserved) {
@@ -44,9 +44,11 @@ export function strangerMoves(world: World, rules: Rules): readonly Move[] {
   return all
 }
 
-/** Whose record was deleted by hand: they own the key as far as they know. */
-const hidden = (world: World, rules: Rules): readonly string[] =>
-  wasDeleted(world, rules) ? owners(world, rules).map(({ id }) => id) : []
+/** Whose record was deleted by hand: they own the key as far as they know, and it names them no more. */
+function hidden(world: World, rules: Rules, named: unknown): readonly string[] {
+  if (!wasDeleted(world, rules)) return []
+  return owners(world, rules).flatMap(({ id }) => (id === named ? [] : [id]))
+}
 
 const nobodyWaits = { waitingOwnerId: null, waiterExpiresAt: null }
 

@@ -92,6 +92,9 @@ export interface Stranger {
   readonly beside: readonly string[]
 }
 
+/** It has nothing. */
+export const noStranger: Stranger = { until: 0, beside: [] }
+
 /** One moment of a run. */
 export interface World {
   /** True time, in milliseconds. */

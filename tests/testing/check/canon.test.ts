@@ -7,7 +7,7 @@ import { Broken } from "../../../src/testing/check/laws.ts"
 import { moves } from "../../../src/testing/check/moves.ts"
 import { type CheckOptions, settingsOf } from "../../../src/testing/check/options.ts"
 import { newProcess } from "../../../src/testing/check/processes.ts"
-import type { World } from "../../../src/testing/check/world.ts"
+import { noStranger, type World } from "../../../src/testing/check/world.ts"
 
 describe("worlds that are alike", () => {
   const world = (ids: readonly string[]): World => {
@@ -15,7 +15,7 @@ describe("worlds that are alike", () => {
     const none = { writes: 0, generation: "0" }
     return {
       ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left, born: 1 },
-      ...{ acknowledged: [], topToken: 0, stranger: { until: 0, beside: [] } },
+      ...{ acknowledged: [], topToken: 0, stranger: noStranger },
       processes: ids.map((id, index) => newProcess(id, index, rules, 0, index + 1)),
     }
   }

@@ -5,14 +5,15 @@ import { check } from "../../../src/testing/check/mod.ts"
 import { acquireOf } from "../../../src/testing/check/moves.ts"
 import { settingsOf } from "../../../src/testing/check/options.ts"
 import { lockInput, newProcess } from "../../../src/testing/check/processes.ts"
-import type { Mail, Process, World } from "../../../src/testing/check/world.ts"
+import { strangerMoves } from "../../../src/testing/check/stranger.ts"
+import { type Mail, noStranger, type Process, type World } from "../../../src/testing/check/world.ts"
 
 const { rules, left } = settingsOf({ pauses: 1, cancels: 1 })
 const process = newProcess("p", 0, rules, 0, 1)
 const none = { writes: 0, generation: "0" }
 const blank: World = {
   ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left, born: 1 },
-  ...{ acknowledged: [], topToken: 0, stranger: { until: 0, beside: [] }, processes: [process] },
+  ...{ acknowledged: [], topToken: 0, stranger: noStranger, processes: [process] },
 }
 const holding = (record: object): World => ({
   ...blank,
@@ -87,6 +88,18 @@ describe("a world", () => {
     judge(beside("p"), rules)
     judge({ ...beside(), at: 5000 }, rules)
     expect(() => judge(beside("q"), rules)).toThrow("p and the stranger hold the key at once")
+  })
+
+  it("excuses an owner beside a stranger where its record was deleted, and not where the record names it yet", () => {
+    const after = settingsOf({ strangers: 1, deletions: 1, commits: 1 })
+    const deleted = { ...blank, processes: [owning("p")], left: { ...after.left, deletions: 0 } }
+    const takes = (world: World): World => {
+      const move = strangerMoves(world, after.rules).find(({ what }) => what === "a stranger takes the key")
+      return move!.make()[0]!
+    }
+    expect(takes(deleted).stranger.beside).toEqual(["p"])
+    const { lease } = holding({ ownerId: "p", expiresAt: 1 })
+    expect(takes({ ...deleted, lease }).stranger.beside).toEqual([])
   })
 })
 
