@@ -18,8 +18,8 @@ import { type Catch, type Edit, type Hunt, isHint } from "./mutants/mutant.ts"
 import { makeTree } from "./mutants/tree.ts"
 import { verdictOf } from "./mutants/verdict.ts"
 
-/** What hunts in longer than this is no use. In milliseconds. */
-const patience = 120_000
+/** What hunts in longer than this is no use; searches that are to find nothing go on to their end. In milliseconds. */
+const patience = { killing: 120_000, harmless: 600_000 }
 
 const { values: args } = parseArgs({
   options: {
@@ -78,14 +78,15 @@ async function run(root: string, hunts: readonly Hunt[]): Promise<readonly Catch
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
   })
-  const timer = setTimeout(() => child.kill("SIGKILL"), patience)
+  const limit = args.harmless ? patience.harmless : patience.killing
+  const timer = setTimeout(() => child.kill("SIGKILL"), limit)
   let last = ""
   let errors = ""
   child.stderr.on("data", (data: Buffer) => void (errors += data.toString()))
   for await (const line of createInterface({ input: child.stdout })) last = line
   clearTimeout(timer)
   if (last.startsWith("[")) return JSON.parse(last) as Catch[]
-  throw new Error(`the hunts in ${root} came to no end within ${patience} ms: ${errors.trim()}`)
+  throw new Error(`the hunts in ${root} came to no end within ${limit} ms: ${errors.trim()}`)
 }
 
 /**

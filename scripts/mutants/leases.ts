@@ -132,11 +132,11 @@ export const leaseMutants: readonly Mutant[] = [
         file: "src/testing/check/stores.ts",
         find: 'if (command.expected !== generation) return [world, { kind: "refused", ...stamp }]',
         replace:
-          'const isRelease = command.type === "put" && command.body.includes(\'"how":"release"\')\n' +
+          'const isRelease = command.type === "put" && /"ownerId":null.*"how":"release"/.test(command.body)\n' +
           '  if (command.expected !== generation && !isRelease) return [world, { kind: "refused", ...stamp }]',
       },
     ],
-    hunts: [{ by: "checker", config: "granted" }],
+    hunts: [{ by: "checker", config: "pairs" }],
   },
   {
     name: "release whoever owns the key by now",
