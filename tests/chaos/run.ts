@@ -15,6 +15,7 @@ import { SeededRandom } from "../../src/runtime/random.ts"
 import type { Violation } from "../../src/testing/invariants/mod.ts"
 import { startGcsServer } from "../integration/support/gcs-server.ts"
 import { WriteLimiter } from "../support/fault-proxy/limiter.ts"
+import { startFaultProxy } from "../support/fault-proxy/proxy.ts"
 import { Berth, type FleetOptions, sleep } from "./fleet.ts"
 import { ledger } from "./ledger.ts"
 import { Log, readLog } from "./log.ts"
@@ -106,8 +107,9 @@ async function befall(berth: Berth, { random }: FleetOptions, end: number): Prom
 }
 
 /** A stranger visits one key after the other. */
-async function strangers({ log, trace, random, target, worker }: FleetOptions, end: number): Promise<void> {
-  const store = gcsStore({ bucket, prefix: worker.prefix, endpoint: target })
+async function strangers({ log, trace, random, target, limit, worker }: FleetOptions, end: number): Promise<void> {
+  await using proxy = await startFaultProxy({ target, limit, record: false })
+  const store = gcsStore({ bucket, prefix: worker.prefix, endpoint: proxy.url })
   while (liveClock.mono() < end) {
     await sleep(2000 + 4000 * random.next())
     await visit(`k${Math.floor(random.next() * keys)}`, { store, log, trace, random })
