@@ -1,6 +1,6 @@
 /**
- * How a figure is told: one line each, `ratio <name> <value> goal <op> <value>`, always measured against a peer or a
- * bare minimum in the same run. The exit code says whether all goals are met.
+ * How a figure is told: one line each, `ratio <name> <value> goal <op> <value>`. Speed is measured against a peer or a bare
+ * minimum in the same run; bytes are what they are. The exit code says whether all goals are met.
  */
 import process from "node:process"
 
@@ -50,7 +50,8 @@ export async function inTurns<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, median(costs[name])])) as Record<Name, number>
 }
 
-function median(values: readonly number[]): number {
+/** The middle one. */
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }

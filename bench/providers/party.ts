@@ -7,9 +7,11 @@ import process from "node:process"
 import AsyncLock from "async-lock"
 import { Mutex } from "async-mutex"
 import { memoryLockProvider } from "../../src/locks/providers/memory.ts"
-import { cpuOf } from "../ratio.ts"
+import { cpuOf, median } from "../ratio.ts"
 
 const TURNS = 7
+/** The first turns are of code that is not compiled yet. */
+const COLD = 2
 const SECTIONS = 100_000
 const CROWDS = 50
 const WAITERS = 1000
@@ -86,5 +88,4 @@ const [measure, party] = process.argv.slice(2) as [Measure, Party]
 const run = parties[party]()
 const costs: number[] = []
 for (let turn = 0; turn < TURNS; turn++) costs.push(await measures[measure](run))
-// The first turns are of code that is not compiled yet.
-console.log(costs.slice(2).toSorted((a, b) => a - b)[2])
+console.log(median(costs.slice(COLD)))
