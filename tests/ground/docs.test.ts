@@ -103,6 +103,7 @@ describe("the pages", () => {
     const rows = Array.from(read("docs/simulated.md").matchAll(/^\| (\d+.*?) \|.*`(tests\/[^`]+)`: "(.*)" +\|$/gm))
     const missing = rows.filter(([, , file, name]) => !read(file!).includes(name!)).map(([row]) => row)
     expect(missing).toEqual([])
+    expect(rows).toHaveLength([...read("docs/simulated.md").matchAll(/^\| \d/gm)].length)
     const pinned = new Set(rows.flatMap(([, seeds]) => seeds!.match(/\d{3,}/g) ?? []))
     const told = read("docs/simulated.md").matchAll(/(?:\*\*Seeds?|\(seed) (\d+)(?: and (\d+))?/g)
     expect([...told].flatMap(([, ...seeds]) => seeds.filter((seed) => seed && !pinned.has(seed)))).toEqual([])

@@ -3,6 +3,7 @@ import { defineSandbox, unchecked } from "leasehold"
 import { NeverReachedError, simulate, type SimulatedWorld } from "leasehold/testing"
 import { describe, expect, it } from "vitest"
 import { chartParts } from "../../../src/testing/simulate/coverage.ts"
+import { attainable } from "../../../src/testing/simulate/sometimes.ts"
 
 interface Count {
   n: number
@@ -23,6 +24,12 @@ const thirdUse = async (world: World): Promise<void> => {
 }
 
 const brief = { sandbox: counter, seeds: 2, duration: "30 s", keys: 1, faults: [] } as const
+
+it("asks for a release after the loss where there are seeds enough to come to it", () => {
+  const rare = "a release came after the loss"
+  expect(attainable(1999)).not.toContain(rare)
+  expect(attainable(2000)).toContain(rare)
+})
 
 describe("what a workload notes with sometimes", () => {
   it("is counted once for each seed, however often a run comes there", async () => {
