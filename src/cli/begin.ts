@@ -2,15 +2,17 @@
 import { constants, homedir } from "node:os"
 import process from "node:process"
 import { liveClock } from "../runtime/clock.ts"
-import { EXIT } from "./exit-codes.ts"
+import { EXIT, exitCodeOf } from "./exit-codes.ts"
 import { type ProcessIo, processIo } from "./io.ts"
-import { main } from "./main.ts"
+import { main, outputFor } from "./main.ts"
 import type { Ending } from "./syntax.ts"
+import { UnwrittenError } from "./unwritten-error.ts"
 
 /** Doesn't come back: the process ends by an exit code, or by the signal that ended what was run. */
 export async function begin(): Promise<void> {
   const io = processIo(homedir)
-  const ending = await heard(io, await main(process.argv.slice(2), io))
+  const words = process.argv.slice(2)
+  const ending = await heard(words, io, await main(words, io))
   if (typeof ending === "number") process.exit(ending)
   // Where somebody keeps the signal from ending it, the exit code says the same.
   liveClock.after(500, () => process.exit(128 + constants.signals[ending]))
@@ -18,9 +20,11 @@ export async function begin(): Promise<void> {
 }
 
 /** A script that reads the result must not take half of it, or nothing, for the whole. */
-async function heard({ stdout, stderr }: ProcessIo, ending: Ending): Promise<Ending> {
-  const trouble = await stdout.told()
+async function heard(words: readonly string[], io: ProcessIo, ending: Ending): Promise<Ending> {
+  const trouble = await io.stdout.told()
   if (trouble === undefined || ending !== EXIT.ok) return ending
-  stderr.write(`leasehold: The result can't be written: ${trouble.message}.\n`)
-  return EXIT.unwritten
+  const error = new UnwrittenError(trouble)
+  const code = exitCodeOf(error)
+  outputFor(words, io).failure(error, code)
+  return code
 }

@@ -4,6 +4,7 @@
  */
 import { LockError } from "../locks/errors.ts"
 import { StartError } from "./start-error.ts"
+import { UnwrittenError } from "./unwritten-error.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Where a number has a meaning in `sysexits.h`, it is near this one. */
@@ -47,6 +48,7 @@ const byClass: Readonly<Record<string, number>> = {
 export function exitCodeOf(error: unknown, instead?: number): number {
   if (error instanceof UsageError) return EXIT.usage
   if (error instanceof StartError) return EXIT.notStarted
+  if (error instanceof UnwrittenError) return EXIT.unwritten
   const code = error instanceof LockError ? (byClass[error._tag] ?? EXIT.internal) : EXIT.internal
   return instead !== undefined && (code === EXIT.timeout || code === EXIT.contention) ? instead : code
 }

@@ -10,10 +10,7 @@ import { VERSION } from "./version.ts"
 
 /** Runs the command with the words after its name. */
 export async function main(words: readonly string[], io: Io): Promise<Ending> {
-  // What comes after -- is not for us.
-  const end = words.indexOf("--")
-  const ours = end < 0 ? words : words.slice(0, end)
-  const output = new Output(io, { json: ours.includes("--json"), color: !ours.includes("--no-color") })
+  const output = outputFor(words, io)
   const wanted: Wanted = {}
   try {
     return await act(words, io, output, wanted)
@@ -22,6 +19,14 @@ export async function main(words: readonly string[], io: Io): Promise<Ending> {
     output.failure(error, code)
     return code
   }
+}
+
+/** How to speak to who gave these words. */
+export function outputFor(words: readonly string[], io: Io): Output {
+  // What comes after -- is not for us.
+  const end = words.indexOf("--")
+  const ours = end < 0 ? words : words.slice(0, end)
+  return new Output(io, { json: ours.includes("--json"), color: !ours.includes("--no-color") })
 }
 
 /** What the user wants of failures. */

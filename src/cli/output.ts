@@ -9,6 +9,7 @@ import type { LockWaitEventOf, LockWaitObserver } from "../locks/wait-observer.t
 import { terminalWaits } from "../locks/wait-terminal.ts"
 import type { Io, Sink } from "./io.ts"
 import { StartError } from "./start-error.ts"
+import { UnwrittenError } from "./unwritten-error.ts"
 import { UsageError } from "./usage-error.ts"
 
 type Waiting = LockWaitEventOf<"waitStarted" | "retry">
@@ -86,8 +87,8 @@ export class Output {
 }
 
 /** Those of the command itself. */
-const isOwn = (error: unknown): error is UsageError | StartError =>
-  error instanceof UsageError || error instanceof StartError
+const isOwn = (error: unknown): error is UsageError | StartError | UnwrittenError =>
+  error instanceof UsageError || error instanceof StartError || error instanceof UnwrittenError
 
 function said(error: unknown): string {
   if (error instanceof LockError) return error.message

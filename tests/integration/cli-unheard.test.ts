@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { says, Shell } from "./support/command.ts"
-import { type Runtime, spawnScript } from "./support/spawn.ts"
+import { type Ended, type Runtime, spawnScript } from "./support/spawn.ts"
 
 const LONG = 60_000
 
@@ -53,11 +53,16 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
   it.skipIf(!existsSync("/dev/full"))("a result that can't be written is a failure", { timeout: LONG }, async () => {
     const script = new URL("../../src/cli/bin.ts", import.meta.url)
     const env = { LEASEHOLD_STORE: `file:${new Shell().directory}`, NO_COLOR: "1" }
-    const { ended } = spawnScript({ runtime, script, args: ["ls"], env, first: "exec >/dev/full" })
-    const { code, stderr } = await ended
-    expect({ code, stderr }).toEqual({
-      code: 74,
-      stderr: expect.stringMatching(/^leasehold: The result can't be written: .*o space left.*\n$/),
+    const list = (...more: string[]): Promise<Ended> =>
+      spawnScript({ runtime, script, args: ["ls", ...more], env, first: "exec >/dev/full" }).ended
+    const message = "The result can't be written: .*o space left.*"
+    const { code, stderr } = await list()
+    const said = expect.stringMatching(new RegExp(`^leasehold: ${message}\\. Make room .*\\.\\n$`))
+    expect({ code, stderr }).toEqual({ code: 74, stderr: said })
+    const told = await list("--json")
+    expect({ code: told.code, ...(JSON.parse(told.stderr) as object) }).toEqual({
+      ...{ code: 74, exitCode: 74, error: "UnwrittenError" },
+      ...{ message: expect.stringMatching(new RegExp(`^${message}$`)), next: expect.stringMatching(/./) },
     })
   })
 })

@@ -1,0 +1,10 @@
+/** What was to be done is done, but its result can't be written where standard output goes. */
+export class UnwrittenError extends Error {
+  /** What to do about it. */
+  readonly next = "Make room there, or send it elsewhere; what was to be done is done"
+
+  constructor(cause: Error) {
+    super(`The result can't be written: ${cause.message}`, { cause })
+    this.name = "UnwrittenError"
+  }
+}
