@@ -18,7 +18,10 @@ export async function openSession({ io, options }: Call): Promise<Session> {
   return { store, found, [Symbol.asyncDispose]: () => store.close() }
 }
 
-/** The same, started, which probes the store by writes also for those who only read. Rejects with StoreUnavailableError or StoreMisconfiguredError. */
+/**
+ * The same, started, which probes the store by writes also for those who only read. Rejects with StoreUnavailableError or
+ * StoreMisconfiguredError.
+ */
 export async function startSession(call: Call): Promise<Session> {
   const session = await openSession(call)
   try {

@@ -54,4 +54,21 @@ describe("who asks for a key", () => {
     expect(ms).toBeGreaterThan(34_000)
     expect(ms).toBeLessThan(36_000)
   })
+
+  it("has asked where the store falls silent once the mark stands", async () => {
+    const world = await owned()
+    const { time } = world
+    let silent = false
+    const store = storeWith(world.store, {
+      read: (ref, options) => (silent ? silence() : world.store.read(ref, options)),
+      put: (...words) => (silent ? silence() : world.store.put(...words)),
+      remove: (...words) => (silent ? silence() : world.store.remove(...words)),
+    })
+    const lock = world.lock("asker", { store })
+    lock.events$.subscribe(({ type }) => (silent ||= type === "Waiting"))
+    const { ms, value } = await settling(time, ask({ lock, clock: time, stands: 60_000, signal: never }))
+    expect({ silent, value }).toEqual({ silent: true, value: undefined })
+    expect(ms).toBeGreaterThanOrEqual(60_000)
+    expect(ms).toBeLessThan(66_000) // it has 5 s to take its mark back
+  })
 })
