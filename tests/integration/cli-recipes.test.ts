@@ -1,4 +1,8 @@
-/** What the pages tell to type, as it stands there: the deploy script of docs/command.md, the two web servers of docs/providers.md. */
+/**
+ * What the pages tell to type, as it stands there: the deploy script of docs/command.md, the two web servers of
+ * docs/providers.md.
+ */
+import { once } from "node:events"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { delimiter, join } from "node:path"
@@ -22,6 +26,22 @@ function block(name: string, language: string, text: string): string {
   return found
 }
 
+/** Begins a program in a process group of its own, of which nothing is left after the test. */
+function startGroup([command, ...args]: readonly [string, ...string[]], where: Where): Spawned {
+  const spawned = spawnProgram("setsid", [command, ...args], where)
+  onTestFinished(async () => {
+    // A run that is told to end ends its command, which has a group of its own.
+    if (spawned.signal("SIGCONT")) process.kill(-spawned.child.pid!, "SIGTERM")
+    await spawned.ended
+  })
+  return spawned
+}
+
+interface Where {
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+}
+
 /** Where `./deploy.sh` and `leasehold` are what a user has. */
 class Place {
   readonly shell: Shell = new Shell()
@@ -39,9 +59,7 @@ class Place {
   start(script: string): Spawned {
     const PATH = `${join(this.folder, "bin")}${delimiter}${tools}`
     const env = { PATH, LEASEHOLD_STORE: `file:${this.shell.directory}`, NO_COLOR: "1" }
-    const spawned = spawnProgram("sh", ["-e", "-c", script], { env, cwd: this.folder })
-    onTestFinished(() => void spawned.signal("SIGTERM"))
-    return spawned
+    return startGroup(["sh", "-e", "-c", script], { env, cwd: this.folder })
   }
 }
 
@@ -72,13 +90,13 @@ describe("the deploy script", () => {
 /** What is typed in a block of a console. */
 const typed = (text: string): string[] => Array.from(text.matchAll(/^\$ (.*)$/gm), ([, line]) => line!)
 
-async function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo
-    server.close(() => resolve(port))
-  })
-  return promise
+/** Two ports that nobody listens on. Both are held until both are known: they differ. */
+async function freePorts(): Promise<readonly string[]> {
+  const servers = [createServer(), createServer()]
+  for (const server of servers) await once(server.listen(0, "127.0.0.1"), "listening")
+  const ports = servers.map((server) => String((server.address() as AddressInfo).port))
+  for (const server of servers) await once(server.close(), "close")
+  return ports
 }
 
 describe("the web servers", () => {
@@ -86,16 +104,16 @@ describe("the web servers", () => {
 
   it("sell a seat once, by the lines that are typed on the page", { timeout: LONG }, async () => {
     const { directory } = new Shell()
-    const instead: readonly (readonly [string, string])[] = [
+    const ports = await freePorts()
+    const instead = new Map([
       ["/tmp/seats", join(directory, "seats")],
-      ["8081", String(await freePort())],
-      ["8082", String(await freePort())],
-    ]
-    const [one, other, ask] = lines.map((line) => instead.reduce((text, [of, by]) => text.replaceAll(of, by), line))
-    const bash = spawnProgram("bash", ["-s"], { env: { PATH: tools }, cwd: root })
-    onTestFinished(() => void bash.child.stdin?.end())
+      ...["8081", "8082"].map((port, index) => [port, ports[index]!] as const),
+    ])
+    const any = new RegExp([...instead.keys()].join("|"), "g")
+    const [one, other, ask] = lines.map((line) => line.replaceAll(any, (found) => instead.get(found)!))
+    const bash = startGroup(["bash", "-s"], { env: { PATH: tools }, cwd: root })
     bash.child.stdin?.write(`trap 'kill $(jobs -p)' EXIT\n${one}\n${other}\n`)
-    await Promise.all(instead.slice(1).map(([, port]) => says(bash, `listening on http://127.0.0.1:${port}`)))
+    await Promise.all(ports.map((port) => says(bash, `listening on http://127.0.0.1:${port}`)))
     bash.child.stdin?.end(`${ask}\n`)
     const { stdout } = await bash.ended
     const answers = stdout.split("\n").filter((line) => line.startsWith("12A"))
