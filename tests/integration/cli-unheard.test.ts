@@ -36,7 +36,8 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     const shell = new Shell(runtime)
     const [log, code] = [join(shell.directory, "log"), join(shell.directory, "code")]
     const line = `setsid sh -c '"$@"; echo $? >${code}' sh "$@" & read line`
-    await shell.hungUp(line, "at work", "run", "k", "--", "sh", "-c", obeys(log))
+    const hungUp = await shell.hungUp(line, "at work", "run", "k", "--", "sh", "-c", obeys(log))
+    expect(hungUp).toMatchObject({ code: 0 })
     expect(await stateOf(shell, "k")).toMatchObject({ state: "owned" })
     expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
     await expect.poll(() => existsSync(code) && readFileSync(code, "utf8"), { timeout: 20_000 }).toBe("3\n")

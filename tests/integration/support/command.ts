@@ -54,7 +54,10 @@ export class Shell {
   }
 
   #under(words: readonly string[], args: readonly string[]): Promise<Ended> {
-    return spawnScript({ runtime: this.#runtime, script, args, env: this.#env, under: ["python3", ...words] }).ended
+    const spawned = spawnScript({ runtime: this.#runtime, script, args, env: this.#env, under: ["python3", ...words] })
+    // Where it still waits for the text: its terminal is closed with it, and that ends what runs there.
+    onTestFinished(() => void spawned.signal("SIGKILL"))
+    return spawned.ended
   }
 }
 
