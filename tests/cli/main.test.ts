@@ -5,7 +5,6 @@ import npm from "../../package.json" with { type: "json" }
 import { optionsOf } from "../../src/cli/arguments.ts"
 import { COMMANDS } from "../../src/cli/commands.ts"
 import { EXIT } from "../../src/cli/exit-codes.ts"
-import { main } from "../../src/cli/main.ts"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
 import { CommandLine } from "./command-line.ts"
 
@@ -75,20 +74,17 @@ describe("the command", () => {
   })
 
   it("calls what it doesn't expect a fault of its own", async () => {
-    const failed = async (...words: string[]): Promise<{ code: unknown; err: string }> => {
-      const said = { out: "", err: "" }
-      const write = (): never => {
-        throw new RangeError("out of paper")
-      }
-      const io = { ...new CommandLine().io(said), stdout: { isTTY: false, write } }
-      return { code: await main(["status", "--store", "memory:", ...words, "a"], io), err: said.err }
-    }
-    const text = await failed()
-    expect(text).toEqual({ code: 70, err: expect.stringMatching(/^leasehold: RangeError: out of paper\n +at /) })
-    const { code, err } = await failed("--json")
-    expect({ code, told: JSON.parse(err) as unknown }).toEqual({
-      code: 70,
-      told: { error: "Error", message: "out of paper", exitCode: 70 },
+    const user = new CommandLine()
+    const status = COMMANDS.find(({ name }) => name === "status")!
+    const action = vi.spyOn(status, "action").mockRejectedValue(new RangeError("out of luck"))
+    onTestFinished(() => action.mockRestore())
+    const text = await user.run("status", "a")
+    const err = expect.stringMatching(/^leasehold: RangeError: out of luck\n +at /)
+    expect(text).toEqual({ code: 70, out: "", err })
+    const json = await user.run("status", "--json", "a")
+    expect({ ...json, err: JSON.parse(json.err) as unknown }).toEqual({
+      ...{ code: 70, out: "" },
+      err: { error: "Error", message: "out of luck", exitCode: 70 },
     })
   })
 
