@@ -2,7 +2,10 @@
  * Mutants that complete searches show to be harmless: `npm run mutants -- --harmless` makes the searches again. What the
  * protocol does all the same, and why, is in docs/decisions.md.
  */
-import type { Mutant } from "./mutant.ts"
+import type { Hunt, Mutant } from "./mutant.ts"
+
+/** By the names of their configurations. */
+const searches = (...names: readonly string[]): readonly Hunt[] => names.map((config) => ({ by: "checker", config }))
 
 export const harmlessMutants: readonly Mutant[] = [
   {
@@ -19,11 +22,7 @@ export const harmlessMutants: readonly Mutant[] = [
         replace: "const age = now.mono - sense.sample.at.mono",
       },
     ],
-    hunts: [
-      { by: "checker", config: "stopped" },
-      { by: "checker", config: "clockless" },
-      { by: "checker", config: "bucket" },
-    ],
+    hunts: searches("stopped", "clockless", "bucket"),
   },
   {
     name: "a renewal from before a suspend ends suspicion",
@@ -34,11 +33,7 @@ export const harmlessMutants: readonly Mutant[] = [
         replace: "suspect: hold.suspect && sent.epoch > draft.sense.epoch,",
       },
     ],
-    hunts: [
-      { by: "checker", config: "stopped" },
-      { by: "checker", config: "clockless" },
-      { by: "checker", config: "bucket" },
-    ],
+    hunts: searches("stopped", "clockless", "bucket"),
   },
   {
     name: "a lease's write that is sent again has a new opId",
@@ -59,11 +54,6 @@ export const harmlessMutants: readonly Mutant[] = [
         replace: "opIds: [sent.opId]",
       },
     ],
-    hunts: [
-      { by: "checker", config: "alone" },
-      { by: "checker", config: "pairs" },
-      { by: "checker", config: "brought back" },
-      { by: "checker", config: "stopped beside a head" },
-    ],
+    hunts: searches("alone", "pairs", "brought back", "stopped beside a head"),
   },
 ]
