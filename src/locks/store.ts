@@ -78,8 +78,16 @@ export type WriteAnswer = Stamped &
     | { readonly kind: "applied"; readonly generation: Generation }
     /** The precondition didn't hold when the store looked: this request changed nothing. An earlier copy may have. */
     | { readonly kind: "refused" }
-    /** It may have been applied, or be applied later. `throttled`: the object took another write within its spacing. */
-    | { readonly kind: "unknown"; readonly error: LockError; readonly throttled?: boolean }
+    /**
+     * It may have been applied, or be applied later. `throttled`: the object took another write within its spacing.
+     * `overtaken`: another write came between, and no failure; a read tells at once what there is to know.
+     */
+    | {
+        readonly kind: "unknown"
+        readonly error: LockError
+        readonly throttled?: boolean
+        readonly overtaken?: boolean
+      }
   )
 
 /** One page of names, in the store's order. `next` continues after it. */

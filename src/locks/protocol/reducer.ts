@@ -185,9 +185,10 @@ function readAnswered(draft: Draft, flight: Flight, answer: Extract<Input, { typ
 function writeAnswered(draft: Draft, flight: Flight, answer: WriteResult): void {
   takeSample(draft, flight, answer.storeTime)
   const sent = draft.sent.find(({ opId }) => opId === flight.opId)
-  if (answer.kind === "unknown") return answer.throttled ? throttled(draft, answer.error) : unsure(draft, answer.error)
+  if (answer.kind === "unknown" && answer.throttled) return throttled(draft, answer.error)
+  if (answer.kind === "unknown" && !answer.overtaken) return unsure(draft, answer.error)
   const untimed = draft.config.clock !== "none" && answer.storeTime === undefined
-  if (answer.kind === "refused" || sent === undefined || untimed || outdated(draft, flight))
+  if (answer.kind !== "applied" || sent === undefined || untimed || outdated(draft, flight))
     return unsure(draft, undefined)
   takeApplied(draft, flight, sent, answer)
   const view = draft.view!

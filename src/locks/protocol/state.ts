@@ -253,7 +253,7 @@ export type ReadResult = { readonly storeTime?: number; readonly evidence?: Evid
 export type WriteResult = { readonly storeTime?: number } & (
   | { readonly kind: "applied"; readonly generation: Generation }
   | { readonly kind: "refused" }
-  | { readonly kind: "unknown"; readonly error: LockError; readonly throttled?: boolean }
+  | { readonly kind: "unknown"; readonly error: LockError; readonly throttled?: boolean; readonly overtaken?: boolean }
 )
 
 /** What can happen to a key. */

@@ -1,6 +1,7 @@
 /** Rule 11: leaving. */
 import { describe, expect, it } from "vitest"
 import { acquire, type ProcessModel } from "./process-model.ts"
+import { overtaken } from "./store-model.ts"
 import { Stranger } from "./strangers.ts"
 import { World } from "./world.ts"
 
@@ -100,6 +101,23 @@ describe("rule 11: release", () => {
     world.send(a, { type: "release" })
     world.loseAnswer(world.nextWrite(a))
     world.answer(world.next(a, "read"))
+    expect(result(a)).toBe("released")
+  })
+
+  it("that whom it granted the key overtook with a write is known at once, with no wait", () => {
+    const world = new World({ clock: "exact", spacing: 0 })
+    const a = world.owner("a")
+    const b = world.waiter("b")
+    world.until(() => a.count("ReleaseRequested") > 0)
+    a.network = "held"
+    world.send(a, { type: "release" })
+    const leave = world.nextWrite(a)
+    world.deliver(leave)
+    world.until(() => b.count("Renewed") > 0)
+    world.answer(leave, overtaken(world.store.time(world.at)!))
+    const at = world.at
+    world.answer(world.next(a, "read"))
+    expect(world.at).toBe(at)
     expect(result(a)).toBe("released")
   })
 

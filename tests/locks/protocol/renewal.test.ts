@@ -1,6 +1,6 @@
 /** Rule 9: renewing, degrading, losing. */
 import { describe, expect, it } from "vitest"
-import { silence } from "./store-model.ts"
+import { overtaken, silence } from "./store-model.ts"
 import { type Request, World } from "./world.ts"
 
 const puts = (world: World): readonly Request[] => world.requests.filter(({ command }) => command.type === "put")
@@ -152,6 +152,22 @@ describe("rule 9: renewal", () => {
     expect(renewal.result?.kind).toBe("refused")
     world.advance(3000)
     expect(a.types).toEqual(["Acquired", "ReleaseRequested", "Renewed"])
+  })
+
+  it("one that was overtaken is no failure either: a read tells what became of it, with no wait", () => {
+    const world = new World({ clock: "exact", spacing: 0 })
+    const a = world.owner("a", { strict: true })
+    world.advance(2200)
+    a.network = "held"
+    world.send(a, { type: "renew" })
+    const renewal = world.nextWrite(a)
+    world.deliver(renewal)
+    world.answer(renewal, overtaken(world.store.time(world.at)!))
+    const at = world.at
+    world.answer(world.next(a, "read"))
+    expect(world.at).toBe(at)
+    expect(a.types).toEqual(["Acquired", "Renewed"])
+    expect(a.holds(world.at)).toBe(true)
   })
 
   it("another's record and a missing one are loss at once, whatever authority is left", () => {

@@ -91,3 +91,11 @@ export const silence = (): StoreUnavailableError =>
 
 const tooOften = (): StoreUnavailableError =>
   new StoreUnavailableError({ message: "429", next: "Write less often", status: 429 })
+
+/** A write that another followed before its writer looked whether it was first. */
+export const overtaken = (storeTime: number): WriteResult => ({
+  kind: "unknown",
+  error: silence(),
+  overtaken: true,
+  storeTime,
+})

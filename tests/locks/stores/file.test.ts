@@ -93,6 +93,15 @@ describe("fileStore", () => {
     })
   })
 
+  it("says of a write that a later version overtook that it was, and not that the store failed", async () => {
+    const { directory, store } = await make()
+    const first = await write(store, lease, ABSENT, "1")
+    await writeFile(join(directory, "leases", "key", "0000000000000003"), "3")
+    const overtaken = { kind: "unknown", overtaken: true, error: expect.any(StoreUnavailableError) }
+    expect(await store.put(lease, first, bytes("2"), options)).toMatchObject(overtaken)
+    expect(await text(store, lease)).toBe("3")
+  })
+
   it("is named by its absolute path, whatever path it was given", async () => {
     const directory = await fresh()
     expect(fileStore({ directory: `${directory}/x/..` }).name).toBe(`file:${directory}`)

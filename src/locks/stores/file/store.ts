@@ -249,7 +249,7 @@ class FileStore implements LeaseStore, CheckpointStore {
 
   #without({ kind }: Exclude<Swap, { kind: "applied" }>, ref: ObjectRef): WriteAnswer {
     if (kind === "refused") return { kind }
-    return { kind: "unknown", error: overtaken(this.name, ref) }
+    return { kind: "unknown", error: overtaken(this.name, ref), overtaken: true }
   }
 
   #stamped<A extends object>(answer: A): A & { readonly storeTime?: number } {
