@@ -25,7 +25,7 @@ const numbers = /"(?:id|request|requests|steps)":\d+/g
 export function keyOf(world: World, orders: readonly (readonly number[])[]): string {
   const keys = foremost(world, orders).map((order) => textOf(world, order))
   const text = keys.length === 1 ? keys[0]! : keys.reduce((a, b) => (a < b ? a : b))
-  return sha256(new TextEncoder().encode(text)).slice(0, 20)
+  return sha256(text).slice(0, 20)
 }
 
 /** Those orders that put first whose text comes first by itself: all of them where the processes can't be told apart. */
