@@ -5,7 +5,7 @@
  *     { "store": "gs://bucket/prefix", "locking": { "timeout": "5 min" }, "scopes": { "deploy": 1800 } }
  */
 import { readFileSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { dirname, isAbsolute, join, resolve } from "node:path"
 import { InvalidConfigError } from "../locks/errors.ts"
 import type { WaitBudgetOptions } from "../locks/wait-budget.ts"
 import type { Io } from "./io.ts"
@@ -52,7 +52,9 @@ export function places(io: Io): readonly string[] {
 }
 
 function userFolder({ env, home }: Io): string | undefined {
-  return env["XDG_CONFIG_HOME"] || (home === undefined ? undefined : join(home, ".config"))
+  const configs = env["XDG_CONFIG_HOME"] ?? ""
+  if (isAbsolute(configs)) return configs // as the XDG rules have it
+  return home === undefined ? undefined : join(home, ".config")
 }
 
 function textOf(file: string): string | undefined {

@@ -2,7 +2,7 @@
  * Which store a command uses, and the store itself. Each kind is loaded only when it is used: whoever locks in a directory
  * doesn't pay for a client of Cloud Storage.
  */
-import { dirname, join, resolve } from "node:path"
+import { dirname, isAbsolute, join, resolve } from "node:path"
 import { InvalidConfigError, StoreMisconfiguredError } from "../locks/errors.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import type { FoundConfig } from "./config.ts"
@@ -16,31 +16,54 @@ export type StoreName =
 
 /** The store that the flag names, else LEASEHOLD_STORE, else the configuration, else the user's own directory. */
 export function storeName(io: Io, flag: string | undefined, { file, config }: FoundConfig): StoreName {
-  if (flag !== undefined) return parseStore(flag, io.cwd, "--store")
+  if (flag !== undefined) return parseStore(flag, { io, base: io.cwd, source: "--store" })
   const variable = io.env["LEASEHOLD_STORE"]
-  if (variable) return parseStore(variable, io.cwd, "LEASEHOLD_STORE")
-  if (config.store !== undefined) return parseStore(config.store, dirname(file ?? ""), `store in ${file}`)
+  if (variable) return parseStore(variable, { io, base: io.cwd, source: "LEASEHOLD_STORE" })
+  if (config.store !== undefined)
+    return parseStore(config.store, { io, base: dirname(file ?? ""), source: `store in ${file}` })
   if (io.platform === "win32") throw windows()
   return { kind: "file", directory: ownDirectory(io) }
 }
 
-/** Reads a store's name; `base` is what the path of a directory is relative to. Throws InvalidConfigError. */
-export function parseStore(text: string, base: string, source: string): StoreName {
+/** Where a store's name was written. */
+interface Written {
+  readonly io: Io
+  /** What the path of a directory is relative to. */
+  readonly base: string
+  readonly source: string
+}
+
+/** Reads a store's name. Throws InvalidConfigError. */
+function parseStore(text: string, written: Written): StoreName {
   if (text === "memory:") return { kind: "memory" }
-  if (text.startsWith("file:") && text.length > 5) return { kind: "file", directory: resolve(base, pathOf(text)) }
+  if (text.startsWith("file:") && text.length > 5) return { kind: "file", directory: directoryOf(text, written) }
   const [, bucket, prefix = ""] = /^gs:\/\/([^/]+)(?:\/(.*?))?\/?$/.exec(text) ?? []
   if (bucket !== undefined) return { kind: "gs", bucket, prefix }
   throw new InvalidConfigError({
-    message: `${source} is ${JSON.stringify(text)}, which names no store`,
+    message: `${written.source} is ${JSON.stringify(text)}, which names no store`,
     next: "Use file:DIR, gs://BUCKET, gs://BUCKET/PREFIX or memory:",
   })
 }
 
-const pathOf = (text: string): string => text.slice(5).replace(/^\/\/(?=\/)/, "")
+/** After `file:` no shell expands a `~`, and elsewhere there is none: taken as a name it would be another directory everywhere. */
+function directoryOf(text: string, { io, base, source }: Written): string {
+  const path = text.slice(5).replace(/^\/\/(?=[/~])/, "")
+  const [, user, below = ""] = /^~([^/]*)\/*(.*)$/s.exec(path) ?? []
+  if (user === undefined) return resolve(base, path)
+  if (user === "" && io.home !== undefined) return join(io.home, below)
+  throw new InvalidConfigError({
+    message:
+      user === ""
+        ? `${source} is ${JSON.stringify(text)}, and this user has no home directory`
+        : `${source} is ${JSON.stringify(text)}, and only ~ alone or ~/ is known, this user's home directory`,
+    next: `Write the whole path, such as file:/home/me/locks, or file:./${path} for a directory of that name`,
+  })
+}
 
 /** Where a user's own locks are, without being told. Throws InvalidConfigError. */
 export function ownDirectory({ env, home, platform }: Io): string {
-  if (env["XDG_STATE_HOME"]) return join(env["XDG_STATE_HOME"], "leasehold")
+  const states = env["XDG_STATE_HOME"] ?? ""
+  if (isAbsolute(states)) return join(states, "leasehold") // any other counts for none, as the XDG rules have it
   if (home === undefined) throw homeless()
   return platform === "darwin"
     ? join(home, "Library", "Application Support", "leasehold")

@@ -1,8 +1,8 @@
 /** The configuration file and the store's name: places, precedence, and what is refused. */
 import { mkdirSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
-import { findConfig, PROJECT_FILE } from "../../src/cli/config.ts"
+import { findConfig, places, PROJECT_FILE } from "../../src/cli/config.ts"
 import { processIo } from "../../src/cli/io.ts"
 import { main } from "../../src/cli/main.ts"
 import { ownDirectory, storeName } from "../../src/cli/stores.ts"
@@ -93,6 +93,43 @@ describe("the store", () => {
     expect(ownDirectory({ ...io, home: "/Users/u", platform: "darwin" })).toBe(
       "/Users/u/Library/Application Support/leasehold",
     )
+  })
+
+  it.each([
+    ["~/locks", "home/locks"],
+    ["~", "home"],
+    ["///nowhere/~", "/nowhere/~"],
+    ["//~/locks", "home/locks"],
+    ["./~/locks", "~/locks"],
+    ["a/~/b", "a/~/b"],
+  ])("at file:%s is in the home directory where a path begins there, whoever names it", (path, directory) => {
+    const user = new CommandLine()
+    const store = `file:${path}`
+    const named = (flag: string | undefined, variable: string | undefined, config: object): object =>
+      storeName({ ...user.io(nowhere), env: { LEASEHOLD_STORE: variable } }, flag, {
+        file: join(user.cwd, "c.json"),
+        config,
+      })
+    const expected = { kind: "file", directory: resolve(user.cwd, directory) }
+    expect([named(store, undefined, {}), named(undefined, store, {}), named(undefined, undefined, { store })]).toEqual(
+      Array(3).fill(expected),
+    )
+  })
+
+  it("is refused where it is in the home of another user, or of one who has none", () => {
+    const io = new CommandLine().io(nowhere)
+    const none = { file: undefined, config: {} }
+    expect(() => storeName(io, "file:~bob/locks", none)).toThrow(
+      /^--store is "file:~bob\/locks".*\. Write the whole path, .* file:\.\/~bob\/locks for /,
+    )
+    expect(() => storeName({ ...io, home: undefined }, "file:~/locks", none)).toThrow("has no home directory")
+  })
+
+  it("and the configuration of a user are in no relative place, which would be another one everywhere", () => {
+    const user = new CommandLine()
+    const io = { ...user.io(nowhere), env: { XDG_STATE_HOME: "~/state", XDG_CONFIG_HOME: "~/config" } }
+    expect(ownDirectory(io)).toBe(join(user.cwd, "home/.local/state/leasehold"))
+    expect(places(io).at(-1)).toBe(join(user.cwd, "home/.config/leasehold/config.json"))
   })
 
   it.each(["", "file:", "gs://", "/var/lock", "s3://b"])("is refused where it is %j", async (store) => {
