@@ -3,6 +3,7 @@
  * finding says what to do. It changes nothing but scratch objects of the probe.
  */
 import { LockError } from "../locks/errors.ts"
+import { printable } from "../locks/printable.ts"
 import { started } from "../locks/start-store.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import { findConfig } from "./config.ts"
@@ -82,8 +83,8 @@ const marks = { ok: "ok", warning: "warning", problem: "PROBLEM", unknown: "unkn
 function listed(store: string, findings: readonly Finding[], styles: Styles): string {
   const color = { ok: styles.green, warning: styles.yellow, problem: styles.red, unknown: styles.dim }
   const lines = findings.map(({ check, status, found, remedy }) => {
-    const line = `${color[status](marks[status].padEnd(8))}${check}: ${found}`
-    return remedy === undefined ? line : `${line}\n        -> ${remedy}`
+    const line = `${color[status](marks[status].padEnd(8))}${check}: ${printable(found)}`
+    return remedy === undefined ? line : `${line}\n        -> ${printable(remedy)}`
   })
-  return [styles.bold(store), ...lines].join("\n")
+  return [styles.bold(printable(store)), ...lines].join("\n")
 }

@@ -1,4 +1,5 @@
 /** `leasehold ls [prefix]`: the keys of a store, and who owns them. */
+import { printable } from "../locks/printable.ts"
 import { named, ownerOf } from "../locks/record.ts"
 import { EXIT } from "./exit-codes.ts"
 import { span } from "./moments.ts"
@@ -28,8 +29,8 @@ export const ls: Action = async (call) => {
 
 function listed(keys: readonly Reading[], unreadable: readonly Unreadable[], { dim, red }: Styles): string {
   if (keys.length + unreadable.length === 0) return dim("No keys.")
-  const rows = keys.map((reading) => [reading.key, reading.state, ...columns(reading)])
-  const broken = unreadable.map(({ name, problem }) => red(`${name}: ${problem.message}`))
+  const rows = keys.map((reading) => [printable(reading.key), reading.state, ...columns(reading)])
+  const broken = unreadable.map(({ name, problem }) => red(printable(`${name}: ${problem.message}`)))
   return [...(rows.length === 0 ? [] : [table([["KEY", "STATE", "ENDS IN", "OWNER"], ...rows])]), ...broken].join("\n")
 }
 

@@ -24,5 +24,8 @@ export function moment(at: number, now: number | undefined): string {
 
 const UTC = new Intl.DateTimeFormat("sv-SE", { timeZone: "UTC", dateStyle: "short", timeStyle: "medium" })
 
-/** In UTC, to the second. */
-export const instantText = (ms: number): string => `${UTC.format(ms)}Z`.replace(" ", "T")
+/** The last moment that a date can be. */
+const LAST = 8.64e15
+
+/** In UTC, to the second. Of what others wrote it may be any number. */
+export const instantText = (ms: number): string => `${UTC.format(Math.min(ms, LAST))}Z`.replace(" ", "T")

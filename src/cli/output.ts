@@ -3,6 +3,7 @@
  * one JSON document a result and one line a message. Colours only on a terminal that may have them.
  */
 import { LockError } from "../locks/errors.ts"
+import { printable } from "../locks/printable.ts"
 import { named } from "../locks/record.ts"
 import { logWaits } from "../locks/wait-log.ts"
 import type { LockWaitEventOf, LockWaitObserver } from "../locks/wait-observer.ts"
@@ -51,20 +52,22 @@ export class Output {
 
   /** What was asked for. */
   result(value: object, text: (styles: Styles) => string): void {
-    this.#io.stdout.write(this.json ? `${JSON.stringify(value, null, 2)}\n` : `${text(this.styles)}\n`)
+    this.#io.stdout.write(this.json ? `${json(value, 2)}\n` : `${text(this.styles)}\n`)
   }
 
   /** Something worth knowing meanwhile. */
   note(event: string, message: string, more: object = {}): void {
     this.#io.stderr.write(
-      this.json ? `${JSON.stringify({ event, message, ...more })}\n` : `${this.#errors.dim(`leasehold: ${message}`)}\n`,
+      this.json
+        ? `${json({ event, message, ...more })}\n`
+        : `${this.#errors.dim(`leasehold: ${printable(message)}`)}\n`,
     )
   }
 
   /** How a wait is shown: on a terminal as it goes by, elsewhere that it began; as JSON, in lines. */
   waits(): LockWaitObserver {
     const { stderr } = this.#io
-    if (this.json) return logWaits((line) => stderr.write(`${line}\n`))
+    if (this.json) return logWaits((line) => stderr.write(`${escaped(line)}\n`))
     if (stderr.isTTY) return terminalWaits({ stream: stderr })
     const told = new Set<string>()
     const tell = ({ wait, key, waitingFor, holder }: Waiting): void => {
@@ -79,9 +82,7 @@ export class Output {
   /** Why the command fails. */
   failure(error: unknown, exitCode: number): void {
     this.#io.stderr.write(
-      this.json
-        ? `${JSON.stringify(described(error, exitCode))}\n`
-        : `${this.#errors.red("leasehold:")} ${said(error)}\n`,
+      this.json ? `${json(described(error, exitCode))}\n` : `${this.#errors.red("leasehold:")} ${said(error)}\n`,
     )
   }
 }
@@ -91,9 +92,10 @@ const isOwn = (error: unknown): error is UsageError | StartError | UnwrittenErro
   error instanceof UsageError || error instanceof StartError || error instanceof UnwrittenError
 
 function said(error: unknown): string {
-  if (error instanceof LockError) return error.message
-  if (isOwn(error)) return `${error.message}. ${error.next}.`
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (error instanceof LockError) return printable(error.message)
+  if (isOwn(error)) return printable(`${error.message}. ${error.next}.`)
+  const all = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return all.split("\n").map(printable).join("\n")
 }
 
 function described(error: unknown, exitCode: number): object {
@@ -103,6 +105,14 @@ function described(error: unknown, exitCode: number): object {
   const { _tag, code, next, retryable, key, owner } = error
   return { error: _tag, code, message, next, retryable, ...(key !== "" && { key }), ...(owner && { owner }), exitCode }
 }
+
+const json = (value: object, indent?: number): string => escaped(JSON.stringify(value, null, indent))
+
+/** JSON leaves characters as they are that steer terminals, and may have any of them escaped. Its line ends are its own. */
+const escaped = (text: string): string =>
+  text.replaceAll(/[^\P{C}\n]/gu, (character) => character.split("").map(unitOf).join(""))
+
+const unitOf = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 function stylesOf({ isTTY }: Sink, plain: boolean): Styles {
   const style =

@@ -1,4 +1,5 @@
 /** A key's record in words. */
+import { printable } from "../locks/printable.ts"
 import { named, ownerOf } from "../locks/record.ts"
 import { moment } from "./moments.ts"
 import type { Styles } from "./output.ts"
@@ -22,7 +23,8 @@ function meaning({ state, record }: Reading): string {
 
 /** All of it, a line each. */
 export function shown(reading: Reading, { bold, dim }: Styles): string {
-  return `${bold(reading.key)}  ${meaning(reading)}\n${table(factsOf(reading).map(([name, value]) => [`  ${dim(name)}`, value]))}`
+  const facts = factsOf(reading).map(([name, value]) => [`  ${dim(name)}`, printable(value)])
+  return `${bold(printable(reading.key))}  ${meaning(reading)}\n${table(facts)}`
 }
 
 function factsOf({ record, generation, storeTime }: Reading): [string, string][] {

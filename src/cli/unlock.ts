@@ -5,6 +5,7 @@
  * Not promised: that the owner stops in time. It finds out when it next looks at the record.
  */
 import { checkKey, encodeName } from "../locks/keys.ts"
+import { printable } from "../locks/printable.ts"
 import { isToken, type LeaseRecord, named, needsError, ownerOf, toSeconds } from "../locks/record.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import { EXIT } from "./exit-codes.ts"
@@ -98,7 +99,7 @@ function moved({ output }: Call, reading: Reading, expected: string): number {
 function breaks({ record, key }: Reading): string {
   const owner = ownerOf(record)!
   const groups = groupsOf(record)
-  const work = groups.length === 0 ? "" : ` Process group ${groups.join(", ")} may be at work under it.`
+  const work = groups.length === 0 ? "" : ` Process group ${printable(groups.join(", "))} may be at work under it.`
   return `It takes ${JSON.stringify(key)} from ${named(owner)}, which may go on until it finds out: two may be at work till then.${work}`
 }
 

@@ -4,6 +4,7 @@
  * a process that knows only them, may drop everything else, so a half counts only beside the pair it was written with.
  */
 import { CorruptRecordError, FormatVersionError, type Owner } from "./errors.ts"
+import { printable } from "./printable.ts"
 
 /** Bodies larger than this are no lease records. In bytes. */
 export const RECORD_LIMIT: number = 64 * 1024
@@ -148,11 +149,10 @@ function processOf(host: HostHalf | null | undefined): Pick<Owner, "pid" | "host
   }
 }
 
-/** The owner as a message names it. */
+/** The owner as a message names it, whatever it says of itself. */
 export function named({ ownerId, host, pid }: Owner): string {
-  return pid === undefined
-    ? JSON.stringify(ownerId)
-    : `${JSON.stringify(ownerId)} (pid ${pid} on ${host ?? "its host"})`
+  const id = JSON.stringify(ownerId)
+  return printable(pid === undefined ? id : `${id} (pid ${pid} on ${host ?? "its host"})`)
 }
 
 /** Whether two lists name the same process groups. */

@@ -5,6 +5,7 @@
 import process from "node:process"
 import { durationText } from "../runtime/duration.ts"
 import { refuseUnknown } from "./options.ts"
+import { printable } from "./printable.ts"
 import { named } from "./record.ts"
 import type { LockWaitEvent, LockWaitObserver } from "./wait-observer.ts"
 
@@ -70,9 +71,6 @@ function whomFor({ waitingFor, holder, heldMs = 0 }: Waiting): string {
     return waitingFor === "process" ? "an earlier call of this process has it" : "another waits for it"
   return `${here}held by ${named(holder)} for ${durationText(heldMs)}`
 }
-
-/** What others wrote into the record must not steer the terminal. */
-const printable = (text: string): string => text.replaceAll(/\p{C}/gu, "?")
 
 /** A line that wraps could not be written over. Whatever isn't plain counts as two columns wide. */
 function fitted(text: string, columns: number): string {

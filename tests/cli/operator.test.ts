@@ -1,8 +1,9 @@
 /** What an operator sees of keys, and does to them: status, ls, request, unlock. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { describe, expect, it } from "vitest"
+import { encodeName } from "../../src/locks/keys.ts"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
 import { CommandLine } from "./command-line.ts"
 
@@ -176,6 +177,72 @@ describe("unlock", () => {
     expect((await user.json("status", "a")).value).toMatchObject({ state: "owned", generation: "2" })
   })
 })
+
+describe("what others wrote into a store", () => {
+  /** Clears a screen in three ways, turns text around, forges a line, and has a character of two units. */
+  const evil = "\u001B[2J\u009B1m\u007F\u202E\u{E0001}\nowner  forged\r"
+
+  /** The answers to all commands of an operator, as text or as JSON, where this is what others say. */
+  async function answers(text: string, ...how: readonly string[]): Promise<readonly string[]> {
+    const user = new CommandLine()
+    await using _ = await lockOf(user, "k").acquire()
+    rewrite(user, "k", (record) => {
+      const ownerId = `x${text}`
+      const waitingOwnerId = `w${text}`
+      const owner = { ...(record["owner"] as { host: object }), for: ownerId, address: `a${text}` }
+      const waiting = { waitingOwnerId, waiterExpiresAt: 4e9, ended: { token: 1, by: "o", how: text, note: null } }
+      return {
+        ...record,
+        ...waiting,
+        ownerId,
+        owner: { ...owner, host: { ...owner.host, name: text, groups: [text] } },
+      }
+    })
+    put(user, encodeName(`other${text}`), { ownerId: text, expiresAt: 1e300 })
+    put(user, encodeName(`broken${text}`), { ownerId: null, needs: 1, key: text })
+    put(user, encodeName("new"), { ownerId: null, expiresAt: 0, needs: [text] })
+    const calls = [
+      ["status", "k"],
+      ["ls"],
+      ["unlock", "k"],
+      ["unlock", "k", "--generation", "1"],
+      ["unlock", "new"],
+      ["request", "k"],
+      ["doctor"],
+      ["run", "--lock-timeout", "0", "k", "--", "true"],
+      ["run", "--lock-timeout", "0", "--ask", "--no-queue", "k", "--", "true"],
+    ]
+    const said: string[] = []
+    for (const [command = "", ...words] of calls) {
+      const { out, err } = await user.run(command, "--store", user.store, ...how, ...words)
+      said.push(out + err)
+    }
+    return said
+  }
+
+  const linesOf = (said: readonly string[]): readonly number[] => said.map((text) => text.split("\n").length)
+
+  it("can't steer the terminal that it is shown on, nor look like more than it is", async () => {
+    const [said, harmless] = [await answers(evil), await answers("harmless")]
+    expect(said.filter((text) => /[^\P{C}\n]/u.test(text))).toEqual([])
+    expect(linesOf(said)).toEqual(linesOf(harmless))
+    for (const text of said.slice(0, 4)) expect(text).toContain(" on ?[2J?1m????owner  forged?")
+  })
+
+  it("is told to the letter as JSON, by which no terminal is steered either", async () => {
+    const said = await answers(evil, "--json")
+    expect(said.filter((text) => /[^\P{C}\n]/u.test(text))).toEqual([])
+    const { owner, waiter } = JSON.parse(said[0]!) as { owner: object; waiter: object }
+    expect({ owner, waiter }).toMatchObject({ owner: { ownerId: `x${evil}`, address: `a${evil}` }, waiter: {} })
+  })
+})
+
+/** An object under a name, as anybody who may write to the directory can make it. */
+function put(user: CommandLine, name: string, record: object): void {
+  const folder = join(user.cwd, "store/leases", name)
+  mkdirSync(folder)
+  writeFileSync(join(folder, "0000000000000001"), JSON.stringify(record))
+}
 
 /** Another writes the next version of a record. */
 function rewrite(user: CommandLine, key: string, change: (record: Record<string, unknown>) => object): void {
