@@ -13,6 +13,7 @@ export async function begin(): Promise<void> {
   const io = processIo(homedir)
   const words = process.argv.slice(2)
   const ending = await heard(words, io, await main(words, io))
+  await io.stderr.carried()
   if (typeof ending === "number") process.exit(ending)
   // Where somebody keeps the signal from ending it, the exit code says the same.
   liveClock.after(500, () => process.exit(128 + constants.signals[ending]))

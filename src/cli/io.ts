@@ -10,9 +10,19 @@ import { type Clock, liveClock } from "../runtime/clock.ts"
 export interface Sink {
   /** Never throws: what can't be written is lost. */
   write(text: string): void
+  /** From now on it is this that writes; for good, and the first that is given. */
+  carriedBy?(carrier: Carrier): void
   readonly isTTY: boolean
   /** How wide a terminal is. */
   readonly columns?: number
+}
+
+/** Takes text to where it goes, so that this process never waits for a reader. */
+export interface Carrier {
+  /** Never throws and never waits. */
+  write(text: string): void
+  /** Settles once all is there, or will be without this process. Never rejects. */
+  told(): Promise<void>
 }
 
 /** The process as commands see it. */
@@ -30,6 +40,7 @@ export interface Io {
 /** The same, where it can be asked what became of the results. */
 export interface ProcessIo extends Io {
   readonly stdout: ProcessSink
+  readonly stderr: ProcessSink
 }
 
 /** This process. */
@@ -67,6 +78,7 @@ export class ProcessSink implements Sink {
   #stream: NodeJS.WriteStream | undefined
   #written: Promise<void> = Promise.resolve()
   #trouble: Error | undefined
+  #carrier: Carrier | undefined
 
   constructor(make: () => NodeJS.WriteStream, descriptor: number) {
     this.#make = make
@@ -77,7 +89,17 @@ export class ProcessSink implements Sink {
     return this.#open().columns || 80
   }
 
+  carriedBy(carrier: Carrier): void {
+    this.#carrier ??= carrier
+  }
+
+  /** Settles once what was given to be carried is on its way without this process. */
+  async carried(): Promise<void> {
+    await this.#carrier?.told()
+  }
+
   write(text: string): void {
+    if (this.#carrier !== undefined) return this.#carrier.write(text)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#written = promise
     const ended = (error?: Error | null): void => {

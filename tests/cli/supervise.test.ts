@@ -1,7 +1,8 @@
 /** A command whose group doesn't end: what is done about it, how often it is looked at, and what the user hears. */
-import { NEVER } from "rxjs"
+import { NEVER, Subject } from "rxjs"
 import { describe, expect, it } from "vitest"
 import { Supervision, type Work } from "../../src/cli/run/supervise.ts"
+import { LockLostError } from "../../src/locks/errors.ts"
 import type { Lease } from "../../src/locks/lock.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 
@@ -38,5 +39,47 @@ describe("a group that can't be ended", () => {
     lives = false
     await clock.advance(1000)
     expect(await finished).toEqual({ exit: { code: 3 }, lost: undefined })
+  })
+})
+
+describe("what the user is told", () => {
+  type Waits = PromiseWithResolvers<void>
+
+  /** What is done and told, in order, where `happens` after the command has begun. */
+  async function order(
+    happens: (run: { clock: VirtualTime; supervision: Supervision; lost: AbortController; gone: Waits }) => void,
+  ): Promise<readonly string[]> {
+    const clock = new VirtualTime()
+    const told: string[] = []
+    const lost = new AbortController()
+    const gone: Waits = Promise.withResolvers()
+    const held = { ...lease(clock.read().wall + 30_000), events$: new Subject(), signal: lost.signal } as never
+    using supervision = new Supervision({
+      ...{ leases: [held], owner: "me", env: {}, clock, ended: new Promise(() => {}) },
+      group: { id: 42, signal: (signal) => told.push(signal) > 0, isThere: () => true },
+      wish: { ttl: 30_000, grace: 100, onRequest: { do: "term" } },
+      guardian: { gone: gone.promise, allow: () => {}, dismiss: () => {} },
+      file: { write: () => {} },
+      note: (event) => void told.push(event),
+    })
+    happens({ clock, supervision, lost, gone })
+    await clock.advance(26_000)
+    return told
+  }
+
+  const taken = (): unknown => new LockLostError({ key: "k", reason: "taken", since: 0, message: "lost", next: "" })
+  const deleted = (): unknown => new LockLostError({ key: "k", reason: "deleted", since: 0, message: "lost", next: "" })
+
+  it("comes after the signal that it tells of, since nobody may hear it", async () => {
+    const end = ["SIGTERM", "SIGCONT"]
+    expect((await order(({ supervision }) => supervision.requested("w"))).slice(0, 4)).toEqual([
+      ...end,
+      "requested",
+      "SIGKILL",
+    ])
+    expect((await order(() => {})).slice(0, 3)).toEqual([...end, "losing"])
+    expect((await order(({ lost }) => lost.abort(taken()))).slice(0, 2)).toEqual(["SIGKILL", "lost"])
+    expect((await order(({ lost }) => lost.abort(deleted()))).slice(0, 3)).toEqual([...end, "lost"])
+    expect((await order(({ gone }) => gone.resolve())).slice(0, 3)).toEqual([...end, "unguarded"])
   })
 })

@@ -1,15 +1,49 @@
 /** A command whose words reach nobody: its reader has left, its terminal is closed, or its disk is full. */
-import { existsSync, readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { says, Shell } from "./support/command.ts"
-import { type Ended, type Runtime, spawnScript } from "./support/spawn.ts"
+import { type Ended, type Runtime, type Spawned, spawnProgram, spawnScript } from "./support/spawn.ts"
 
 const LONG = 60_000
 
 /** Takes a while to obey, writes that down, and ends with a code of its own. What its shell says of it nobody hears, too. */
 const obeys = (log: string): string =>
   `exec 2>/dev/null; trap 'sleep 0.3; echo obeyed >${log}; exit 3' TERM; echo at work; while :; do sleep 0.1; done`
+
+/** Writes to a pipe, by a description of its own, until not a byte more goes in. */
+const FILL = `
+import os, sys
+pipe = os.open(sys.argv[1], os.O_WRONLY | os.O_NONBLOCK)
+for size in (4096, 1):
+  try:
+    while True: os.write(pipe, b"x" * size)
+  except BlockingIOError: pass`
+
+/** A run whose standard error is a pipe that somebody has open and nobody reads, and that is full once the command is at work. */
+async function runStuck(shell: Shell, runtime: Runtime, work: string, ...options: string[]): Promise<Stuck> {
+  const pipe = join(shell.directory, "pipe")
+  execFileSync("mkfifo", [pipe])
+  const reader = openSync(pipe, "r+")
+  onTestFinished(() => closeSync(reader))
+  const command = `python3 -c '${FILL}' ${pipe}; ${work}`
+  const run = spawnScript({
+    runtime,
+    script: new URL("../../src/cli/bin.ts", import.meta.url),
+    args: ["run", ...options, "k", "--", "sh", "-c", command],
+    env: { LEASEHOLD_STORE: `file:${shell.directory}`, NO_COLOR: "1" },
+    first: `exec 2>${pipe}`,
+  })
+  onTestFinished(() => void run.signal("SIGKILL"))
+  await says(run, "at work")
+  return { run, pipe }
+}
+
+interface Stuck {
+  readonly run: Spawned
+  readonly pipe: string
+}
 
 async function stateOf(shell: Shell, key: string): Promise<unknown> {
   return JSON.parse((await shell.call("status", "--json", key)).stdout)
@@ -31,6 +65,42 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
       expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
     },
   )
+
+  it(
+    "a run whose reader stands still goes on in the same way, and is heard when that one reads on",
+    { timeout: LONG },
+    async () => {
+      const shell = new Shell(runtime)
+      const log = join(shell.directory, "log")
+      const { run, pipe } = await runStuck(shell, runtime, obeys(log))
+      expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
+      expect(await run.ended).toMatchObject({ code: 3, signal: null })
+      expect(readFileSync(log, "utf8")).toBe("obeyed\n")
+      expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
+      const reader = spawnProgram("cat", [pipe])
+      onTestFinished(() => void reader.signal("SIGKILL"))
+      expect(await says(reader, "told to end")).toMatch(/^x+leasehold: "[^"]+" asks for the key: the command is told/)
+    },
+  )
+
+  it("a run whose reader stands still renews its lease after it had something to say", { timeout: LONG }, async () => {
+    const shell = new Shell(runtime)
+    const { run } = await runStuck(
+      shell,
+      runtime,
+      "echo at work; read line; exit 5",
+      "--ttl",
+      "3",
+      "--on-request=exec:true",
+    )
+    const until = async (): Promise<number> =>
+      ((await stateOf(shell, "k")) as { owner: { expiresAt: number } }).owner.expiresAt
+    expect((await shell.call("request", "--for", "1", "k")).stdout).toContain("hasn't left")
+    const before = await until()
+    await expect.poll(until, { timeout: 20_000 }).toBeGreaterThan(before + 3000)
+    run.child.stdin?.end("\n")
+    expect(await run.ended).toMatchObject({ code: 5, signal: null })
+  })
 
   it("a run in a session of its own outlives its terminal, and ends in the same way", { timeout: LONG }, async () => {
     const shell = new Shell(runtime)

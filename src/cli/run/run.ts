@@ -19,6 +19,7 @@ import { type Exit, GatedCommand } from "./gate.ts"
 import { ProcessGroup } from "./group.ts"
 import { Guardian } from "./guardian.ts"
 import { LeaseFile } from "./lease-file.ts"
+import { Messenger } from "./messenger.ts"
 import { RunSignals } from "./signals.ts"
 import { type Outcome, Supervision } from "./supervise.ts"
 import { isInForeground } from "./terminal.ts"
@@ -41,7 +42,10 @@ export const run: Action = async (call) => {
   if (call.io.platform === "win32") throw windows()
   const session = await openSession(call)
   const wish = wishOf(call, session.found)
-  const { clock } = call.io
+  const { clock, stderr } = call.io
+  // On a terminal the wait is drawn in place, and must be off it before the command draws.
+  const messenger = new Messenger(clock)
+  if (!stderr.isTTY) stderr.carriedBy?.(messenger)
   const keys = inOneOrder(call.operands)
   const locks = keys.map((key) => new StoreLock(key, { store: session.store, clock, ttl: wish.ttl }))
   const owner = thisProcess(session.store).id
@@ -65,6 +69,7 @@ export const run: Action = async (call) => {
       throw error
     },
   )
+  stderr.carriedBy?.(messenger)
   try {
     using late = early === undefined ? stand() : undefined
     const { gated, guardian } = (early ?? late)!

@@ -1,7 +1,7 @@
 /**
  * A command at work under its leases. While they are renewed it may work; when they are about to end its process group gets
  * SIGTERM, and SIGKILL before they are over for others; where they may be another's already it gets SIGKILL at once. Whoever
- * asks for a key is answered as the user wants.
+ * asks for a key is answered as the user wants. What is done is done first, and told afterwards.
  *
  * Not promised: that a process which left the group (a daemon with a session of its own) ends, nor one that this user may not
  * signal. For the latter the key is kept until it has ended, as long as the lease can be renewed.
@@ -35,7 +35,7 @@ export interface Work {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly wish: Pick<Wish, "ttl" | "grace" | "onRequest">
   readonly clock: Clock
-  /** Tells the user. */
+  /** Tells the user, always after what it tells of was done. */
   readonly note: (event: string, message: string) => void
 }
 
@@ -87,13 +87,13 @@ export class Supervision implements Disposable {
       case "ignore":
         return
       case "term":
-        note("requested", `${JSON.stringify(waiterId)} asks for the key: the command is told to end`)
-        return this.#terminate(wish.grace)
+        this.#terminate(wish.grace)
+        return note("requested", `${JSON.stringify(waiterId)} asks for the key: the command is told to end`)
       case "exec": {
-        note("requested", `${JSON.stringify(waiterId)} asks for the key`)
         const told = { ...env, LEASEHOLD_WAITER: waiterId, LEASEHOLD_GROUP: String(group.id) }
         const failed = (error: unknown): void => note("requested", `--on-request failed: ${String(error)}`)
         this.#endings.push(startHook(wish.onRequest.line, told, failed))
+        note("requested", `${JSON.stringify(waiterId)} asks for the key`)
       }
     }
   }
@@ -145,8 +145,8 @@ export class Supervision implements Disposable {
       message: `The lease on ${JSON.stringify(key)} was lost: it was not renewed in time`,
       next: "Look at the store and the way to it; what reached others since then is fenced by the token alone",
     })
-    this.#note("losing", "the lease is not renewed in time: the command is told to end")
     this.#terminate(this.#deadline - wall)
+    this.#note("losing", "the lease is not renewed in time: the command is told to end")
   }
 
   /** Where another may be at work already nothing is left to wait for. */
@@ -155,18 +155,18 @@ export class Supervision implements Disposable {
     this.#lost ??= lost
     this.#write()
     if (lost.reason === "expired" || lost.reason === "taken") {
-      this.#note("lost", "the lease is lost: the command is killed")
-      return this.#kill()
+      this.#kill()
+      return this.#note("lost", "the lease is lost: the command is killed")
     }
-    this.#note("lost", "the lease is lost: the command is told to end")
     this.#terminate(Math.min(this.#deadline - this.#work.clock.read().wall, this.#lead))
+    this.#note("lost", "the lease is lost: the command is told to end")
   }
 
   /** Nobody would kill the command if this process were. */
   #unguarded(): void {
     if (this.#over) return
-    this.#note("unguarded", "the command's guardian was ended: the command is told to end")
     this.#terminate(this.#lead)
+    this.#note("unguarded", "the command's guardian was ended: the command is told to end")
   }
 
   /** SIGTERM now, SIGKILL after `grace`. A second reason can only bring the end nearer. */
