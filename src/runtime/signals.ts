@@ -1,10 +1,12 @@
 /**
  * Process signals and shutdown, on Node and on Deno: the first SIGTERM or SIGINT runs every handler once and then ends the
- * process with 128 + the signal's number; a second one ends it at once.
+ * process with 128 + the signal's number; a second one ends it at once. Copies of leasehold in one process wait for each
+ * other's handlers.
  *
  * Not promised: a limit on how long handlers take. Who sends the signal sets that, and kills.
  */
 import process from "node:process"
+import { ofProcess } from "./of-process.ts"
 import { type OnError, reporter } from "./report.ts"
 
 /** The signals that ask a process to end. */
@@ -82,7 +84,8 @@ class Shutdown {
 
 const shutdowns = new WeakMap<SignalPort, Shutdown>()
 
-const shutdownOf = (port: SignalPort): Shutdown => {
+const shutdownOf = (port: SignalPort): Pick<Shutdown, "add" | "delete"> => {
+  if (port === processSignals) return ofProcess("shutdown", () => new Shutdown(port))
   let shutdown = shutdowns.get(port)
   if (shutdown === undefined) {
     shutdown = new Shutdown(port)

@@ -121,6 +121,45 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
   })
 
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+    "is released by %s beside listeners that only clean up, and they do so too",
+    async (signal) => {
+      const { directory, owner, shown } = await scene()
+      const holder = await owner(runtime)
+      holder.tell({ do: "lockProperly", file: join(directory, "other") })
+      await holder.says("lockedProperly")
+      expect(await readdir(directory)).toContain("other.lock")
+      holder.signal(signal)
+      expect(await holder.ended).toMatchObject({ code: null, signal })
+      expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
+      expect(await readdir(directory)).not.toContain("other.lock")
+    },
+  )
+
+  it("is released by a signal beside a second copy of leasehold, and so is what that one owns", async () => {
+    const { owner, shown } = await scene()
+    const holder = await owner(runtime)
+    holder.tell({ do: "loadAgain" })
+    await holder.says("loadedAgain")
+    holder.signal("SIGINT")
+    expect(await holder.ended).toMatchObject({ code: null, signal: "SIGINT" })
+    expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
+    expect(holder.said.filter(({ event }) => event === "releasedToo")).toHaveLength(1)
+  })
+
+  it("is left to somebody who handles the signal, also beside listeners that only clean up", async () => {
+    const { directory, owner, shown } = await scene()
+    const holder = await owner(runtime)
+    holder.tell({ do: "lockProperly", file: join(directory, "other") }, { do: "loadAgain" })
+    await Promise.all([holder.says("lockedProperly"), holder.says("loadedAgain")])
+    holder.tell({ do: "exitOnSignal", code: 7 })
+    await holder.says("listening")
+    holder.signal("SIGTERM")
+    expect(await holder.says("signalled")).toMatchObject({ held: true })
+    expect(await holder.ended).toMatchObject({ code: 7 })
+    expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
+  })
+
   it("is handed by an exit to one that waits", async () => {
     const { owner, start } = await scene()
     const [holder, waiter] = [await owner(runtime), await start("node")]

@@ -6,6 +6,7 @@ import { spawn } from "node:child_process"
 import { appendFileSync } from "node:fs"
 import process from "node:process"
 import { createInterface } from "node:readline"
+import type * as lastWill from "../../src/locks/last-will.ts"
 import type { AcquireOptions, Lease, Lock } from "../../src/locks/lock.ts"
 import { nameGroups } from "../../src/locks/name-groups.ts"
 import type { LockOptions } from "../../src/locks/options.ts"
@@ -37,6 +38,10 @@ export type LockCommand =
   | { readonly do: "exit"; readonly code: number }
   /** Listens for SIGTERM, and ends a while after it with this code. */
   | { readonly do: "exitOnSignal"; readonly code: number }
+  /** Locks this file by proper-lockfile too, which cleans up by signal-exit. */
+  | { readonly do: "lockProperly"; readonly file: string }
+  /** Loads the last will a second time, as a second copy of leasehold would, with something to release by it. */
+  | { readonly do: "loadAgain" }
   /** Starts a process in a group of its own, and names that group. */
   | { readonly do: "employ" }
   /** Acts again and again for as long as it holds the lease, into this file. */
@@ -80,6 +85,20 @@ function act(log: string, held: Lease, acts = 0): void {
   liveClock.after(5, () => act(log, held, acts + 1))
 }
 
+async function lockProperly(file: string): Promise<void> {
+  const { lock: properLock } = await import("proper-lockfile") // from then on signal-exit listens
+  await properLock(file, { realpath: false })
+  print({ event: "lockedProperly" })
+}
+
+async function loadAgain(): Promise<void> {
+  const { href } = new URL("../../src/locks/last-will.ts?again", import.meta.url)
+  const again = (await import(href)) as typeof lastWill
+  again.releasesAtEnd({ releaseNow: () => print({ event: "releasedToo", held: lease?.isHeld() }) }, true)
+  again.releaseOnSignals()
+  print({ event: "loadedAgain" })
+}
+
 async function employ(): Promise<void> {
   const { pid = 0 } = spawn("sleep", ["60"], { detached: true, stdio: "ignore" })
   await nameGroups(lease!, [pid])
@@ -106,6 +125,10 @@ function obey(command: LockCommand): void {
         liveClock.after(100, () => process.exit(command.code))
       })
       return print({ event: "listening" })
+    case "lockProperly":
+      return void lockProperly(command.file)
+    case "loadAgain":
+      return void loadAgain()
     case "employ":
       return void employ()
     case "work":

@@ -103,6 +103,11 @@ describe("a real process", { timeout: 60_000 }, () => {
     expect(await signalled("hang", "SIGTERM", "SIGINT")).toBe("130|ready|first SIGTERM|second SIGTERM|")
   })
 
+  it("finishes the handlers of two copies of leasehold", async () => {
+    const told = await signalled("twice", "SIGTERM")
+    expect(told).toBe("143|ready|first SIGTERM|second SIGTERM|first done|slower done|")
+  })
+
   it("whose handler fails reports it and exits with 143", async () => {
     expect(await signalled("fail", "SIGTERM")).toMatch(/^143\|ready\|first SIGTERM\|second SIGTERM\|.*handler failed/)
   })

@@ -1,6 +1,7 @@
 // Prints what its shutdown handlers do. Arguments: what the handlers do.
 import process from "node:process"
 import { liveClock } from "../../../src/runtime/clock.ts"
+import type * as signals from "../../../src/runtime/signals.ts"
 import { onShutdown } from "../../../src/runtime/signals.ts"
 
 const [manner] = process.argv.slice(2)
@@ -19,5 +20,13 @@ if (manner === "dispose") {
   second[Symbol.dispose]()
 } else {
   liveClock.after(3_600_000, () => {})
+}
+if (manner === "twice") {
+  const { href } = new URL("../../../src/runtime/signals.ts?again", import.meta.url)
+  const again = (await import(href)) as typeof signals
+  again.onShutdown(async () => {
+    await wait(200)
+    console.log("slower done")
+  })
 }
 console.log("ready")

@@ -14,8 +14,9 @@ export interface FileLockOptions extends LockOptions {
   /** Made where it is missing. All processes that contend name the same one, by the same path. */
   readonly directory: string
   /**
-   * Whether a SIGTERM, SIGINT or SIGHUP that nobody else in this process listens for releases what it owns in directories
-   * before it ends the process, as it would without. Without one: true, from the first acquire on.
+   * Whether a SIGTERM, SIGINT or SIGHUP that nobody else in this process decides on releases what it owns in directories
+   * before it ends the process, as it would without. Whoever listens decides, unless he only cleans up as signal-exit does.
+   * Without one: true, from the first acquire on.
    */
   readonly releaseOnSignals?: boolean
 }
