@@ -11,9 +11,10 @@ import { bucketFindings } from "./doctor-bucket.ts"
 import { clockFindings } from "./doctor-clock.ts"
 import { directoryFindings } from "./doctor-directory.ts"
 import { EXIT } from "./exit-codes.ts"
+import { happened } from "./happened.ts"
 import type { Styles } from "./output.ts"
 import { textOption } from "./session.ts"
-import { makeStore, type StoreName, storeName } from "./stores.ts"
+import { type StoreName, storeOf } from "./stores.ts"
 import type { Action, Call } from "./syntax.ts"
 
 /** One thing that was looked at. */
@@ -28,8 +29,7 @@ export interface Finding {
 
 export const doctor: Action = async (call) => {
   const found = findConfig(call.io, textOption(call.options, "config"))
-  const name = storeName(call.io, textOption(call.options, "store"), found)
-  const store = await makeStore(name, call.io)
+  const { name, store } = await storeOf(call.io, textOption(call.options, "store"), found)
   try {
     const findings = [configuration(found.file), ...(await examine(call, name, store))]
     call.output.result({ store: store.name, findings }, (styles) => listed(store.name, findings, styles))
@@ -63,8 +63,7 @@ async function probed(store: LeaseStore, { io }: Call): Promise<Finding> {
     return { check: "probe", status: "ok", found: "writes are taken and refused as their preconditions say" }
   } catch (error) {
     if (!(error instanceof LockError)) throw error
-    const found = error.message.slice(0, -`. ${error.next}.`.length)
-    return { check: "probe", status: "problem", found, remedy: error.next }
+    return { check: "probe", status: "problem", found: happened(error), remedy: error.next }
   }
 }
 

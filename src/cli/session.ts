@@ -2,7 +2,7 @@
 import { started } from "../locks/start-store.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import { findConfig, type FoundConfig } from "./config.ts"
-import { makeStore, storeName } from "./stores.ts"
+import { storeOf } from "./stores.ts"
 import type { Call } from "./syntax.ts"
 
 /** A store and the configuration beside it. */
@@ -11,10 +11,13 @@ export interface Session extends AsyncDisposable {
   readonly found: FoundConfig
 }
 
-/** Makes the store that this call uses. Nothing is opened yet; disposing closes it. Rejects with InvalidConfigError. */
-export async function openSession({ io, options }: Call): Promise<Session> {
-  const found = findConfig(io, textOption(options, "config"))
-  const store = await makeStore(storeName(io, textOption(options, "store"), found), io)
+/**
+ * Makes the store that this call uses. Nothing is opened yet; disposing closes it. Rejects with InvalidConfigError, or
+ * UsageError for a store that the flag names.
+ */
+export async function openSession(call: Call): Promise<Session> {
+  const found = findConfig(call.io, textOption(call.options, "config"))
+  const { store } = await storeOf(call.io, textOption(call.options, "store"), found)
   return { store, found, [Symbol.asyncDispose]: () => store.close() }
 }
 

@@ -7,12 +7,31 @@ import { InvalidConfigError, StoreMisconfiguredError } from "../locks/errors.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import type { FoundConfig } from "./config.ts"
 import type { Io } from "./io.ts"
+import { refuseFlag } from "./usage-error.ts"
 
 /** A store by name. */
 export type StoreName =
   | { readonly kind: "file"; readonly directory: string }
   | { readonly kind: "gs"; readonly bucket: string; readonly prefix: string }
   | { readonly kind: "memory" }
+
+/** A store, and how it is named. */
+export interface NamedStore {
+  readonly name: StoreName
+  readonly store: LeaseStore
+}
+
+/**
+ * Makes the store that counts (`storeName`). Nothing is opened before its start. Rejects with UsageError where the flag names
+ * none, with InvalidConfigError where another does, and with StoreMisconfiguredError for a directory on Windows.
+ */
+export async function storeOf(io: Io, flag: string | undefined, found: FoundConfig): Promise<NamedStore> {
+  const make = async (): Promise<NamedStore> => {
+    const name = storeName(io, flag, found)
+    return { name, store: await makeStore(name, io) }
+  }
+  return flag === undefined ? make() : make().catch(refuseFlag)
+}
 
 /** The store that the flag names, else LEASEHOLD_STORE, else the configuration, else the user's own directory. */
 export function storeName(io: Io, flag: string | undefined, { file, config }: FoundConfig): StoreName {
@@ -21,7 +40,6 @@ export function storeName(io: Io, flag: string | undefined, { file, config }: Fo
   if (variable) return parseStore(variable, { io, base: io.cwd, source: "LEASEHOLD_STORE" })
   if (config.store !== undefined)
     return parseStore(config.store, { io, base: dirname(file ?? ""), source: `store in ${file}` })
-  if (io.platform === "win32") throw windows()
   return { kind: "file", directory: ownDirectory(io) }
 }
 
@@ -70,10 +88,10 @@ export function ownDirectory({ env, home, platform }: Io): string {
     : join(home, ".local", "state", "leasehold")
 }
 
-/** Makes the store. Nothing is opened before its start. */
-export async function makeStore(name: StoreName, { clock }: Io): Promise<LeaseStore> {
+async function makeStore(name: StoreName, { clock, platform }: Io): Promise<LeaseStore> {
   switch (name.kind) {
     case "file": {
+      if (platform === "win32") throw windows()
       const { fileStore } = await import("../locks/stores/file/store.ts")
       return fileStore({ directory: name.directory, clock })
     }

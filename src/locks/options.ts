@@ -57,7 +57,7 @@ const ACQUIRE_OPTIONS: Readonly<Record<keyof AcquireOptions, true>> = {
 
 /** The protocol's configuration of a key on a store that has started. */
 export function configOf(key: string, id: string, options: LockOptions, can: StoreCapabilities): LockConfig {
-  const ttl = ttlOf(options, can)
+  const ttl = ttlOf(key, options, can)
   return {
     key,
     id,
@@ -204,20 +204,26 @@ export function oneOf<A extends string>(name: string, value: A, values: readonly
   })
 }
 
-function ttlOf(options: LockOptions, can: StoreCapabilities): number {
+function ttlOf(key: string, options: LockOptions, can: StoreCapabilities): number {
   const ttl = millis("ttl", options.ttl ?? DEFAULT_TTL)
   const least = can.sameClock ? 500 : 3 * LEAST_GUARD
   const guard = guardOf(ttl, can)
   if (ttl <= guard) {
-    refuse(`ttl is ${ttl} ms, and an owner must stop ${guard} ms before its end (the guard)`, `at least ${least} ms`)
+    refuse(
+      key,
+      `ttl is ${ttl} ms, and an owner must stop ${guard} ms before its end (the guard)`,
+      `at least ${least} ms`,
+    )
   }
-  if (ttl < least) refuse(`ttl is ${ttl} ms, too short to be renewed in time on this store`, `at least ${least} ms`)
-  if (ttl > LONGEST_TTL) refuse(`ttl is ${ttl} ms, over 24 hours: others would take it for no time`, `at most 24 h`)
+  if (ttl < least)
+    refuse(key, `ttl is ${ttl} ms, too short to be renewed in time on this store`, `at least ${least} ms`)
+  if (ttl > LONGEST_TTL)
+    refuse(key, `ttl is ${ttl} ms, over 24 hours: others would take it for no time`, `at most 24 h`)
   return ttl
 }
 
-function refuse(message: string, ask: string): never {
-  throw new InvalidConfigError({ message, next: `Give a ttl of ${ask}` })
+function refuse(key: string, message: string, ask: string): never {
+  throw new InvalidConfigError({ key, message, next: `Give a ttl of ${ask}` })
 }
 
 /** Half of it is for the store's clocks, half for drift; where one clock stamps and decides, drift alone is left. In ms. */

@@ -134,7 +134,7 @@ describe("the store", () => {
 
   it.each(["", "file:", "gs://", "/var/lock", "s3://b"])("is refused where it is %j", async (store) => {
     const { code, err } = await new CommandLine().run("ls", "--store", store)
-    expect(code).toBe(78)
+    expect(code).toBe(64)
     expect(err).toContain("which names no store")
   })
 })

@@ -1,4 +1,5 @@
 /** What the command understands, and how it says that it doesn't. */
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import npm from "../../package.json" with { type: "json" }
@@ -54,6 +55,10 @@ describe("the command", () => {
       "--no-queue means",
     ],
     ["a key that is none", ["status", "--store", "memory:", "a/../b"], "is not a key"],
+    ["a store that is none", ["status", "--store", "nope", "a"], '--store is "nope"'],
+    ["a bucket's name that is none", ["ls", "--store", "gs://B!"], '"B!" is not the name of a bucket'],
+    ["another user's home as a store", ["doctor", "--store", "file:~bob"], '--store is "file:~bob"'],
+    ["--for of no time", ["request", "--store", "memory:", "--for", "0", "a"], '--for is "0"'],
   ])("refuses %s", async (_, words, said) => {
     const { code, out, err } = await new CommandLine().run(...words)
     expect({ code, out }).toEqual({ code: EXIT.usage, out: "" })
@@ -61,12 +66,44 @@ describe("the command", () => {
     expect(err).toMatch(/^leasehold: .*\. .*\.\n$/)
   })
 
+  it.each([
+    ["--ttl", "abc"],
+    ["--ttl", "infinite"],
+    ["--ttl", "1ms"],
+    ["--ttl", "25h"],
+    ["--grace", "infinite"],
+    ["--lock-timeout", "abc"],
+    ["--scope", "nope"],
+  ])("refuses %s %s, which can't be", async (name, value) => {
+    const user = new CommandLine()
+    const { code, out, err } = await user.run("run", "--store", user.store, name, value, "a", "--", "true")
+    expect({ code, out }).toEqual({ code: EXIT.usage, out: "" })
+    expect(err).toMatch(/^leasehold: .*(ttl|--grace|--lock-timeout|scope).*\. .*\.\n$/)
+  })
+
+  it.each<[string, Record<string, string>, object]>([
+    ["a store that is none", { LEASEHOLD_STORE: "nope" }, {}],
+    ["a bucket's name that is none", { LEASEHOLD_STORE: "gs://B!" }, {}],
+    ["another user's home as a store", { LEASEHOLD_STORE: "file:~bob" }, {}],
+    ["a budget that is none", { LEASEHOLD_STORE: "memory:", LEASEHOLD_LOCK_TIMEOUT: "abc" }, {}],
+    ["a store that is none in the file", {}, { store: "nope" }],
+    ["a budget that is none in the file", {}, { store: "memory:", locking: { timeout: "abc" } }],
+  ])("says of %s, which no flag gave, that the configuration is wrong", async (_, env, config) => {
+    const user = new CommandLine()
+    user.env = env
+    writeFileSync(join(user.cwd, "leasehold.config.json"), JSON.stringify(config))
+    const { code, err } = await user.run("run", "a", "--", "true")
+    expect({ code, err }).toEqual({ code: EXIT.configuration, err: expect.stringMatching(/^leasehold: .*\. .*\.\n$/) })
+  })
+
   it("says failures as JSON where it is told to, with code, remedy and exit code", async () => {
-    const { err } = await new CommandLine().run("status", "--json", "--store", "ftp://x", "a")
+    const user = new CommandLine()
+    user.env = { LEASEHOLD_STORE: "ftp://x" }
+    const { err } = await user.run("status", "--json", "a")
     expect(JSON.parse(err)).toEqual({
       error: "InvalidConfigError",
       code: "LEASEHOLD_CONFIG",
-      message: expect.stringContaining("--store"),
+      message: expect.stringContaining("LEASEHOLD_STORE is"),
       next: "Use file:DIR, gs://BUCKET, gs://BUCKET/PREFIX or memory:",
       retryable: false,
       exitCode: EXIT.configuration,

@@ -69,11 +69,13 @@ describe("the budget of a run", () => {
   })
 
   it("is refused where its source is no budget, or the scope isn't known, with those that are", () => {
-    expect(refusal({ flags: ["--lock-timeout", "soon"] })).toBeInstanceOf(InvalidConfigError)
-    expect(refusal({ variable: "soon" }).message).toContain('LEASEHOLD_LOCK_TIMEOUT is "soon"')
+    expect(refusal({ flags: ["--lock-timeout", "soon"] })).toBeInstanceOf(UsageError)
+    const malformed = refusal({ variable: "soon" })
+    expect(malformed).toBeInstanceOf(InvalidConfigError)
+    expect(malformed.message).toContain('LEASEHOLD_LOCK_TIMEOUT is "soon"')
     const unknown = refusal({ flags: ["--scope", "deploi"], config })
-    expect(unknown).toBeInstanceOf(InvalidConfigError)
-    expect(unknown.message).toContain("install, cache, uninstall, deploy")
+    expect(unknown).toBeInstanceOf(UsageError)
+    expect((unknown as UsageError).next).toContain("install, cache, uninstall, deploy")
   })
 })
 
@@ -87,7 +89,7 @@ describe("a run", () => {
   })
 
   it("refuses times that are none, an empty command, and a flag that means nothing alone", () => {
-    expect(refusal({ flags: ["--ttl", "long"] })).toBeInstanceOf(InvalidConfigError)
+    expect(refusal({ flags: ["--ttl", "long"] })).toBeInstanceOf(UsageError)
     expect(refusal({ flags: ["--on-request", "exec: "] })).toBeInstanceOf(UsageError)
     expect(refusal({ flags: ["--no-queue"] })).toBeInstanceOf(UsageError)
   })

@@ -4,7 +4,7 @@
  * machine takes them over while the group lives, and a guardian sees to it that it ends with the lease.
  */
 import { constants } from "node:os"
-import { LockCancelledError, StoreMisconfiguredError } from "../../locks/errors.ts"
+import { InvalidConfigError, LockCancelledError, StoreMisconfiguredError } from "../../locks/errors.ts"
 import { thisProcess } from "../../locks/incarnation.ts"
 import type { AcquireOptions, Lease } from "../../locks/lock.ts"
 import { nameGroups } from "../../locks/name-groups.ts"
@@ -15,6 +15,7 @@ import { cleared } from "../clearing.ts"
 import { EXIT } from "../exit-codes.ts"
 import { openSession } from "../session.ts"
 import type { Action, Call, Ending } from "../syntax.ts"
+import { usageError } from "../usage-error.ts"
 import { type Exit, GatedCommand } from "./gate.ts"
 import { ProcessGroup } from "./group.ts"
 import { Guardian } from "./guardian.ts"
@@ -66,7 +67,7 @@ export const run: Action = async (call) => {
   const leases = await hold({ call, locks, wish, asked, groups, signal: signals.cancelled }).catch(
     async (error: unknown) => {
       await cleared(session.store, clock)
-      throw error
+      throw error instanceof InvalidConfigError && error.key !== "" ? usageError(error) : error // its ttl, by a flag
     },
   )
   stderr.carriedBy?.(messenger)

@@ -1,11 +1,10 @@
 /** What a run was asked to do, checked. */
-import { InvalidConfigError } from "../../locks/errors.ts"
 import { waitBudget, type WaitBudget } from "../../locks/wait-budget.ts"
 import { budgetOf } from "../../runtime/budget.ts"
 import type { FoundConfig } from "../config.ts"
 import { textOption } from "../session.ts"
 import type { Call } from "../syntax.ts"
-import { UsageError } from "../usage-error.ts"
+import { ofFlag, UsageError } from "../usage-error.ts"
 
 /** When another asks for a key. */
 export type OnRequest = { readonly do: "term" | "ignore" } | { readonly do: "exec"; readonly line: string }
@@ -27,12 +26,16 @@ export function wishOf({ io, options }: Call, { file, config }: FoundConfig): Wi
   const asks = options["ask"] === true
   const queues = options["no-queue"] !== true
   if (!asks && !queues) throw new UsageError("--no-queue means nothing without --ask", "Give both, or neither")
-  const budget = waitBudget({
+  const flags = {
     flag: textOption(options, "lock-timeout"),
-    environment: io.env,
-    configuration: config,
     scope: textOption(options, "scope"),
     ...(config.scopes !== undefined && { scopes: config.scopes }),
+  }
+  ofFlag(() => waitBudget({ ...flags, environment: {} }))
+  const budget = waitBudget({
+    ...flags,
+    environment: io.env,
+    configuration: config,
     ...(file !== undefined && { names: { configuration: file } }),
   })
   return {
@@ -49,10 +52,10 @@ function time(options: Call["options"], name: string, otherwise: number): number
   const text = textOption(options, name)
   const ms = text === undefined ? otherwise : budgetOf(text)
   if (typeof ms === "number") return ms
-  throw new InvalidConfigError({
-    message: `--${name} is ${JSON.stringify(text)}, which is no time`,
-    next: "Give seconds (30 or 2.5), or a time such as 30s or 2min",
-  })
+  throw new UsageError(
+    `--${name} is ${JSON.stringify(text)}, which is no time`,
+    "Give seconds (30 or 2.5), or a time such as 30s or 2min",
+  )
 }
 
 function onRequestOf(text: string): OnRequest {
