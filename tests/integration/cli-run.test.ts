@@ -1,7 +1,8 @@
 /** `leasehold run` by real processes: what the command gets, what it passes on, and that no two are ever at work. */
 import { readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, relative } from "node:path"
+import process from "node:process"
 import { describe, expect, it } from "vitest"
 import { liveClock } from "../../src/runtime/clock.ts"
 import { isWaitedFor, says, Shell, waiterOf } from "./support/command.ts"
@@ -24,6 +25,13 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(Number(deadline)).toBeLessThanOrEqual(lease.deadline / 1000)
     const status = await shell.call("status", "--json", "k")
     expect(JSON.parse(status.stdout)).toMatchObject({ state: "released", ended: { token: Number(token) } })
+  })
+
+  it("finds its lease file wherever it goes, also where TMPDIR is relative", { timeout: LONG }, async () => {
+    const shell = new Shell(runtime, { TMPDIR: relative(process.cwd(), new Shell().directory) })
+    const { code, stdout } = await shell.call("run", "k", "--", "sh", "-c", 'cd / && cat "$LEASEHOLD_LEASE_FILE"')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ held: true })
   })
 
   it("has the whole environment of its caller, also what no shell could name", { timeout: LONG }, async () => {

@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { InvalidConfigError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
 
@@ -40,7 +40,7 @@ export class LeaseFile implements Disposable {
 
 function ownFolder(): string {
   try {
-    return mkdtempSync(join(tmpdir(), "leasehold-run-"))
+    return mkdtempSync(resolve(tmpdir(), "leasehold-run-")) // TMPDIR may be relative, and a command may go elsewhere
   } catch (cause) {
     throw new InvalidConfigError({
       message: `There is no room for the lease file in ${tmpdir()} (${String((cause as { code?: unknown }).code ?? cause)})`,
