@@ -36,6 +36,37 @@ describe("a request", () => {
     expect(await deaf.ended).toMatchObject({ code: 3 })
   })
 
+  it(
+    "is answered by a command that is told of the lease as it is, not of an outer run's",
+    { timeout: LONG },
+    async () => {
+      const outer = { KEY: "outer", TOKEN: "1", OWNER: "outer", DEADLINE: "2", LEASE_FILE: "/outer", WAITER: "outer" }
+      const env = Object.fromEntries(Object.entries(outer).map(([name, value]) => [`LEASEHOLD_${name}`, value]))
+      const shell = new Shell("node", env)
+      const tells = (when: string): string =>
+        `for name in KEY TOKEN OWNER LEASE_FILE DEADLINE; do echo "${when} $name"; printenv LEASEHOLD_$name; done; echo "${when} end"`
+      const work = `${tells("before")}; trap "exit 3" TERM; while :; do sleep 0.1; done`
+      const hook = `exec:${tells("asked")}; echo "$LEASEHOLD_WAITER"; cat "$LEASEHOLD_LEASE_FILE"; kill -TERM -"$LEASEHOLD_GROUP"`
+      const run = shell.start("run", "--ttl", "3", "--on-request", hook, "a", "b", "--", "sh", "-c", work)
+      const first = /before DEADLINE\n(\d+)/.exec(await says(run, "before end"))?.[1]
+      const until = async (): Promise<number> =>
+        (JSON.parse((await shell.call("status", "--json", "a")).stdout) as { owner: { expiresAt: number } }).owner
+          .expiresAt
+      await expect.poll(until, { timeout: 20_000 }).toBeGreaterThan(Number(first) * 1000 + 2000)
+      await shell.call("request", "--for", "30", "a")
+      const { code, stdout } = await run.ended
+      const told = (when: string): readonly string[] =>
+        new RegExp(`^${when} KEY\n([^]*)${when} DEADLINE\n(\\d+)\n${when} end\n([^]*)`, "m").exec(stdout)!.slice(1)
+      const [[before, atFirst], [asked, later, rest]] = [told("before"), told("asked")]
+      expect({ code, asked }).toEqual({ code: 3, asked: before!.replaceAll("before", "asked") })
+      expect(asked).toMatch(/^a\nb\nasked TOKEN\n\d{13}\n\d{13}\nasked OWNER\n.+\nasked LEASE_FILE\n.+lease\.json\n$/)
+      expect(Number(later)).toBeGreaterThan(Number(atFirst))
+      expect(rest).toMatch(/^(?!outer).+\n\{/)
+      const { deadline } = JSON.parse(rest!.slice(rest!.indexOf("{"))) as { deadline: number }
+      expect(Number(later)).toBeLessThanOrEqual(deadline / 1000)
+    },
+  )
+
   it("ends a command that doesn't obey, after the grace", { timeout: LONG }, async () => {
     const shell = new Shell()
     const deaf = "trap 'echo told' TERM; echo at work; while :; do sleep 0.02; done"

@@ -31,7 +31,7 @@ export interface Work {
   readonly file: Pick<LeaseFile, "write">
   /** The incarnation that owns the keys. */
   readonly owner: string
-  /** The environment of the command. */
+  /** The environment of the command, but for the tokens and the deadline, which it is told as it begins. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly wish: Pick<Wish, "ttl" | "grace" | "onRequest">
   readonly clock: Clock
@@ -81,7 +81,7 @@ export class Supervision implements Disposable {
 
   /** Another asked for a key. */
   requested(waiterId: string): void {
-    const { wish, group, env, note } = this.#work
+    const { wish, note } = this.#work
     if (this.#over || this.#lost !== undefined) return
     switch (wish.onRequest.do) {
       case "ignore":
@@ -90,11 +90,22 @@ export class Supervision implements Disposable {
         this.#terminate(wish.grace)
         return note("requested", `${JSON.stringify(waiterId)} asks for the key: the command is told to end`)
       case "exec": {
-        const told = { ...env, LEASEHOLD_WAITER: waiterId, LEASEHOLD_GROUP: String(group.id) }
         const failed = (error: unknown): void => note("requested", `--on-request failed: ${String(error)}`)
-        this.#endings.push(startHook(wish.onRequest.line, told, failed))
+        this.#endings.push(startHook(wish.onRequest.line, this.#hookEnv(waiterId), failed))
         note("requested", `${JSON.stringify(waiterId)} asks for the key`)
       }
+    }
+  }
+
+  /** As the command's, of the leases as they are now: what an outer run says of its own is not for it. */
+  #hookEnv(waiterId: string): Readonly<Record<string, string | undefined>> {
+    const { env, leases, group } = this.#work
+    return {
+      ...env,
+      LEASEHOLD_TOKEN: leases.map(({ token }) => token).join("\n"),
+      LEASEHOLD_DEADLINE: String(Math.floor(this.#deadline / 1000)),
+      LEASEHOLD_WAITER: waiterId,
+      LEASEHOLD_GROUP: String(group.id),
     }
   }
 
