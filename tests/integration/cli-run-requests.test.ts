@@ -45,13 +45,14 @@ describe("a request", () => {
       const shell = new Shell("node", env)
       const tells = (when: string): string =>
         `for name in KEY TOKEN OWNER LEASE_FILE DEADLINE; do echo "${when} $name"; printenv LEASEHOLD_$name; done; echo "${when} end"`
-      const work = `${tells("before")}; trap "exit 3" TERM; while :; do sleep 0.1; done`
+      const tellsFirst = `${tells("before")}; trap "exit 3" TERM; while :; do sleep 0.1; done`
       const hook = `exec:${tells("asked")}; echo "$LEASEHOLD_WAITER"; cat "$LEASEHOLD_LEASE_FILE"; kill -TERM -"$LEASEHOLD_GROUP"`
-      const run = shell.start("run", "--ttl", "3", "--on-request", hook, "a", "b", "--", "sh", "-c", work)
+      const run = shell.start("run", "--ttl", "3", "--on-request", hook, "a", "b", "--", "sh", "-c", tellsFirst)
       const first = /before DEADLINE\n(\d+)/.exec(await says(run, "before end"))?.[1]
-      const until = async (): Promise<number> =>
-        (JSON.parse((await shell.call("status", "--json", "a")).stdout) as { owner: { expiresAt: number } }).owner
+      const end = async (key: string): Promise<number> =>
+        (JSON.parse((await shell.call("status", "--json", key)).stdout) as { owner: { expiresAt: number } }).owner
           .expiresAt
+      const until = async (): Promise<number> => Math.min(await end("a"), await end("b"))
       await expect.poll(until, { timeout: 20_000 }).toBeGreaterThan(Number(first) * 1000 + 2000)
       await shell.call("request", "--for", "30", "a")
       const { code, stdout } = await run.ended

@@ -1,7 +1,7 @@
 /** `leasehold run` by real processes: what the command gets, what it passes on, and that no two are ever at work. */
 import { readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, relative } from "node:path"
+import { isAbsolute, join, relative } from "node:path"
 import process from "node:process"
 import { describe, expect, it } from "vitest"
 import { liveClock } from "../../src/runtime/clock.ts"
@@ -29,9 +29,11 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
 
   it("finds its lease file wherever it goes, also where TMPDIR is relative", { timeout: LONG }, async () => {
     const shell = new Shell(runtime, { TMPDIR: relative(process.cwd(), new Shell().directory) })
-    const { code, stdout } = await shell.call("run", "k", "--", "sh", "-c", 'cd / && cat "$LEASEHOLD_LEASE_FILE"')
-    expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ held: true })
+    const script = 'echo "$LEASEHOLD_LEASE_FILE"; cd / && cat "$LEASEHOLD_LEASE_FILE"'
+    const { code, stdout } = await shell.call("run", "k", "--", "sh", "-c", script)
+    const [path, ...lease] = stdout.split("\n")
+    expect({ code, whole: isAbsolute(path!) }).toEqual({ code: 0, whole: true })
+    expect(JSON.parse(lease.join("\n"))).toMatchObject({ held: true })
   })
 
   it("has the whole environment of its caller, also what no shell could name", { timeout: LONG }, async () => {
