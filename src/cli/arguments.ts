@@ -12,14 +12,26 @@ export const optionsOf = ({ options }: CommandSpec): Readonly<Record<string, Opt
 /** Reads the words after the command's name. Throws UsageError. */
 export function readArguments(spec: CommandSpec, words: readonly string[]): Given {
   const end = words.indexOf("--")
-  const ours = end < 0 ? words : words.slice(0, end)
-  const command = end < 0 ? undefined : words.slice(end + 1)
-  const { values, positionals } = parse(spec, ours)
+  const { values, positionals } = parse(spec, end < 0 ? words : words.slice(0, end))
   const options = values as Given["options"]
-  if (options["help"] === true) return { options, operands: positionals, command }
-  checkOperands(spec, positionals, command)
+  const given = { options, ...apart(spec, positionals, end < 0 ? undefined : words.slice(end + 1)) }
+  if (options["help"] === true) return given
+  checkOperands(spec, given)
   for (const [name, { values: known }] of Object.entries(spec.options)) checkValue(name, options[name], known)
-  return { options, operands: positionals, command }
+  return given
+}
+
+/**
+ * What follows `--` is the command, or more operands of one that runs none. Where no key stands before it, and what follows
+ * begins as no command does, it is the keys that follow, up to another `--`.
+ */
+function apart({ runs }: CommandSpec, operands: readonly string[], rest?: readonly string[]): Omit<Given, "options"> {
+  if (runs !== true) return { operands: [...operands, ...(rest ?? [])], command: undefined }
+  if (operands.length > 0 || rest?.[0]?.startsWith("-") !== true) return { operands, command: rest }
+  const end = rest.indexOf("--")
+  return end < 0
+    ? { operands: rest, command: undefined }
+    : { operands: rest.slice(0, end), command: rest.slice(end + 1) }
 }
 
 function parse(spec: CommandSpec, words: readonly string[]): ReturnType<typeof parseArgs> {
@@ -37,16 +49,13 @@ function parse(spec: CommandSpec, words: readonly string[]): ReturnType<typeof p
   }
 }
 
-function checkOperands(spec: CommandSpec, operands: readonly string[], command: readonly string[] | undefined): void {
+function checkOperands(spec: CommandSpec, { operands, command = [] }: Given): void {
   const see = `Usage: leasehold ${spec.usage}`
   const [least, most] = spec.operands
   if (operands.length < least) throw new UsageError(`${spec.name} needs ${needed(spec)}`, see)
   if (operands.length > most) throw new UsageError(`${JSON.stringify(operands[most])} is one argument too many`, see)
-  if (spec.runs === true && (command === undefined || command.length === 0)) {
+  if (spec.runs === true && command.length === 0) {
     throw new UsageError("There is no command to run", `Give it after --; ${see}`)
-  }
-  if (spec.runs !== true && command !== undefined && command.length > 0) {
-    throw new UsageError(`${spec.name} runs no command`, see)
   }
 }
 

@@ -37,6 +37,7 @@ const run: CommandSpec = {
   about: [
     "The command starts once all keys are owned, in a process group of its own that the record names. It gets LEASEHOLD_KEY, LEASEHOLD_TOKEN, LEASEHOLD_OWNER, LEASEHOLD_DEADLINE (Unix seconds, as it starts) and LEASEHOLD_LEASE_FILE, a JSON file kept current. Several keys are taken in one order; KEY then has one a line, and TOKEN one a line.",
     "If the lease is not renewed in time the whole group gets SIGTERM, and SIGKILL before the lease is over for others, or at once where it may be another's already; the exit code is 79. What the command leaves running in its group is ended with it. Its exit code and signals are passed on.",
+    "Keys of which one begins with - stand between two --, that one first: leasehold run -- -x y -- make",
   ],
   examples: [
     ["leasehold run deploy -- ./deploy.sh", "one deploy at a time on this machine"],
@@ -52,7 +53,7 @@ const run: CommandSpec = {
 const status: CommandSpec = {
   name: "status",
   summary: "show who owns a key",
-  usage: "status [options] <key>",
+  usage: "status [options] [--] <key>",
   operands: [1, 1],
   options: STORE_OPTIONS,
   about: [`One read of its record. Times are the store's own. ${STARTS}`],
@@ -66,7 +67,7 @@ const status: CommandSpec = {
 const ls: CommandSpec = {
   name: "ls",
   summary: "list the keys of a store",
-  usage: "ls [options] [prefix]",
+  usage: "ls [options] [--] [prefix]",
   operands: [0, 1],
   options: { ...STORE_OPTIONS, owned: { summary: "Only keys that have an owner" } },
   about: [`All keys that begin with the prefix, with a read for each. ${STARTS}`],
@@ -80,7 +81,7 @@ const ls: CommandSpec = {
 const request: CommandSpec = {
   name: "request",
   summary: "ask the owner of a key to hand it off",
-  usage: "request [options] <key>",
+  usage: "request [options] [--] <key>",
   operands: [1, 1],
   options: {
     ...STORE_OPTIONS,
@@ -96,7 +97,7 @@ const request: CommandSpec = {
 const unlock: CommandSpec = {
   name: "unlock",
   summary: "take a key from its owner by force",
-  usage: "unlock [options] <key> --generation <generation>",
+  usage: "unlock [options] [--] <key>",
   operands: [1, 1],
   options: {
     ...STORE_OPTIONS,

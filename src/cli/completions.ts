@@ -41,7 +41,14 @@ function bash(): string {
 _leasehold() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words i
   for ((i = 1; i < COMP_CWORD; i++)); do
-    if [[ \${COMP_WORDS[i]} == -- ]]; then COMPREPLY=($(compgen -c -f -- "$word")); return; fi
+    if [[ \${COMP_WORDS[i]} == -- ]]; then
+      case "\${COMP_WORDS[1]}" in
+${COMMANDS.filter(({ runs }) => runs)
+  .map(({ name }) => `        ${name}) COMPREPLY=($(compgen -c -f -- "$word")) ;;`)
+  .join("\n")}
+      esac
+      return
+    fi
   done
   case "$before" in
 ${values.join("\n")}

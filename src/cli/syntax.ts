@@ -21,7 +21,7 @@ export interface OptionSpec {
 export interface Given {
   readonly options: Readonly<Record<string, string | true | undefined>>
   readonly operands: readonly string[]
-  /** What follows `--`; undefined without one. */
+  /** What is to be run; undefined where there is none, or the command runs none. */
   readonly command: readonly string[] | undefined
 }
 

@@ -75,10 +75,13 @@ function nothingOwned({ output }: Call, reading: Reading): number {
 function onlyTold({ output, options }: Call, reading: Reading): number {
   const places = ["store", "config"].flatMap((name) => {
     const value = textOption(options, name)
-    return value === undefined ? [] : [`--${name}`, value]
+    if (value === undefined) return []
+    return value.startsWith("-") ? [`--${name}=${value}`] : [`--${name}`, value]
   })
-  const words = ["leasehold", "unlock", ...places, reading.key, "--generation", reading.generation]
-  const command = words.map(quoted).join(" ")
+  const { key } = reading
+  const version = ["--generation", reading.generation]
+  const which = key.startsWith("-") ? [...version, "--", key] : [key, ...version]
+  const command = ["leasehold", "unlock", ...places, ...which].map(quoted).join(" ")
   output.result(
     { unlocked: false, ...described(reading) },
     (styles) => `${shown(reading, styles)}\n\n${breaks(reading)}\nTo do it all the same:\n  ${command}`,

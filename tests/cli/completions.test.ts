@@ -37,6 +37,7 @@ describe("completions of bash", () => {
   it("know the values of an option, and complete a command after --", async () => {
     expect(await completed("leasehold", "run", "--on-request", "t")).toEqual(["term"])
     expect(await completed("leasehold", "run", "key", "--", "printenv")).toContain("printenv")
+    expect(await completed("leasehold", "status", "--", "printenv")).toEqual([])
   })
 })
 

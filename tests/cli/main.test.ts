@@ -7,7 +7,7 @@ import { optionsOf } from "../../src/cli/arguments.ts"
 import { COMMANDS } from "../../src/cli/commands.ts"
 import { EXIT } from "../../src/cli/exit-codes.ts"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
-import { CommandLine } from "./command-line.ts"
+import { type Answer, CommandLine } from "./command-line.ts"
 
 describe("the command", () => {
   it("shows every command in its help, and every option and example in a command's", async () => {
@@ -43,7 +43,10 @@ describe("the command", () => {
     ["a missing operand", ["status"], "status needs key"],
     ["an operand too many", ["status", "a", "b"], '"b" is one argument too many'],
     ["no command to run", ["run", "a"], "There is no command to run"],
-    ["a command where none is run", ["status", "a", "--", "b"], "status runs no command"],
+    ["a command where none is run", ["status", "a", "--", "b"], '"b" is one argument too many'],
+    ["no key before a command with a -- of its own", ["run", "--", "git", "checkout", "--", "f"], "run needs key"],
+    ["no command after keys between two --", ["run", "--", "-x", "--"], "There is no command to run"],
+    ["keys after a -- without a command", ["run", "--", "-x"], "There is no command to run"],
     ["a value that isn't one of few", ["run", "--on-request", "stop", "a", "--", "b"], '--on-request is "stop"'],
     ["an exit code over 255", ["run", "--exit-code", "256", "a", "--", "b"], '--exit-code is "256"'],
     ["an exit code below 0", ["run", "--exit-code=-1", "a", "--", "b"], '--exit-code is "-1"'],
@@ -108,6 +111,20 @@ describe("the command", () => {
       retryable: false,
       exitCode: EXIT.configuration,
     })
+  })
+
+  it("takes keys that begin with - after --, for run between two", async () => {
+    const user = new CommandLine()
+    const call = (command: string, ...words: string[]): Promise<Answer> =>
+      user.run(command, "--store", user.store, "--json", ...words)
+    expect(await call("run", "--", "-x", "--help", "a", "--", "true", "--", "b")).toEqual({ code: 0, out: "", err: "" })
+    const { out } = await call("ls")
+    expect((JSON.parse(out) as { keys: { key: string }[] }).keys.map(({ key }) => key)).toEqual(["--help", "-x", "a"])
+    for (const command of ["status", "request", "unlock", "ls"]) {
+      const answer = await call(command, "--", "-x")
+      expect({ command, ...answer }).toEqual({ command, code: 0, out: expect.stringContaining('"-x"'), err: "" })
+    }
+    expect(await call("status", "a", "--")).toMatchObject({ code: 0 })
   })
 
   it("calls what it doesn't expect a fault of its own", async () => {

@@ -154,6 +154,16 @@ describe("unlock", () => {
     expect(out).toContain(`unlock --store 'file:${directory}' --config 'it'\\''s.json' a --generation 1\n`)
   })
 
+  it("keeps what begins with - from being taken for an option in that line", async () => {
+    const user = new CommandLine()
+    await using _ = await lockOf(user, "-x").acquire()
+    writeFileSync(join(user.cwd, "-c.json"), JSON.stringify({ store: user.store }))
+    const { out } = await user.run("unlock", "--config=-c.json", "--", "-x")
+    const [, line = ""] = /\n {2}leasehold (unlock .*)\n$/.exec(out) ?? []
+    expect(line).toBe("unlock --config=-c.json --generation 1 -- -x")
+    expect(await user.run(...line.split(" "))).toMatchObject({ code: 0, out: expect.stringContaining("Unlocked.") })
+  })
+
   it("keeps the greatest token that the record tells of, also where a stranger moved the owner's pair", async () => {
     const user = new CommandLine()
     const lease = await lockOf(user, "a").acquire()
