@@ -118,9 +118,9 @@ class Manager implements SandboxManager {
     key: string,
     options: RestoreOptions = {},
   ): Promise<H> {
-    const named = this.#named(definition, key)
-    using wait = this.#wait(named, options)
+    using wait = this.#wait(definition, key, options)
     try {
+      const named = this.#named(definition, key)
       const shell = await this.#open(named, options, wait)
       wait.watch?.acquired(shell.tenancy?.lease)
       return this.#handlesOf(shell).given as H
@@ -135,12 +135,12 @@ class Manager implements SandboxManager {
     fn: (state: S, context: HookContext) => A | Promise<A>,
     options: RestoreOptions & Pick<UseOptions, "durable"> = {},
   ): Promise<A> {
-    const named = this.#named(definition, key)
-    this.#registry.find(named)?.tenancy?.turns.refuseInside("use")
-    using wait = this.#wait(named, options)
+    using wait = this.#wait(definition, key, options)
     let begun = false
     const { signal, durable, contention = "retry" } = options
     const attempt = async (): Promise<A> => {
+      const named = this.#named(definition, key)
+      this.#registry.find(named)?.tenancy?.turns.refuseInside("use")
       const { tenancy } = await this.#open(named, { ...options, contention }, wait)
       const onBegin = (): void => {
         begun = true
@@ -166,10 +166,10 @@ class Manager implements SandboxManager {
   }
 
   async remove(definition: AnyDefinition, key: string, options: RestoreOptions = {}): Promise<void> {
-    const named = this.#named(definition, key)
-    using wait = this.#wait(named, options)
+    using wait = this.#wait(definition, key, options)
     const { whenOwned, contention } = options
     try {
+      const named = this.#named(definition, key)
       await this.#registry.remove(named, wishes({ whenOwned, contention }), wait, this.#admit)
       wait.watch?.acquired()
     } catch (error) {
@@ -233,9 +233,11 @@ class Manager implements SandboxManager {
     return this.#registry.open(named, wishes({ whenOwned, contention }), wait, this.#admit)
   }
 
-  #wait(named: Named, options: RestoreOptions): Wait {
+  /** A call begins, whatever it is refused for from here on. */
+  #wait({ name }: AnyDefinition, key: string, options: RestoreOptions): Wait {
+    checkKey(key)
     const { clock, report: onError } = this.#settings
-    return new Wait(clock, { key: lockKeyOf(named), what: "the sandbox", onError }, options)
+    return new Wait(clock, { key: sandboxLockKey(String(name), key), what: "the sandbox", onError }, options)
   }
 
   #known(definition: AnyDefinition): Known {

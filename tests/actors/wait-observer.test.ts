@@ -1,6 +1,13 @@
 /** The observer of a manager's call: one wait from the call to its begin, whatever it consists of. */
 import { describe, expect, it } from "vitest"
-import { InvalidConfigError, type LockWaitEvent, LockWaitEvents } from "../../src/mod.ts"
+import {
+  InvalidConfigError,
+  type LockWaitEvent,
+  LockWaitEvents,
+  type LockWaitObserver,
+  ReentrantLockError,
+  UnknownDefinitionError,
+} from "../../src/mod.ts"
 import { counter, failure, gate, World } from "./world.ts"
 
 function listener() {
@@ -125,6 +132,39 @@ describe("the observer of a manager's call", () => {
     await world.run(failure(a.use(sandbox, "k", () => 1, { observer })))
     expect(types()).toEqual(["failed"])
     expect(events[0]).toMatchObject({ waited: false, error: expect.any(Error) })
+    await world.end()
+  })
+
+  it.each(["use", "remove"] as const)("hears one ending of a %s that is refused from inside a turn", async (call) => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const { observer, events } = listener()
+    const again = (): Promise<unknown> =>
+      call === "use" ? a.use(sandbox, "k", () => 1, { observer }) : a.remove(sandbox, "k", { observer })
+    const error = await world.run(a.use(sandbox, "k", () => failure(again())))
+    expect(error).toBeInstanceOf(ReentrantLockError)
+    await world.time.advance(5000)
+    expect(events).toMatchObject([{ type: "failed", key: "counter/k", waited: false, error }])
+    await world.end()
+  })
+
+  it("hears one ending of a call for a definition that isn't known", async () => {
+    const world = new World()
+    const a = await world.manager("a", counter())
+    const other = counter()
+    const calls = [
+      (observer: LockWaitObserver) => a.use(other, "k", () => 1, { observer }),
+      (observer: LockWaitObserver) => a.restoreSandbox(other, "k", { observer }),
+      (observer: LockWaitObserver) => a.remove(other, "k", { observer }),
+    ]
+    for (const call of calls) {
+      const { observer, events } = listener()
+      const error = await world.failure(call(observer))
+      expect(error).toBeInstanceOf(UnknownDefinitionError)
+      await world.time.advance(5000)
+      expect(events).toMatchObject([{ type: "failed", key: "counter/k", waited: false, error }])
+    }
     await world.end()
   })
 

@@ -53,7 +53,8 @@ class MemoryLockProvider implements LockProvider {
   async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options?: ProviderOptions): Promise<A> {
     checkKey(key)
     checkSection(fn)
-    RunningSection.refuseInside(this, key)
+    const refusal = RunningSection.refusalInside(this, key)
+    if (refusal !== undefined) throw this.#told(refusal, key, options)
     const lock = await this.#ask(key, options)
     const section = RunningSection.enter(this, lock, this.#sectionClock)
     try {
@@ -84,8 +85,7 @@ class MemoryLockProvider implements LockProvider {
   }
 
   async #observed(key: string, options: ProviderOptions, from: number): Promise<MemoryLock> {
-    const asking = { key, wish: callWish(options), from, onError: this.#onError }
-    const watch = watchOf(options.observer, this.#clock, asking)
+    const watch = this.#watch(key, options, from)
     try {
       const lock = this.#take(key, options) ?? (await this.#wait(key, options, from, watch))
       watch?.acquired(lock)
@@ -94,6 +94,17 @@ class MemoryLockProvider implements LockProvider {
       watch?.failed(error)
       throw error
     }
+  }
+
+  /** Why the call was refused before it asked for the key, once its observer is told. */
+  #told<E>(refusal: E, key: string, options: ProviderOptions = {}): E {
+    this.#watch(key, options, this.#clock.mono())?.failed(refusal)
+    return refusal
+  }
+
+  #watch(key: string, options: ProviderOptions, from: number): WaitWatch | undefined {
+    const asking = { key, wish: callWish(options), from, onError: this.#onError }
+    return watchOf(options.observer, this.#clock, asking)
   }
 
   /** The key, if nobody has it. */

@@ -40,10 +40,11 @@ export class RunningSection implements Section {
     return at
   }
 
-  /** Throws ReentrantLockError where the caller is inside a section on this key. */
-  static refuseInside(scope: object, key: string): void {
+  /** Why the caller can't wait for this key: he is inside a section on it. */
+  static refusalInside(scope: object, key: string): ReentrantLockError | undefined {
     for (let at = sections.getStore(); at !== undefined; at = at.#outer)
-      if (at.#running && at.#scope === scope && at.key === key) throw reentrant(key)
+      if (at.#running && at.#scope === scope && at.key === key) return reentrant(key)
+    return undefined
   }
 
   /**

@@ -18,6 +18,7 @@ import { coresOf } from "../registry.ts"
 import { isStore } from "../start-store.ts"
 import { StoreLock } from "../store-lock.ts"
 import type { LeaseStore } from "../store.ts"
+import { watchOf } from "../wait-watch.ts"
 import { acquireAll } from "./all.ts"
 import { callWish, checkSection } from "./options.ts"
 import { RunningSection, sectionClock } from "./sections.ts"
@@ -53,9 +54,17 @@ class StoreLockProvider implements LockProvider {
   async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options?: ProviderOptions): Promise<A> {
     checkKey(key)
     checkSection(fn)
-    RunningSection.refuseInside(this.#options.store, key)
+    const refusal = RunningSection.refusalInside(this.#options.store, key)
+    if (refusal !== undefined) throw this.#told(refusal, key, options)
     const lease = await this.acquire(key, options)
     return orAbort(this.#run(lease, fn), lease.signal)
+  }
+
+  /** Why the call was refused before it asked for the key, once its observer is told. */
+  #told<E>(refusal: E, key: string, options: ProviderOptions = {}): E {
+    const { clock = liveClock, onError } = this.#options
+    watchOf(options.observer, clock, { key, wish: callWish(options), from: clock.mono(), onError })?.failed(refusal)
+    return refusal
   }
 
   async #run<A>(lease: Lease, fn: (section: Section) => A | Promise<A>): Promise<A> {

@@ -239,6 +239,16 @@ describe.each(Object.entries(makers))("the observer of a provider's call (%s)", 
     expect(await told({ timeout: 0 })).toMatchObject([{ type: "timedOut" }])
   })
 
+  it("hears one ending of a call that is refused from inside a section on its key", async () => {
+    const { time, provider, until } = worldOf(make)
+    const { observer, events } = listener()
+    const inside = provider.withLock("k", () => failure(provider.withLock("k", () => "never", { observer })))
+    const error = await until(inside)
+    expect(error).toBeInstanceOf(ReentrantLockError)
+    await time.advance(5000)
+    expect(events).toMatchObject([{ type: "failed", key: "k", waited: false, limitMs: 30_000, error }])
+  })
+
   it("hears of each of several keys as of a call that came when theirs did", async () => {
     const { time, provider, until } = worldOf(make)
     const [a, b] = [await until(provider.acquire("a")), await until(provider.acquire("b"))]
