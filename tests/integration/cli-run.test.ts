@@ -6,7 +6,7 @@ import process from "node:process"
 import { describe, expect, it } from "vitest"
 import { liveClock } from "../../src/runtime/clock.ts"
 import { isWaitedFor, says, Shell, waiterOf } from "./support/command.ts"
-import type { Runtime } from "./support/spawn.ts"
+import { type Runtime, spawnScript } from "./support/spawn.ts"
 
 const LONG = 60_000
 
@@ -41,6 +41,37 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     const { code, stdout } = await shell.call("run", "k", "--", "bash", "-c", "printenv a.b LEASEHOLD_KEY; f")
     expect({ code, stdout }).toEqual({ code: 0, stdout: "1 2\nk\nfrom f\n" })
   })
+
+  it(
+    "has it unchanged, also what a shell gives values of its own or would stumble over",
+    { timeout: LONG },
+    async () => {
+      const odd = {
+        ...{ IFS: "foo", OPTIND: "foo", PPID: "7", PWD: "/nonsense", LINENO: "foo", PS1: "> ", RANDOM: "no" },
+        ...{ SHELLOPTS: "noexec", BASHOPTS: "foo", line: "a line", gate: "a gate", code: "a code", "a b": "\n= " },
+      }
+      const directory = new Shell().directory
+      const call = async (more: Readonly<Record<string, string>>, first: string): Promise<Record<string, string>> => {
+        const env = { LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1", ...more }
+        const args = ["run", "k", "--", "env", "-0"]
+        const script = new URL("../../src/cli/bin.ts", import.meta.url)
+        const { code, stdout, stderr } = await spawnScript({ runtime, script, args, env, under: ["env", first] }).ended
+        expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+        const pairs = stdout.split("\0").filter((pair) => pair !== "")
+        return Object.fromEntries(
+          pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
+        )
+      }
+      const given = { ...process.env, ...odd, LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1" }
+      const left = ["_", "SHLVL", "OLDPWD", "LEASEHOLD_KEY", "LEASEHOLD_TOKEN", "LEASEHOLD_OWNER"]
+      const own = [...left, "LEASEHOLD_DEADLINE", "LEASEHOLD_LEASE_FILE"]
+      const all = Object.entries(await call(odd, "A=1")).filter(([name]) => !own.includes(name))
+      const expected = Object.entries({ ...given, A: "1" }).filter(([name]) => !own.includes(name))
+      expect(Object.fromEntries(all)).toEqual(Object.fromEntries(expected))
+      expect(await call({ PWD: process.cwd() }, "A=1")).toMatchObject({ PWD: process.cwd() })
+      expect(await call({}, "-uPWD")).not.toHaveProperty("PWD")
+    },
+  )
 
   it("reads and writes as if nothing were in between, and its signal is passed on", { timeout: LONG }, async () => {
     const run = new Shell(runtime).start("run", "k", "--", "sh", "-c", 'cat; echo err >&2; kill -TERM "$$"')

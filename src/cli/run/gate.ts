@@ -6,12 +6,11 @@ import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { constants } from "node:os"
 import type { Duplex } from "node:stream"
 import { StartError } from "../start-error.ts"
+import { type Environment, passageOf } from "./passage.ts"
 import { FOREGROUND, GATE } from "./scripts.ts"
 
 /** How a command ended. */
 export type Exit = { readonly code: number } | { readonly signal: NodeJS.Signals }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** A command that waits for its lease, or runs under it. */
 export class GatedCommand {
@@ -27,9 +26,11 @@ export class GatedCommand {
    * told.
    */
   constructor(command: readonly string[], env: Environment, foreground: boolean) {
-    const script = foreground ? [FOREGROUND, "leasehold run", GATE] : [GATE, "leasehold run"]
-    const child = started(["-c", ...script, ...withOddVariables(command, env)], {
-      env: { ...env },
+    const { shell, words, line } = passageOf(env)
+    const gate = `${line}\n${GATE}`
+    const script = foreground ? [FOREGROUND, "leasehold run", gate] : [gate, "leasehold run"]
+    const child = started(["-c", ...script, ...words, ...command], {
+      env: { ...shell },
       stdio: ["inherit", "inherit", "inherit", "pipe"],
       detached: !foreground,
     })
@@ -59,16 +60,6 @@ function started(words: readonly string[], options: SpawnOptions): ChildProcess 
   } catch (error) {
     throw new StartError("The command", error as Error)
   }
-}
-
-/** A shell drops variables that it couldn't name: those the command is given by env(1). */
-function withOddVariables(command: readonly string[], env: Environment): readonly string[] {
-  const odd = Object.entries(env).filter(
-    ([name, value]) => value !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
-  )
-  return odd.length === 0
-    ? command
-    : ["/usr/bin/env", "--", ...odd.map(([name, value]) => `${name}=${value}`), ...command]
 }
 
 /** A group that is its own session's is named after its first process. */

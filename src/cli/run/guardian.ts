@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Clock } from "../../runtime/clock.ts"
 import { GUARDIAN } from "./scripts.ts"
+import { standardEnvironment } from "./standard-environment.ts"
 
 /** Kills the group when this process is gone, or is silent for too long. */
 export class Guardian {
@@ -16,6 +17,7 @@ export class Guardian {
     this.#clock = clock
     const arguments_ = [clock.bootId === undefined ? "wall" : "boot", folder]
     this.#child = spawn("/bin/sh", ["-c", GUARDIAN, "leasehold guardian", ...arguments_], {
+      env: standardEnvironment(),
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
     })

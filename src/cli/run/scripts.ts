@@ -10,6 +10,8 @@
  * that one which was sent long ago, by a process that was stopped in between, gives no time anew. By `/proc/uptime`, which
  * counts while the machine sleeps, where there is one.
  *
+ * It ends where it can't sleep, which its wrapper hears of.
+ *
  * Not promised: anything when the guardian is killed too before it acts.
  */
 
@@ -68,7 +70,7 @@ watch() {
   while look && [ "$now" -lt "$1" ]; do
     left=$(($1 - now))
     [ "$left" -lt 200 ] || left=200
-    sleep "$((left / 100)).$((left / 10 % 10))$((left % 10))" || sleep 1
+    sleep "$((left / 100)).$((left / 10 % 10))$((left % 10))" || sleep 1 || { kill -s KILL $$; exit; }
   done
   finish
   kill -s KILL $$
