@@ -6,12 +6,12 @@ import { LockError } from "../locks/errors.ts"
 import { printable } from "../locks/printable.ts"
 import { started } from "../locks/start-store.ts"
 import type { LeaseStore } from "../locks/store.ts"
+import { advice, happened } from "./advice.ts"
 import { findConfig } from "./config.ts"
 import { bucketFindings } from "./doctor-bucket.ts"
 import { clockFindings } from "./doctor-clock.ts"
 import { directoryFindings } from "./doctor-directory.ts"
 import { EXIT } from "./exit-codes.ts"
-import { happened } from "./happened.ts"
 import type { Styles } from "./output.ts"
 import { textOption } from "./session.ts"
 import { type StoreName, storeOf } from "./stores.ts"
@@ -63,7 +63,7 @@ async function probed(store: LeaseStore, { io }: Call): Promise<Finding> {
     return { check: "probe", status: "ok", found: "writes are taken and refused as their preconditions say" }
   } catch (error) {
     if (!(error instanceof LockError)) throw error
-    return { check: "probe", status: "problem", found: happened(error), remedy: error.next }
+    return { check: "probe", status: "problem", found: happened(error), remedy: advice(error) }
   }
 }
 

@@ -8,6 +8,7 @@ import { named } from "../locks/record.ts"
 import { logWaits } from "../locks/wait-log.ts"
 import type { LockWaitEventOf, LockWaitObserver } from "../locks/wait-observer.ts"
 import { terminalWaits } from "../locks/wait-terminal.ts"
+import { advice, happened } from "./advice.ts"
 import type { Io, Sink } from "./io.ts"
 import { StartError } from "./start-error.ts"
 import { UnwrittenError } from "./unwritten-error.ts"
@@ -92,18 +93,21 @@ const isOwn = (error: unknown): error is UsageError | StartError | UnwrittenErro
   error instanceof UsageError || error instanceof StartError || error instanceof UnwrittenError
 
 function said(error: unknown): string {
-  if (error instanceof LockError) return printable(error.message)
+  if (error instanceof LockError) return printable(told(error))
   if (isOwn(error)) return printable(`${error.message}. ${error.next}.`)
   const all = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return all.split("\n").map(printable).join("\n")
 }
 
+const told = (error: LockError): string => `${happened(error)}. ${advice(error)}.`
+
 function described(error: unknown, exitCode: number): object {
   const message = error instanceof Error ? error.message : String(error)
   if (isOwn(error)) return { error: error.name, message, next: error.next, exitCode }
   if (!(error instanceof LockError)) return { error: "Error", message, exitCode }
-  const { _tag, code, next, retryable, key, owner } = error
-  return { error: _tag, code, message, next, retryable, ...(key !== "" && { key }), ...(owner && { owner }), exitCode }
+  const { _tag, code, retryable, key, owner } = error
+  const sentences = { message: told(error), next: advice(error) }
+  return { error: _tag, code, ...sentences, retryable, ...(key !== "" && { key }), ...(owner && { owner }), exitCode }
 }
 
 const json = (value: object, indent?: number): string => escaped(JSON.stringify(value, null, indent))

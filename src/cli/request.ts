@@ -4,8 +4,10 @@
  *
  * Not promised: that it leaves. That is its own affair (`run --on-request`).
  */
+import { LockContentionError } from "../locks/errors.ts"
 import type { Lease } from "../locks/lock.ts"
 import { millis } from "../locks/options.ts"
+import { printable } from "../locks/printable.ts"
 import { named, ownerOf } from "../locks/record.ts"
 import { StoreLock } from "../locks/store-lock.ts"
 import type { LeaseStore } from "../locks/store.ts"
@@ -34,10 +36,20 @@ export const request: Action = async (call) => {
     return EXIT.ok
   }
   if (owner === undefined) return tell("free", `Nobody owns ${JSON.stringify(key)}.`)
-  const lease = await asked(call, session.store, lock, stands)
+  const lease = await asked(call, session.store, lock, stands).catch(alreadyAsked)
+  if (lease instanceof LockContentionError) {
+    const waiter = printable(JSON.stringify(lease.waiterId))
+    return tell("asked", `${named(owner)} was asked already, by ${waiter}, which waits for ${JSON.stringify(key)}.`)
+  }
   if (lease === undefined) return tell("asked", `${named(owner)} was asked, and hasn't left by now.`)
   await lease.release()
   return tell("handed over", `${named(owner)} has left; ${JSON.stringify(key)} is free.`)
+}
+
+/** There is room for one who waits, and its mark asks the owner as this one's would. */
+function alreadyAsked(error: unknown): LockContentionError {
+  if (error instanceof LockContentionError) return error
+  throw error
 }
 
 function standsFor({ options }: Call): number {

@@ -1,5 +1,5 @@
 import { InvalidConfigError } from "../locks/errors.ts"
-import { happened } from "./happened.ts"
+import { advice, happened } from "./advice.ts"
 
 /** The command was called in a way that it can't make sense of. */
 export class UsageError extends Error {
@@ -14,7 +14,7 @@ export class UsageError extends Error {
 }
 
 /** What is wrong with a flag's value, which is a fault of the call, and none of a configuration. */
-export const usageError = (error: InvalidConfigError): UsageError => new UsageError(happened(error), error.next)
+export const usageError = (error: InvalidConfigError): UsageError => new UsageError(happened(error), advice(error))
 
 /** What `read` makes of a flag. Throws UsageError for a value that can't be. */
 export function ofFlag<A>(read: () => A): A {

@@ -2,9 +2,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { encodeName } from "../../src/locks/keys.ts"
+import { StoreLock } from "../../src/locks/store-lock.ts"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
+import { fileStore } from "../../src/locks/stores/file/store.ts"
 import { CommandLine } from "./command-line.ts"
 
 const lockOf = (user: CommandLine, key: string): FileLock => new FileLock(key, { directory: join(user.cwd, "store") })
@@ -103,6 +105,48 @@ describe("request", () => {
     expect(await user.json("request", "--for", "1.5", "a")).toMatchObject({ code: 0, value: { outcome: "asked" } })
     expect(heard).toBe(1)
     expect((await user.json("status", "a")).value).toMatchObject({ state: "owned", waiter: null })
+  })
+})
+
+describe("a key that another asks for already", () => {
+  /** One that owns it, and one that asks for it, whose mark stands until the test is over. */
+  async function contended(user: CommandLine): Promise<void> {
+    const owner = lockOf(user, "a")
+    const lease = await owner.acquire()
+    const [asking, asked] = [new AbortController(), Promise.withResolvers<void>()]
+    owner.onReleaseRequested(() => asked.resolve())
+    const store = fileStore({ directory: join(user.cwd, "store") })
+    const waiter = new StoreLock("a", { store }).acquire({ whenOwned: "request", signal: asking.signal })
+    onTestFinished(async () => {
+      asking.abort()
+      await expect(waiter).rejects.toThrow("cancelled")
+      await lease.release()
+      await store.close()
+    })
+    await asked.promise
+  }
+
+  it("was asked for: a request says so, and by whom, and ends well", async () => {
+    const user = new CommandLine()
+    await contended(user)
+    const { code, out, err } = await user.run("request", "--store", user.store, "a")
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    expect(out).toMatch(/^".+" \(pid \d+ on .+\) was asked already, by ".+", which waits for "a"\.\n$/)
+    expect(await user.json("request", "a")).toMatchObject({ code: 0, value: { outcome: "asked" } })
+  })
+
+  it("is told to a run that won't queue, with what its flags can do about it", async () => {
+    const user = new CommandLine()
+    await contended(user)
+    const words = ["run", "--store", user.store, "--ask", "--no-queue", "a", "--", "true"]
+    const said = / waits already for "a", held by .*\. Try again later, or leave --no-queue out to wait for a turn\.$/
+    const { code, err } = await user.run(...words)
+    expect({ code, err: err.trimEnd() }).toEqual({ code: 76, err: expect.stringMatching(said) })
+    const lines = (await user.run("run", "--json", ...words.slice(1))).err.trimEnd().split("\n")
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({
+      message: expect.stringMatching(said),
+      next: "Try again later, or leave --no-queue out to wait for a turn",
+    })
   })
 })
 
