@@ -1,5 +1,5 @@
 /** `leasehold run` by real processes: what the command gets, what it passes on, and that no two are ever at work. */
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { isAbsolute, join, relative } from "node:path"
 import process from "node:process"
@@ -153,8 +153,43 @@ describe("a command that is run", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" })
   })
 
-  it("that can't be found ends as in a shell", { timeout: LONG }, async () => {
-    expect(await new Shell().call("run", "k", "--", "no-such-command")).toMatchObject({ code: 127 })
+  it(
+    "that can't be found, or isn't one, ends as in a shell, and is told of by the run itself",
+    { timeout: LONG },
+    async () => {
+      const shell = new Shell()
+      const [none, text] = [join(shell.directory, "none"), join(shell.directory, "text")]
+      writeFileSync(text, "true\n", { mode: 0o644 })
+      const why = {
+        there: "there is no such program in PATH",
+        path: "there is no such file",
+        not: "it is not executable",
+      }
+      for (const [name, code, reason] of [
+        ["no-such-command", 127, why.there],
+        [none, 127, why.path],
+        [text, 126, why.not],
+      ] as const) {
+        const said = `The command "${name}" can't be started: ${reason}`
+        const plain = await shell.call("run", "k", "--", name)
+        expect(plain).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(/^leasehold: .+\.\n$/) })
+        expect(plain.stderr).toContain(said)
+        const json = await shell.call("run", "--json", "k", "--", name)
+        expect({ code: json.code, ...(JSON.parse(json.stderr) as object) }).toEqual({
+          ...{ code, exitCode: code, error: "StartError", message: said, next: expect.stringMatching(/./) },
+        })
+      }
+      const status = await shell.call("status", "--json", "k")
+      expect(JSON.parse(status.stdout)).toMatchObject({ state: "released" })
+    },
+  )
+
+  it("is looked for in each folder of PATH, also relative ones", { timeout: LONG }, async () => {
+    const folder = relative(process.cwd(), new Shell().directory)
+    writeFileSync(join(folder, "my-program"), "#!/bin/sh\necho mine\n", { mode: 0o755 })
+    const PATH = `/nonexistent:/dev/null:${folder}:${process.env["PATH"]}`
+    const found = await new Shell("node", { PATH }).call("run", "k", "--", "my-program")
+    expect(found).toMatchObject({ code: 0, stdout: "mine\n", stderr: "" })
   })
 
   it("that ends by a signal which runtimes ignore ends as a shell says it", { timeout: LONG }, async () => {

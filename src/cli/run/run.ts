@@ -24,6 +24,7 @@ import { Messenger } from "./messenger.ts"
 import { RunSignals } from "./signals.ts"
 import { type Outcome, Supervision } from "./supervise.ts"
 import { isInForeground } from "./terminal.ts"
+import { type UnfitCommandError, unfitness } from "./unfit-command.ts"
 import { type Wish, wishOf } from "./wish.ts"
 
 /** Not to be had by passing them on: their default also leaves a core, or runtimes ignore them (SIGPIPE). */
@@ -72,6 +73,8 @@ export const run: Action = async (call) => {
   )
   stderr.carriedBy?.(messenger)
   try {
+    const unfit = unfitness(call.command![0]!, call.io.env["PATH"])
+    if (unfit !== undefined) return failed(call, unfit)
     using late = early === undefined ? stand() : undefined
     const { gated, guardian } = (early ?? late)!
     const outcome = await work({ call, wish, leases, owner, env, file, asked, gated, guardian, signals })
@@ -179,6 +182,11 @@ function endingOf({ output }: Call, { exit, lost }: Outcome): Ending {
   if (lost === undefined) return passedOn(exit)
   output.failure(lost, EXIT.leaseLost)
   return EXIT.leaseLost
+}
+
+function failed({ output }: Call, error: UnfitCommandError): Ending {
+  output.failure(error, error.exitCode)
+  return error.exitCode
 }
 
 function passedOn(exit: Exit): Ending {
