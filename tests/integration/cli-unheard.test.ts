@@ -102,6 +102,23 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     expect(await run.ended).toMatchObject({ code: 5, signal: null })
   })
 
+  it(
+    "a run is heard to its end although all that it started was told to end, as a service is",
+    { timeout: LONG },
+    async () => {
+      const shell = new Shell(runtime)
+      const work = "trap '' TERM; echo at work; while :; do sleep 0.1; done"
+      const run = shell.start("run", "--ttl", "3", "--on-request=exec:true", "k", "--", "sh", "-c", work)
+      await says(run, "at work")
+      const heard = says(run, "asks for the key")
+      await Promise.all([heard, shell.call("request", "--for", "1", "k")])
+      execFileSync("pkill", ["-TERM", "-P", String(run.child.pid)])
+      const { generation } = (await stateOf(shell, "k")) as { generation: string }
+      await shell.call("unlock", "k", "--generation", generation)
+      expect(await run.ended).toMatchObject({ code: 79, stderr: expect.stringContaining("the lease is lost") })
+    },
+  )
+
   it("a run in a session of its own outlives its terminal, and ends in the same way", { timeout: LONG }, async () => {
     const shell = new Shell(runtime)
     const [log, code] = [join(shell.directory, "log"), join(shell.directory, "code")]

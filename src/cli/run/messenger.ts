@@ -40,11 +40,14 @@ export class Messenger implements Carrier {
     late.cancel()
   }
 
-  /** In a session of its own: Ctrl-C is not for it. Where there is no room for it, what it was to say is lost. */
+  /**
+   * In a session of its own, and deaf: what ends a run, such as Ctrl-C or the stop of a service, is not for it. Where there is
+   * no room for it, what it was to say is lost.
+   */
   #begun(): ChildProcess | undefined {
     const gone = (): void => this.#gone.resolve()
     try {
-      const child = spawn("/bin/sh", ["-c", "exec cat >&2"], {
+      const child = spawn("/bin/sh", ["-c", "trap '' HUP INT QUIT TERM TSTP; exec cat >&2"], {
         env: standardEnvironment(),
         stdio: ["pipe", "ignore", "inherit"],
         detached: true,
