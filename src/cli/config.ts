@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { InvalidConfigError } from "../locks/errors.ts"
 import type { WaitBudgetOptions } from "../locks/wait-budget.ts"
+import { budgetOf } from "../runtime/budget.ts"
 import type { Io } from "./io.ts"
 
 /** What can be configured. Bare numbers are seconds. */
@@ -94,9 +95,19 @@ function parseConfig(file: string, text: string): Config {
   if (top["store"] !== undefined && typeof top["store"] !== "string") {
     throw wrong(file, `its store is ${JSON.stringify(top["store"])}`, `Write it as text, such as "gs://bucket/prefix"`)
   }
-  if (top["locking"] !== undefined) section(file, "its locking", top["locking"], ["timeout"])
-  if (top["scopes"] !== undefined) section(file, "its scopes", top["scopes"])
+  const { locking = {}, scopes = {} } = top
+  const { timeout } = section(file, "its locking", locking, ["timeout"])
+  if (timeout !== undefined) checkBudget(file, "its locking.timeout", timeout)
+  for (const [scope, budget] of Object.entries(section(file, "its scopes", scopes)))
+    checkBudget(file, `its scope ${JSON.stringify(scope)}`, budget)
   return top
+}
+
+/** Also where it isn't used: it would be found wrong in the middle of something else, by somebody else. */
+function checkBudget(file: string, what: string, written: unknown): void {
+  if (budgetOf(written) !== undefined) return
+  const next = 'Write seconds (30 or 2.5), a duration ("30 s", "2 min"), 0 for one try without waiting, or "infinite"'
+  throw wrong(file, `${what} is ${JSON.stringify(written)}, which is no wait budget`, next)
 }
 
 function section(

@@ -46,13 +46,28 @@ describe("the configuration file", () => {
     ["with a setting that means nothing", { stores: "memory:" }, '"stores", which means nothing'],
     ["with a misspelt lock setting", { locking: { timeOut: 3 } }, '"timeOut", which means nothing'],
     ["with a store that is no text", { store: 4 }, "its store is 4"],
+    ["with scopes that are none", { scopes: null }, "its scopes is no object"],
+    ["with locking that is no object", { locking: 3 }, "its locking is no object"],
+    [
+      "with a timeout that is no budget",
+      { locking: { timeout: "abc" } },
+      'its locking.timeout is "abc", which is no wait',
+    ],
+    [
+      "with a scope that is no budget",
+      { scopes: { cache: 5, deploy: "abc" } },
+      'its scope "deploy" is "abc", which is',
+    ],
+    ["with a scope of no value", { scopes: { deploy: null } }, 'its scope "deploy" is null'],
   ])("is refused by name: one %s", async (_, content, said) => {
     const user = new CommandLine()
     if (content !== undefined) put(join(user.cwd, "c.json"), content)
-    const { code, err } = await user.run("ls", "--config", "c.json")
-    expect(code).toBe(78)
-    expect(err).toContain(said)
-    expect(err).toContain("c.json")
+    for (const command of ["ls", "doctor"]) {
+      const { code, out, err } = await user.run(command, "--store", "memory:", "--config", "c.json")
+      expect({ code, out }).toEqual({ code: 78, out: "" })
+      expect(err).toContain(said)
+      expect(err).toContain("c.json")
+    }
   })
 })
 
