@@ -47,6 +47,8 @@ class Turn {
   #begun = false
   /** Whether it waited in this process, and was counted for it. */
   #hasQueued = false
+  /** When it asked for its turn, by the monotonic clock. */
+  #joinedAt = 0
   #leave: () => void = () => {}
   #timer: Timer | undefined
   #others: Subscription | undefined
@@ -69,6 +71,7 @@ class Turn {
     const refusal = this.#core.busy ? this.#refusal() : undefined
     if (refusal !== undefined) return this.refuse(refusal)
     this.#caller.signal?.addEventListener("abort", this.#aborted, { once: true })
+    this.#joinedAt = this.#core.clock.mono()
     this.#leave = this.#core.join(() => this.#begin())
     if (this.#begun) return
     this.#hasQueued = true
@@ -100,12 +103,9 @@ class Turn {
   #begin(): void {
     this.#begun = true
     this.#endQueue()
-    const input = {
-      type: "acquire",
-      ...this.#caller.wish,
-      groups: this.#caller.groups,
-      queuedMs: this.#waited,
-    } as const
+    const { wish, groups } = this.#caller
+    const queuedMs = this.#hasQueued ? this.#core.clock.mono() - this.#joinedAt : 0
+    const input = { type: "acquire", ...wish, groups, spentMs: this.#waited, queuedMs } as const
     const { watch } = this.#caller
     const onStep = watch && ((state: LockState) => this.#look(watch, state))
     this.#core.begin(this.#config, input, { party: (event) => this.#hear(event), onStep, waited: this.#hasQueued })

@@ -32,7 +32,7 @@ export interface LockOptions {
 }
 
 /** What a caller wants of an acquire, checked. */
-export type Wish = Omit<Attempt, "nonce" | "startedAt" | "queuedMs">
+export type Wish = Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">
 
 /** What an acquire may take without saying so, in milliseconds. */
 const DEFAULT_TIMEOUT = 30_000

@@ -8,6 +8,7 @@ import {
 } from "../../src/locks/errors.ts"
 import type { AcquireOptions } from "../../src/locks/lock.ts"
 import { StoreLock } from "../../src/locks/store-lock.ts"
+import type { LeaseStore } from "../../src/locks/store.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 import {
@@ -23,6 +24,12 @@ import {
   types,
 } from "../support/lock-world.ts"
 import { failPut, failRead, hold, late, loseAnswer, scripted } from "../support/scripted-store.ts"
+
+/** The same store for a process in which it takes a second to start. */
+function slowlyStarting({ time, store }: ReturnType<typeof lockWorld>): LeaseStore {
+  const waited = (): Promise<void> => new Promise((resolve) => void time.after(1000, resolve))
+  return storeWith(store, { start: (options) => waited().then(() => store.start(options)) })
+}
 
 describe("two locks of one key in one incarnation", () => {
   it("take turns, in the order of their calls", async () => {
@@ -94,6 +101,38 @@ describe("two locks of one key in one incarnation", () => {
       /waited 50\d\d ms of 5000 ms \(the timeout option\), 4900 ms of it before its turn came/,
     )
     await expectRest(time)
+  })
+
+  it("tell of no queue where nobody was before them: the start of the store is none, though it counts", async () => {
+    const world = lockWorld()
+    const { time, store, lock } = world
+    await time.runUntil(lock("b").acquire())
+    const slow = slowlyStarting(world)
+    const call = failure<LockTimeoutError>(lock("a", { store: slow }).acquire({ timeout: "5 s" }))
+    const { ms, value: error } = await settling(time, call)
+    expect(ms).toBe(5000)
+    expect(error.message).toContain('"orders/7" is held by "b"; waited 5000 ms of 5000 ms (the timeout option). ')
+    store.script.onRead(late(200))
+    const once = await time.runUntil(failure<LockTimeoutError>(lock("a", { store: slow }).acquire({ timeout: 0 })))
+    expect(once.message).toContain('"orders/7" is held by "b"; waited 200 ms of 0 ms (the timeout option). ')
+    expect(once).toMatchObject({ waitedMs: 200, limitMs: 0, next: "Pass a longer timeout" })
+  })
+
+  it("tell of the queue alone where the store had to start first", async () => {
+    const world = lockWorld()
+    const { time, store, lock } = world
+    const slow = slowlyStarting(world)
+    const first = lock("a", { store: slow }).acquire()
+    const call = failure<LockTimeoutError>(lock("a", { store: slow }).acquire({ timeout: "5 s" }))
+    await time.advance(1000)
+    const held = await time.runUntil(first)
+    await time.advance(3900 - (time.mono() - 1000))
+    store.script.onPut({}, late(3000)) // the release, and the claim behind it
+    await time.runUntil(held.release())
+    const error = await time.runUntil(call)
+    expect(error.message).toMatch(
+      /waited 50\d\d ms of 5000 ms \(the timeout option\), 3\d\d\d ms of it before its turn came/,
+    )
   })
 
   it("do blame a store that was silent for longer than the queue took, and tell for how long", async () => {

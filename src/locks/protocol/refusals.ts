@@ -29,7 +29,7 @@ export function cancelled(draft: Draft): LockCancelledError {
 /** The budget is over: the key was not to be had, or the store told nothing. */
 export function timedOut(draft: Draft, phase: Seeking): LockError {
   const { attempt, lastError } = phase
-  const { budgetSource, queuedMs } = attempt
+  const { budgetSource, spentMs, queuedMs } = attempt
   const waitedMs = Math.round(elapsed(attempt.startedAt, draft.now))
   const limitMs = attempt.budgetMs ?? Infinity
   const owner = ownerOf(draft.view?.record)
@@ -37,7 +37,7 @@ export function timedOut(draft: Draft, phase: Seeking): LockError {
   if (lastError !== undefined || isSilent(draft, phase)) {
     return new StoreUnavailableError({
       ...details,
-      message: `The store gave no usable answer about ${quoted(draft)} within ${waitedMs - Math.round(queuedMs)} ms${lastError === undefined ? "" : `: ${lastError.message}`}`,
+      message: `The store gave no usable answer about ${quoted(draft)} within ${waitedMs - Math.round(spentMs)} ms${lastError === undefined ? "" : `: ${lastError.message}`}`,
       next: "Check the store and the way to it, then try again",
     })
   }
@@ -56,11 +56,11 @@ export function timedOut(draft: Draft, phase: Seeking): LockError {
 
 /**
  * The store is asked, and has said nothing: that is its fault only where it had the time to answer. Where most of the budget
- * went by in the queue of this process, or nothing was to be asked yet, it isn't.
+ * went by before the call's turn came, or nothing was to be asked yet, it isn't.
  */
 function isSilent(draft: Draft, { attempt, heard }: Seeking): boolean {
   if (heard || draft.flight === undefined) return false
-  return elapsed(attempt.startedAt, draft.now) > 2 * attempt.queuedMs
+  return elapsed(attempt.startedAt, draft.now) > 2 * attempt.spentMs
 }
 
 /** Another waits already. */

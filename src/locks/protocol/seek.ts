@@ -27,12 +27,12 @@ const SHORTEST_POLL = 1000
 
 /** Starts an attempt: a read first, unless my own release is the last version known. */
 export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquire" }>): void {
-  const { type: _, queuedMs = 0, ...options } = input
+  const { type: _, spentMs = 0, queuedMs = 0, ...options } = input
   const at = instant(draft.now)
   const warm = draft.view?.warm === true && (draft.config.clock === "none" || storeNow(draft.sense, draft.now))
   draft.phase = {
     name: "seeking",
-    attempt: { ...options, queuedMs, nonce: `${draft.now.fresh}.n`, startedAt: plus(at, -queuedMs) },
+    attempt: { ...options, spentMs, queuedMs, nonce: `${draft.now.fresh}.n`, startedAt: plus(at, -spentMs) },
     next: warm ? { act: "claim", at: ownersTurn(draft, at) } : { act: "read", at },
     waiting: false,
     polls: 0,

@@ -135,7 +135,9 @@ export interface Attempt {
   /** Undefined: without limit. */
   readonly budgetMs: number | undefined
   readonly budgetSource: TimeoutSource
-  /** What of the budget was spent in this process's queue, before the store was asked anything. */
+  /** What of the budget was spent before its turn came: by the store's start, by other keys, in this process's queue. */
+  readonly spentMs: number
+  /** What of that was spent in the queue, behind other calls of this process. */
   readonly queuedMs: number
   readonly whenOwned: "request" | "wait" | "report"
   readonly contention: "fail" | "retry"
@@ -258,7 +260,8 @@ export type WriteResult = { readonly storeTime?: number } & (
 
 /** What can happen to a key. */
 export type Input =
-  | ({ readonly type: "acquire"; readonly queuedMs?: number } & Omit<Attempt, "nonce" | "startedAt" | "queuedMs">)
+  | ({ readonly type: "acquire" } & Partial<Pick<Attempt, "spentMs" | "queuedMs">> &
+      Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">)
   | { readonly type: "cancel" }
   | { readonly type: "renew"; readonly tokenAbove?: number | undefined }
   /** Names process groups that are to work under the ownership, by a renewal. */

@@ -285,7 +285,7 @@ describe("rule 7: acquire", () => {
     const world = new World()
     world.owner("a")
     const b = world.process("b")
-    world.send(b, { ...acquire({ budgetMs: 10_000 }), queuedMs: 7000 })
+    world.send(b, { ...acquire({ budgetMs: 10_000 }), spentMs: 7000 })
     world.advance(3001)
     expect(b.error).toMatchObject({ _tag: "LockTimeoutError", waitedMs: 10_000, limitMs: 10_000 })
   })
