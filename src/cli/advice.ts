@@ -23,7 +23,7 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["Try again, with more time if it is far away", "Check the way to it, and try again"],
   [
     "Check what the cause says, or pass a `storage` of your own",
-    "See to it that @google-cloud/storage is installed beside leasehold, and check what it reads of the environment",
+    "See to it that the client of Cloud Storage is installed beside leasehold, and check what it reads of the environment",
   ],
   [
     "Give one such as http://127.0.0.1:4443, by `endpoint` or STORAGE_EMULATOR_HOST",
