@@ -9,7 +9,7 @@ import { openSync, readdirSync, readFileSync, readlinkSync, unlinkSync } from "n
 import { hostname, tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import { liveClock } from "./clock.ts"
+import { type Clock, liveClock, type Timer } from "./clock.ts"
 import { isPermitted, type Permission } from "./permissions.ts"
 import { watchPath } from "./watch-path.ts"
 
@@ -38,20 +38,26 @@ const FIELDS = { state: 0, group: 2, threads: 17, startedAt: 19 } as const
 /** To read of others, to send them signal 0, and for a file that nobody sees. */
 const NEEDED: readonly Permission[] = [{ name: "read" }, { name: "write" }, { name: "env" }, { name: "run" }]
 
-/** How often to look whether a process that lets go of its files has ended altogether, in ms. */
-const ENDING_MS = [0, 1, 1, 1, 2, 2, 4, 8, 16, 32, 64]
+/** When to look whether a process that lets go of its files has ended altogether, in ms after each other; the last for good. */
+const ENDING_MS = [0, 1, 1, 1, 2, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000]
 
 /** The processes of this machine, as this process sees them. */
 export class Processes {
   readonly #proc: string
   readonly #kill: (pid: number) => unknown
+  readonly #clock: Clock
   #self: ProcessName | undefined
   #life: number | null | undefined
 
   /** `proc`: where the process file system is mounted. `kill` sends signal 0. */
-  constructor(proc = "/proc", kill: (pid: number) => unknown = (pid) => process.kill(pid, 0)) {
+  constructor(
+    proc = "/proc",
+    kill: (pid: number) => unknown = (pid) => process.kill(pid, 0),
+    clock: Clock = liveClock,
+  ) {
     this.#proc = proc
     this.#kill = kill
+    this.#clock = clock
   }
 
   /** This process. */
@@ -92,19 +98,27 @@ export class Processes {
     return this.#life
   }
 
-  /** Calls `wake` soon after a process with that `life` has ended. It may miss the end, and may call for nothing. */
+  /**
+   * Calls `wake` once, soon after a process with that `life` has ended. It may miss the end. Nothing tells when the last
+   * thread of a process is gone, only that its files are: from then on it looks, for as long as that takes.
+   */
   whenEnding(pid: number, startedAt: string, life: number, wake: () => void): Disposable {
     if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(life) || pid <= 1 || life < 0) return nothing
     let over = false
+    let next: Timer | undefined
     const look = (tries: number): void => {
+      next?.cancel() // one that was heard of meanwhile looks often again
       if (over) return
-      if (tries >= ENDING_MS.length || this.hasEnded(pid, startedAt)) wake()
-      else liveClock.after(ENDING_MS[tries]!, () => look(tries + 1), { background: true })
+      over = this.hasEnded(pid, startedAt)
+      if (over) return wake()
+      const ms = ENDING_MS[tries] ?? ENDING_MS.at(-1)!
+      next = this.#clock.after(ms, () => look(tries + 1), { background: true })
     }
     const watch = watchPath(`${this.#proc}/${pid}/fd/${life}`, () => look(0))
     return {
       [Symbol.dispose]: () => {
         over = true
+        next?.cancel()
         watch?.[Symbol.dispose]()
       },
     }

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import process from "node:process"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { Processes, processes } from "../../src/runtime/processes.ts"
+import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 import { type Spawned, spawnScript } from "../integration/support/spawn.ts"
 import { FakeProc } from "../support/fake-proc.ts"
 
@@ -165,6 +166,43 @@ describe("the end of a process", () => {
     using _ = processes.whenEnding(pid, startedAt, life, () => woken.resolve(processes.hasEnded(pid, startedAt)))
     one.signal("SIGKILL")
     expect(await woken.promise).toBe(true)
+  })
+
+  /** One that has let go of its files, and whose last thread is yet to go. */
+  async function ending() {
+    const proc = fake()
+    proc.add(42, { state: "Z", threads: 2 })
+    const close = proc.open(42, 3)
+    const time = new VirtualTime()
+    const seen = { looks: 0, wakes: 0 }
+    const begun = Promise.withResolvers<void>()
+    const known = proc.processes(time, () => (seen.looks++, begun.resolve()))
+    const wait = known.whenEnding(42, "5000", 3, () => void seen.wakes++)
+    onTestFinished(() => wait[Symbol.dispose]())
+    close()
+    await begun.promise
+    return { proc, time, seen, wait }
+  }
+
+  it("wakes nobody before it, and once after it, however long its last thread takes", async () => {
+    const { proc, time, seen } = await ending()
+    await time.advance(60_000)
+    expect(seen.wakes).toBe(0)
+    proc.add(42, { state: "Z" })
+    await time.advance(1000)
+    expect(seen.wakes).toBe(1)
+    const { looks } = seen
+    await time.advance(60_000)
+    expect(seen).toEqual({ looks, wakes: 1 })
+  })
+
+  it("is looked for no more by one that has left", async () => {
+    const { proc, time, seen, wait } = await ending()
+    wait[Symbol.dispose]()
+    const { looks } = seen
+    proc.add(42, { state: "Z" })
+    await time.advance(60_000)
+    expect(seen).toEqual({ looks, wakes: 0 })
   })
 
   it.each([

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
+import type { Clock } from "../../src/runtime/clock.ts"
 import { Processes } from "../../src/runtime/processes.ts"
 
 /** A process as `stat` tells it. */
@@ -30,18 +31,29 @@ export class FakeProc implements Disposable {
     writeFileSync(join(this.path, this.#own, "mounts"), "proc /proc proc rw,nosuid 0 0\n")
   }
 
-  /** What reads it. */
-  processes(): Processes {
-    return new Processes(this.path, (pid) => {
+  /** What reads it; `asked` hears of each signal 0 to a pid. */
+  processes(clock?: Clock, asked?: (pid: number) => void): Processes {
+    const kill = (pid: number): void => {
+      asked?.(pid)
       const code = this.signals.get(pid)
       if (code !== undefined) throw Object.assign(new Error(code), { code })
-    })
+    }
+    return new Processes(this.path, kill, clock)
   }
 
   add(pid: number, { state = "S", group = pid, threads = 1, startedAt = "5000" }: FakeProcess = {}): void {
     mkdirSync(join(this.path, String(pid)), { recursive: true })
     const fields = [state, 1, group, group, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, threads, 0, startedAt, 0, 0]
     writeFileSync(join(this.path, String(pid), "stat"), `${pid} (a (b) c) ${fields.join(" ")}\n`)
+  }
+
+  /** Has a file open by that descriptor. What is returned changes the file, as its last closing does. */
+  open(pid: number, life: number): () => void {
+    const folder = join(this.path, String(pid), "fd")
+    mkdirSync(folder, { recursive: true })
+    const file = join(folder, String(life))
+    writeFileSync(file, "")
+    return () => writeFileSync(file, "x")
   }
 
   /** It is there, and can't be read. */
