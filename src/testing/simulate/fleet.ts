@@ -8,6 +8,7 @@ import type { SandboxDefinition } from "../../actors/sandbox.ts"
 import { appliedWrite } from "../../inspector/applied.ts"
 import { TraceRecorder } from "../../inspector/recorder.ts"
 import type { TraceLine } from "../../inspector/trace.ts"
+import { InvalidConfigError } from "../../locks/errors.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
 import type { StoreFault } from "../simulated-store/faults.ts"
 import { SimulatedStore } from "../simulated-store/store.ts"
@@ -40,7 +41,10 @@ const calm = 60_000
 /** After so long without faults whatever hasn't settled never will, in milliseconds. */
 const patience = 900_000
 
-/** Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells. */
+/**
+ * Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells. Rejects
+ * with InvalidConfigError where the managers refuse their options.
+ */
 export function runFleet<S, C>(plan: Plan, parts: FleetParts<S, C>): Promise<number> {
   return new Fleet(plan, parts).run()
 }
@@ -57,6 +61,8 @@ class Fleet<S, C> {
   readonly #moments = new Moments()
   readonly #epoch: number
   #isOver = false
+  /** Why no process can start. */
+  #refusal: InvalidConfigError | undefined
 
   constructor(plan: Plan, parts: FleetParts<S, C>) {
     const { seed } = plan
@@ -89,10 +95,11 @@ class Fleet<S, C> {
 
   async run(): Promise<number> {
     const time = this.#time
-    for (const member of this.#members.values()) void member.start()
+    for (const member of this.#members.values()) this.#start(member)
     for (const fault of this.#plan.faults) time.after(fault.at, () => this.#due(fault))
     const clients = Array.from(this.#members.keys(), (name) => this.#client(name))
     await time.advance(this.#plan.duration)
+    if (this.#refusal !== undefined) throw this.#refusal
     this.#heal()
     await this.#within(Promise.all(clients), "a call of the workload")
     // An owner whose record was deleted by hand finds out when it renews, at the latest.
@@ -100,6 +107,13 @@ class Fleet<S, C> {
     await this.#look()
     await this.#end()
     return time.mono() - this.#epoch
+  }
+
+  #start(member: Member<S, C>): void {
+    void member.start().catch((error: unknown) => {
+      if (!(error instanceof InvalidConfigError)) throw error
+      this.#refusal ??= error
+    })
   }
 
   #tell(line: TraceLine): void {
@@ -174,7 +188,7 @@ class Fleet<S, C> {
     this.#time.after(ms, () => {
       if (this.#isOver || member.isAlive) return
       this.#recorder.fault("restart", { worker: member.name })
-      void member.start()
+      this.#start(member)
     })
   }
 
@@ -188,7 +202,7 @@ class Fleet<S, C> {
     for (const member of this.#members.values()) {
       member.hooks?.clear()
       member.thaw()
-      if (!member.isAlive) void member.start()
+      if (!member.isAlive) this.#start(member)
     }
   }
 

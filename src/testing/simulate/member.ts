@@ -5,6 +5,7 @@
 import type { RestoreOptions, SandboxManager } from "../../actors/manager.ts"
 import type { HookContext, Sandbox, SandboxDefinition, UseOptions } from "../../actors/sandbox.ts"
 import type { TraceRecorder, WorkerRecorder } from "../../inspector/recorder.ts"
+import { InvalidConfigError } from "../../locks/errors.ts"
 import { sandboxLockKey } from "../../locks/keys.ts"
 import { millis } from "../../locks/options.ts"
 import type { CheckpointStore, LeaseStore } from "../../locks/store.ts"
@@ -98,7 +99,10 @@ export class Member<S, C> {
     return this.#life?.hooks
   }
 
-  /** Begins another life, unless one goes on. Settles when it has started, or was killed before. */
+  /**
+   * Begins another life, unless one goes on. Settles when it has started, or was killed before. Rejects with
+   * InvalidConfigError, which no other try would change.
+   */
   async start(): Promise<void> {
     if (this.#life !== undefined) return
     const life = this.#born()
@@ -113,6 +117,7 @@ export class Member<S, C> {
         this.#recorder.locks((await process.orGone(started)).manager.events$)
       } catch (error) {
         if (error instanceof ProcessGone) return
+        if (error instanceof InvalidConfigError) throw error
         onError(error)
         await this.#sleep(life, startAgain)
       }
