@@ -172,14 +172,14 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
 
   it("is not taken over while a process group that it named lives, dead and over though it is", async () => {
     const { lock, owner, shown } = await scene()
-    const holder = await owner(runtime, "1 s")
+    const holder = await owner(runtime, "4 s")
     holder.tell({ do: "employ" })
     const { pid } = await holder.says("employed")
     onTestFinished(() => void (processes.groupLives(pid!) && process.kill(-pid!, "SIGKILL")))
     expect(await shown()).toMatchObject({ owner: { host: { groups: [pid] } } })
     holder.signal("SIGKILL")
     await holder.ended
-    expect(await failure(lock.acquire({ timeout: "3 s" }))).toBeInstanceOf(LockTimeoutError)
+    expect(await failure(lock.acquire({ timeout: "7 s" }))).toBeInstanceOf(LockTimeoutError)
     const next = lock.acquire({ timeout: "20 s" })
     process.kill(-pid!, "SIGKILL")
     const lease = await next

@@ -22,7 +22,7 @@ const ttl = 500
 
 describe("a lock on a directory", () => {
   it("is acquired, renewed by itself and released", async () => {
-    const lock = new FileLock("renewed", { directory, ttl: 1500 })
+    const lock = new FileLock("renewed", { directory, ttl: 6000 })
     const events = eventsOf(lock)
     const lease = await lock.acquire()
     const renewed = Promise.withResolvers<void>()
