@@ -9,6 +9,6 @@ describe("a lock on a directory", () => {
   describeLocks(async ({ onTestFinished }) => {
     const directory = await mkdtemp(join(tmpdir(), "leasehold-locks-"))
     onTestFinished(() => rm(directory, { recursive: true }))
-    return { place: { directory }, ttl: 2000 }
+    return { place: { directory }, short: 5000 }
   })
 })

@@ -4,5 +4,5 @@ import { gcsTarget } from "./support/gcs-target.ts"
 import { describeLocks } from "./support/lock-scenarios.ts"
 
 describe("a lock on a bucket", () => {
-  describeLocks(() => ({ place: gcsTarget(), ttl: 6000 }))
+  describeLocks(() => ({ place: gcsTarget(), short: 6000 }))
 })

@@ -10,7 +10,7 @@ describe("the main job on GCS", () => {
     expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout: expect.stringContaining("main job: ") })
     expect(figures?.of).toBeGreaterThanOrEqual(3 * 2 * 10 * 5 + 12)
     expect(figures).toMatchObject({ found: figures?.of, owners: 1 })
-    expect(figures?.takeover).toBeGreaterThan(3000)
+    expect(figures?.takeover).toBeGreaterThan(0)
     expect(figures?.takeover).toBeLessThan(30_000)
     expect(figures?.handoff).toBeLessThan(15_000)
   })

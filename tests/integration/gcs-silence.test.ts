@@ -14,7 +14,7 @@ const bucket = "leasehold-silence"
 /** What a call without a budget of its own may wait. */
 const longest = 30_000
 /** A busy machine's own delays. */
-const slack = 3000
+const slack = 10_000
 
 const counter = defineSandbox({
   name: "counter",

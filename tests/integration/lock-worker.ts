@@ -28,7 +28,8 @@ export interface LockWorkerSettings {
 
 /** What a line on standard input asks for. */
 export type LockCommand =
-  | { readonly do: "acquire"; readonly options?: AcquireOptions }
+  /** Acquires; then, with a log, acts again and again for as long as it holds the lease, into that file. */
+  | { readonly do: "acquire"; readonly options?: AcquireOptions; readonly log?: string }
   | { readonly do: "release" }
   /** Releases whenever it is asked to. */
   | { readonly do: "yield" }
@@ -44,8 +45,6 @@ export type LockCommand =
   | { readonly do: "loadAgain" }
   /** Starts a process in a group of its own, and names that group. */
   | { readonly do: "employ" }
-  /** Acts again and again for as long as it holds the lease, into this file. */
-  | { readonly do: "work"; readonly log: string }
 
 /** One act: when the process looked whether it may, and under which token it did. */
 export interface LockAct {
@@ -62,10 +61,11 @@ let lease: Lease | undefined
 
 lock.events$.subscribe(({ type, at, ...rest }) => print({ event: type, at, ...rest }))
 
-async function acquire(how?: AcquireOptions): Promise<void> {
+async function acquire(how?: AcquireOptions, log?: string): Promise<void> {
   try {
     lease = await lock.acquire(how)
     print({ event: "acquire", how: lease.how, token: lease.token })
+    if (log !== undefined) act(log, lease)
   } catch (error) {
     print({ event: "acquire", error: (error as Error).name })
   }
@@ -108,7 +108,7 @@ async function employ(): Promise<void> {
 function obey(command: LockCommand): void {
   switch (command.do) {
     case "acquire":
-      return void acquire(command.options)
+      return void acquire(command.options, command.log)
     case "release":
       return void release()
     case "yield":
@@ -131,8 +131,6 @@ function obey(command: LockCommand): void {
       return void loadAgain()
     case "employ":
       return void employ()
-    case "work":
-      return lease && act(command.log, lease)
   }
 }
 

@@ -11,11 +11,14 @@ import type { LockAct, LockWorkerSettings } from "../lock-worker.ts"
 import { LockProcess } from "./lock-process.ts"
 import type { Runtime } from "./spawn.ts"
 
-/** Where the locks are, and how long their leases last. */
+/** Where the locks are, and how long a lease lasts whose end is waited for. */
 export interface LockPlace {
   readonly place: LockWorkerSettings["place"]
-  readonly ttl: number
+  readonly short: number
 }
+
+/** How long every other lease lasts: no process is ever held up for so long. */
+const LONG = 60_000
 
 /** The owner's runtime, and the other's. */
 const roles: readonly (readonly [Runtime, Runtime])[] = [
@@ -27,26 +30,39 @@ const acquire = { do: "acquire", options: { timeout: "40 s" } } as const
 
 /** The tests run at the same time, for most of each is waiting; `find` is called once for each. */
 export function describeLocks(find: (context: TestContext) => Promise<LockPlace> | LockPlace): void {
-  const start = async (context: TestContext, runtimes: readonly Runtime[], alone?: "release" | "keep") => {
-    const { place, ttl } = await find(context)
-    const settings = { key: liveClock.id(), place, options: { ttl }, ...(alone && { alone }) }
-    return runtimes.map((runtime) => {
-      const worker = new LockProcess(runtime, settings)
-      context.onTestFinished(() => worker[Symbol.asyncDispose]())
-      return worker
-    })
+  const worker = (
+    context: TestContext,
+    runtime: Runtime,
+    settings: Omit<LockWorkerSettings, "key"> & { readonly key?: string },
+  ): LockProcess => {
+    const one = new LockProcess(runtime, { key: liveClock.id(), ...settings })
+    context.onTestFinished(() => one[Symbol.asyncDispose]())
+    return one
   }
 
-  const pair = async (context: TestContext, owner: Runtime, other: Runtime) => {
-    const [a, b] = (await start(context, [owner, other])) as [LockProcess, LockProcess]
-    a.tell(acquire)
+  /** The first owns the key, for a short lease where its end will be waited for, and acts at once where it has a log. */
+  const pair = async (
+    context: TestContext,
+    [owner, other]: readonly [Runtime, Runtime],
+    { isShort = false, log }: { readonly isShort?: boolean; readonly log?: string } = {},
+  ) => {
+    const { place, short } = await find(context)
+    const both = { key: liveClock.id(), place }
+    const a = worker(context, owner, { ...both, options: { ttl: isShort ? short : LONG } })
+    const b = worker(context, other, { ...both, options: { ttl: LONG } })
+    a.tell({ ...acquire, ...(log !== undefined && { log }) })
     expect(await a.says("acquire")).toMatchObject({ how: "created" })
     return { a, b }
   }
 
+  const alone = async (context: TestContext, runtime: Runtime, does: "release" | "keep") => {
+    const { place } = await find(context)
+    return worker(context, runtime, { place, options: { ttl: LONG }, alone: does })
+  }
+
   describe.concurrent.each(roles)("between a process on %s that owns a key and one on %s", (owner, other) => {
     it("is handed over on request, once", async (context) => {
-      const { a, b } = await pair(context, owner, other)
+      const { a, b } = await pair(context, [owner, other])
       a.tell({ do: "yield" })
       b.tell(acquire)
       const next = await b.says("acquire")
@@ -57,7 +73,7 @@ export function describeLocks(find: (context: TestContext) => Promise<LockPlace>
     })
 
     it("is taken over from an owner that was killed", async (context) => {
-      const { a, b } = await pair(context, owner, other)
+      const { a, b } = await pair(context, [owner, other], { isShort: true })
       a.signal("SIGKILL")
       expect(await a.ended).toMatchObject({ signal: "SIGKILL" })
       b.tell(acquire)
@@ -70,13 +86,11 @@ export function describeLocks(find: (context: TestContext) => Promise<LockPlace>
       const directory = await mkdtemp(join(tmpdir(), "leasehold-acts-"))
       context.onTestFinished(() => rm(directory, { recursive: true })) // runs last, when nobody acts any more
       const log = join(directory, "acts")
-      const { a, b } = await pair(context, owner, other)
-      a.tell({ do: "work", log })
+      const { a, b } = await pair(context, [owner, other], { isShort: true, log })
       await a.says("working")
       a.signal("SIGSTOP")
-      b.tell(acquire)
+      b.tell({ ...acquire, log })
       expect(await b.says("acquire")).toMatchObject({ how: "takeover" })
-      b.tell({ do: "work", log })
       await b.says("working")
       a.signal("SIGCONT")
       expect(await a.says("stopped")).toMatchObject({ aborted: true })
@@ -91,7 +105,7 @@ export function describeLocks(find: (context: TestContext) => Promise<LockPlace>
     })
 
     it("is handed over by an owner that is asked to end", async (context) => {
-      const { a, b } = await pair(context, owner, other)
+      const { a, b } = await pair(context, [owner, other])
       a.tell({ do: "releaseOnSignal" })
       b.tell(acquire)
       await a.says("ReleaseRequested")
@@ -104,16 +118,16 @@ export function describeLocks(find: (context: TestContext) => Promise<LockPlace>
 
   describe.concurrent.each(["node", "deno"] as const)("a process on %s that has nothing else to do", (runtime) => {
     it("ends by itself after it released its lock", async (context) => {
-      const [worker] = (await start(context, [runtime], "release")) as [LockProcess]
-      expect(await worker.ended).toMatchObject({ code: 0, stderr: "" })
-      expect(worker.said.at(-1)).toMatchObject({ event: "release", result: "released" })
+      const one = await alone(context, runtime, "release")
+      expect(await one.ended).toMatchObject({ code: 0, stderr: "" })
+      expect(one.said.at(-1)).toMatchObject({ event: "release", result: "released" })
     })
 
     it("ends by itself although it holds a lease", async (context) => {
-      const [worker] = (await start(context, [runtime], "keep")) as [LockProcess]
-      expect(await worker.ended).toMatchObject({ code: 0, stderr: "" })
-      expect(worker.said.map(({ event }) => event)).toContain("acquire")
-      expect(worker.said.map(({ event }) => event)).not.toContain("Lost")
+      const one = await alone(context, runtime, "keep")
+      expect(await one.ended).toMatchObject({ code: 0, stderr: "" })
+      expect(one.said.map(({ event }) => event)).toContain("acquire")
+      expect(one.said.map(({ event }) => event)).not.toContain("Lost")
     })
   })
 }
