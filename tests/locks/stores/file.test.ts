@@ -479,21 +479,24 @@ describe("the budget of a request to a file store", () => {
     const time = new VirtualTime()
     const store = await started(await fresh(), time)
     await write(store, head, ABSENT, "1")
-    const asked: PromiseWithResolvers<void>[] = []
+    /** That the disk was asked, and what it answers; a third time would be one too many. */
+    const turns = [1, 2].map(() => ({ asked: Promise.withResolvers<void>(), done: Promise.withResolvers<void>() }))
+    const [first, second] = turns as [(typeof turns)[0], (typeof turns)[0]]
     const persist = vi.spyOn(durableFiles, "persist").mockImplementation(() => {
-      asked.push(Promise.withResolvers<void>())
-      return asked.at(-1)!.promise
+      const turn = turns.shift()!
+      turn.asked.resolve()
+      return turn.done.promise
     })
     onTestFinished(() => persist.mockRestore())
     const put = store.put(head, "1", bytes("2"), options)
-    await vi.waitFor(() => expect(asked).toHaveLength(1)) // of the real disk
+    await first.asked.promise
     await time.advance(options.deadline)
     expect(await put).toMatchObject({ kind: "unknown" })
     let shown: ReadAnswer | undefined
     const read = store.read(head, reading).then((answer) => (shown = answer))
-    await vi.waitFor(() => expect(asked).toHaveLength(2))
+    await second.asked.promise
     expect(shown).toBeUndefined()
-    asked.at(-1)!.resolve()
+    second.done.resolve()
     await read
     expect(shown).toMatchObject({ kind: "found", generation: "2" })
   })

@@ -59,7 +59,7 @@ describe("a directory of versions", () => {
     }
     writeFileSync(join(directory, "end"), "")
     await end.promise
-    await expect.poll(() => listener.heard).toBe(3)
+    await expect.poll(() => listener.heard, { timeout: 30_000 }).toBe(3)
   })
 
   it("tells nobody who has left, and leaving twice is leaving once", async () => {
