@@ -4,7 +4,7 @@
  * `--first` ends at the first seed that fails and looks for no fewer faults.
  *
  * What none of several seeds came to is listed. The last line is `sim: seeds <n>, cluster-hours <h>, violations <n>, hash <hex>`. The exit
- * code is 1 where a seed failed, or where 200 seeds or more haven't come to everything.
+ * code is 1 where a seed failed, or where 200 seeds or more haven't come to everything, and 2 where the words ask for no run.
  */
 import { spawnSync } from "node:child_process"
 import { createRequire } from "node:module"
@@ -18,8 +18,8 @@ import { settingsOf, type Settings } from "../src/testing/simulate/options.ts"
 import { runSeed } from "../src/testing/simulate/seed.ts"
 import { attainable } from "../src/testing/simulate/sometimes.ts"
 import { Tally } from "../src/testing/simulate/tally.ts"
-import { runApart, wholeOf } from "./apart.ts"
-import { argumentsOf, rerunLine } from "./sim/arguments.ts"
+import { runApart } from "./apart.ts"
+import { argumentsOf, rerunLine, type SimArguments, usage } from "./sim/arguments.ts"
 
 /** One line of a worker of this script: what a seed has shown. */
 interface Shown {
@@ -31,7 +31,7 @@ interface Shown {
   readonly problem: string | undefined
 }
 
-const args = argumentsOf(process.argv.slice(2))
+const args = told(process.argv.slice(2))
 /** From so many seeds on a run has to have come to everything that is attainable. */
 const enough = 200
 const reports = ".cache/sim"
@@ -42,13 +42,20 @@ if (args.worker) await work()
 else if (args.runtime !== undefined && args.runtime !== here) onOtherRuntime(args.runtime)
 else await main()
 
+function told(words: readonly string[]): SimArguments {
+  try {
+    return argumentsOf(words)
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${usage}`)
+    return process.exit(2)
+  }
+}
+
 async function main(): Promise<void> {
   const kept = new KeptSeeds(reports)
   const seeds =
-    args.seed !== undefined
-      ? [wholeOf(args.seed)]
-      : kept.before(range(wholeOf(args.from), wholeOf(args.seeds ?? "200")))
-  const jobs = args.jobs === undefined ? (seeds.length < 50 ? 1 : 2) : wholeOf(args.jobs, 1)
+    args.seed !== undefined ? [Number(args.seed)] : kept.before(range(Number(args.from), Number(args.seeds)))
+  const jobs = args.jobs === undefined ? (seeds.length < 50 ? 1 : 2) : Number(args.jobs)
   const from = performance.now()
   const shown = new Map<number, Shown>()
   const note = (one: Shown): boolean => {
@@ -139,7 +146,7 @@ function inWorkers(seeds: readonly number[], jobs: number, note: (one: Shown) =>
 async function work(): Promise<void> {
   let failures = 0
   for await (const line of createInterface({ input: process.stdin })) {
-    const one = await show(wholeOf(line), failures < 2)
+    const one = await show(Number(line), failures < 2)
     if (one.problem !== undefined) failures++
     console.log(JSON.stringify(one))
   }
@@ -161,5 +168,5 @@ function nativeDeno(): string {
 }
 
 function range(from: number, to: number): readonly number[] {
-  return Array.from({ length: Math.max(0, to + 1 - from) }, (_, at) => from + at)
+  return Array.from({ length: to + 1 - from }, (_, at) => from + at)
 }

@@ -1,8 +1,9 @@
 /** The command line of `npm run sim`, and the line of it that runs one seed again. */
 import { parseArgs } from "node:util"
+import { type Duration, durationMillis } from "../../src/runtime/duration.ts"
 
 const options = {
-  seeds: { type: "string" },
+  seeds: { type: "string", default: "200" },
   from: { type: "string", default: "1" },
   seed: { type: "string" },
   runtime: { type: "string" },
@@ -16,8 +17,30 @@ const options = {
 /** What the script was told. */
 export type SimArguments = ReturnType<typeof parseArgs<{ options: typeof options }>>["values"]
 
-/** Reads the words of a command line. Throws where one is no option. */
-export const argumentsOf = (words: readonly string[]): SimArguments => parseArgs({ args: [...words], options }).values
+/** How the script is called. */
+export const usage =
+  "usage: npm run sim -- [--seeds N [--from M] | --seed N] [--runtime node|deno] [--jobs N] [--duration <time>] [--first]"
+
+/** Reads the words of a command line. Throws where one is no option, and where what they ask for would run nothing. */
+export function argumentsOf(words: readonly string[]): SimArguments {
+  const { values } = parseArgs({ args: [...words], options })
+  const { runtime, seed, seeds, from, jobs, duration } = values
+  const isWhole = (text: string, least: number): boolean => /^\d+$/.test(text) && Number(text) >= least
+  const demand = (holds: boolean, what: string): void => {
+    if (!holds) throw new Error(what)
+  }
+  demand(
+    runtime === undefined || runtime === "node" || runtime === "deno",
+    `--runtime ${runtime} is none: node or deno`,
+  )
+  demand(jobs === undefined || isWhole(jobs, 1), `--jobs ${jobs} is no whole number of 1 or more`)
+  demand((durationMillis(duration as Duration) ?? 0) > 0, `--duration ${duration} is no time to run for`)
+  demand(seed === undefined || isWhole(seed, 0), `--seed ${seed} is no whole number of 0 or more`)
+  demand(isWhole(from, 0), `--from ${from} is no whole number of 0 or more`)
+  demand(isWhole(seeds, 1), `--seeds ${seeds} is no whole number of 1 or more`)
+  demand(seed !== undefined || Number(from) <= Number(seeds), `there are no seeds from ${from} to ${seeds}`)
+  return values
+}
 
 /**
  * Runs one seed again as it was run: with all that changes a run. How many seeds there were, in how many processes, and whether

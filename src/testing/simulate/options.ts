@@ -120,7 +120,7 @@ export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C>
   const { duration = "2 min", workers = 3, keys = 2, budget = "30 s", shrinkFor = "20 s", clocks = {} } = options
   refuseUnknown("clocks", clocks, CLOCKS)
   const bounds: PlanBounds = {
-    duration: millis("duration", duration),
+    duration: durationOf(duration),
     workers: countOf("workers", workers, 26),
     keys: countOf("keys", keys, 1000),
     stores: storesOf(options.store ?? storeNames),
@@ -154,9 +154,20 @@ async function idleUse<S, C>({ workers, keys, random }: Parameters<Workload<S, C
 function seedsOf(seeds: number | readonly number[]): readonly number[] {
   const all =
     typeof seeds === "number" ? Array.from({ length: countOf("seeds", seeds, 1e9) }, (_, at) => at + 1) : seeds
+  if (all.length === 0)
+    throw new InvalidConfigError({
+      message: "seeds is empty, so that nothing would run",
+      next: "Give one seed or more",
+    })
   const bad = all.find((seed) => !Number.isSafeInteger(seed) || seed < 0)
   if (bad === undefined) return all
   throw new InvalidConfigError({ message: `${bad} is no seed`, next: "Give whole numbers, 0 or more" })
+}
+
+function durationOf(duration: Duration): number {
+  const ms = millis("duration", duration)
+  if (ms > 0) return ms
+  throw new InvalidConfigError({ message: "duration is 0, so that nothing would run", next: "Give more than 0 ms" })
 }
 
 function countOf(name: string, value: number, most: number): number {

@@ -155,6 +155,11 @@ describe("a simulation", () => {
     const refused = { _tag: "InvalidConfigError" }
     await expect(simulate({ sandbox: counter, seeds: 1, wrokers: 2 } as never)).rejects.toMatchObject(refused)
     await expect(simulate({ sandbox: counter, seeds: 0 })).rejects.toMatchObject(refused)
+    await expect(simulate({ sandbox: counter, seeds: [] })).rejects.toMatchObject({
+      ...refused,
+      next: "Give one seed or more",
+    })
+    await expect(simulate({ sandbox: counter, seeds: 1, duration: 0 })).rejects.toMatchObject(refused)
     await expect(simulate({ sandbox: counter, seeds: [-1] })).rejects.toMatchObject(refused)
     await expect(simulate({ sandbox: counter, seeds: 1, workers: 27 })).rejects.toMatchObject(refused)
     await expect(simulate({ sandbox: counter, seeds: 1, clocks: { drift: 0.06 } })).rejects.toMatchObject(refused)
