@@ -38,7 +38,8 @@ export type Wish = Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">
 const DEFAULT_TIMEOUT = 30_000
 const DEFAULT_TTL = 30_000
 const DEFAULT_STRANGER_TTL = 60_000
-const LONGEST_TTL = 24 * 60 * 60_000
+/** Others would take a longer one for no time. In milliseconds. */
+export const LONGEST_TTL: number = 24 * 60 * 60_000
 const LEAST_GUARD = 2000
 const WAITER_TTL = 12_000
 /** Every record carries it, and has 64 KiB. */
@@ -206,7 +207,7 @@ export function oneOf<A extends string>(name: string, value: A, values: readonly
 
 function ttlOf(key: string, options: LockOptions, can: StoreCapabilities): number {
   const ttl = millis("ttl", options.ttl ?? DEFAULT_TTL)
-  const least = can.sameClock ? 500 : 3 * LEAST_GUARD
+  const least = leastTtl(can)
   const guard = guardOf(ttl, can)
   if (ttl <= guard) {
     refuse(
@@ -225,6 +226,9 @@ function ttlOf(key: string, options: LockOptions, can: StoreCapabilities): numbe
 function refuse(key: string, message: string, ask: string): never {
   throw new InvalidConfigError({ key, message, next: `Give a ttl of ${ask}` })
 }
+
+/** A shorter ttl could not be renewed in time. In ms. */
+export const leastTtl = (can: Pick<StoreCapabilities, "sameClock">): number => (can.sameClock ? 500 : 3 * LEAST_GUARD)
 
 /** Half of it is for the store's clocks, half for drift; where one clock stamps and decides, drift alone is left. In ms. */
 export const guardOf = (ttl: number, can: Pick<StoreCapabilities, "sameClock">): number =>

@@ -9,7 +9,7 @@
 import { InvalidConfigError } from "../../locks/errors.ts"
 import { liveClock } from "../../runtime/clock.ts"
 import { firstWorld, ordersOf } from "./first.ts"
-import { type CheckOptions, settingsOf } from "./options.ts"
+import { boundsOf, type CheckOptions, settingsOf } from "./options.ts"
 import { search } from "./search.ts"
 
 export type { CheckOptions, ClockError } from "./options.ts"
@@ -59,11 +59,11 @@ export function check(options: CheckOptions = {}): CheckResult {
 
 /**
  * The least guard, in whole steps, with which nothing is broken: shown by a complete search with it, and by a violation
- * with one step less. Throws InvalidConfigError where even a guard of the whole ttl doesn't help, or a search meets its limit.
+ * with one step less. A step is in whole milliseconds, at most the ttl; default 100. Throws InvalidConfigError for options that
+ * can't be, where even a guard of nearly the whole ttl doesn't help, and where a search meets its limit.
  */
-export function smallestGuard(options: CheckOptions, step = 100): GuardResult {
-  const { rules } = settingsOf(options)
-  let [low, high] = [-Math.ceil(rules.ttl / step), Math.floor(rules.ttl / step) - 1]
+export function smallestGuard(options: Omit<CheckOptions, "guard">, step = 100): GuardResult {
+  let { least: low, most: high } = boundsOf(options, step)
   let [unsafe, safe] = [tried(options, low * step), tried(options, high * step)]
   if (safe.broken !== undefined || unsafe.broken === undefined)
     throw new InvalidConfigError({
@@ -79,7 +79,7 @@ export function smallestGuard(options: CheckOptions, step = 100): GuardResult {
   return { guard: high * step, safe, unsafe }
 }
 
-function tried(options: CheckOptions, guard: number): CheckResult {
+function tried(options: Omit<CheckOptions, "guard">, guard: number): CheckResult {
   const result = check({ ...options, guard })
   if (result.complete || result.broken !== undefined) return result
   throw new InvalidConfigError({

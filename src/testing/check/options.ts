@@ -1,6 +1,6 @@
 /** What a check can be told, checked, and what it leaves out, in words. */
 import { InvalidConfigError } from "../../locks/errors.ts"
-import { guardOf, millis, oneOf, refuseUnknown, tokensOnlyGrow } from "../../locks/options.ts"
+import { guardOf, leastTtl, LONGEST_TTL, millis, oneOf, refuseUnknown, tokensOnlyGrow } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
 import type { Left, Rules } from "./world.ts"
 
@@ -16,11 +16,15 @@ export interface ClockError {
 export interface CheckOptions {
   /** How many, 1 to 3. Default 2. */
   readonly processes?: number
-  /** Of all leases. Default 6 s. */
+  /** Of all leases: 6 s to 24 h, as in production; where a `guard` is given, 500 ms to 24 h. Default 6 s. */
   readonly ttl?: Duration
-  /** Of the leases of all processes but the first. Default: the same. */
+  /** Of the leases of all processes but the first, with the same bounds. Default: the same. */
   readonly otherTtl?: Duration
-  /** What an owner subtracts from its lease; may be negative, in milliseconds. Default: the protocol's own. */
+  /**
+   * What an owner subtracts from its lease, in milliseconds: less than every ttl, and at least minus the longest. Where it is
+   * given, an owner may lose a lease though nothing befell anybody: an odd guard may leave no time to renew. Default: the
+   * protocol's own.
+   */
   readonly guard?: number
   /** Default: none. */
   readonly clockError?: ClockError
@@ -86,17 +90,9 @@ export interface CheckSettings {
 /** In milliseconds. */
 const LONGEST = 60_000
 
-const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
-  ...{
-    processes: true,
-    ttl: true,
-    otherTtl: true,
-    guard: true,
-    clockError: true,
-    clock: true,
-    writeSpacing: true,
-    commits: true,
-  },
+/** Every option of the search for the smallest guard. */
+const SEARCHED: Readonly<Record<Exclude<keyof CheckOptions, "guard">, true>> = {
+  ...{ processes: true, ttl: true, otherTtl: true, clockError: true, clock: true, writeSpacing: true, commits: true },
   ...{
     record: true,
     attempts: true,
@@ -111,6 +107,8 @@ const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
   ...{ commitWithin: true, afterGrant: true, until: true, limit: true },
 }
 
+const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { ...SEARCHED, guard: true }
+
 /** The checked options. Throws InvalidConfigError. */
 export function settingsOf(options: CheckOptions): CheckSettings {
   refuseUnknown("check", options, OPTIONS)
@@ -123,9 +121,12 @@ export function settingsOf(options: CheckOptions): CheckSettings {
   const processes = countOf("processes", options.processes ?? 2, 1, 3)
   const ttl = millis("ttl", length)
   const otherTtl = millis("otherTtl", options.otherTtl ?? ttl)
-  if (guard !== undefined && !Number.isFinite(guard)) throw bad(`guard is ${guard}`, "Give milliseconds")
+  checkTtl("ttl", ttl, guard)
+  checkTtl("otherTtl", otherTtl, guard)
+  if (guard !== undefined) checkGuard(guard, ttl, otherTtl)
   const drift = clockError.drift ?? 0
-  if (!(drift >= 0 && drift < 1)) throw bad(`clockError.drift is ${drift}`, "Give a number from 0 to 1, such as 0.05")
+  if (typeof drift !== "number" || !(drift >= 0 && drift < 1))
+    throw bad(`clockError.drift is ${drift}`, "Give a number from 0 to 1, such as 0.05")
   const dates = millis("clockError.dates", clockError.dates ?? 0)
   const sameClock = dates === 0 && drift === 0
   const { afterGrant = tokensOnlyGrow({ clock, sameClock }) ? "spare" : "claim" } = options
@@ -164,6 +165,32 @@ export function settingsOf(options: CheckOptions): CheckSettings {
     ...(record === "absent" ? [] : ["creates, but for those after a deletion"]),
   ]
   return { processes, attempts, record, left, rules, until, limit, leftOut }
+}
+
+/** What a search for the smallest guard goes by. Throws InvalidConfigError. */
+export function boundsOf(
+  options: Omit<CheckOptions, "guard">,
+  step: number,
+): { readonly least: number; readonly most: number } {
+  refuseUnknown("smallestGuard", options, SEARCHED)
+  const { ttls } = settingsOf({ ...options, guard: 0 }).rules
+  const shortest = Math.min(...ttls)
+  countOf("step", step, 1, shortest)
+  return { least: -Math.floor(Math.max(...ttls) / step), most: Math.ceil(shortest / step) - 1 }
+}
+
+/** What production refuses says nothing of the protocol. Under a guard that is given, it is what no store would take. */
+function checkTtl(name: string, ttl: number, guard: number | undefined): void {
+  const least = leastTtl({ sameClock: guard !== undefined })
+  if (ttl >= least && ttl <= LONGEST_TTL) return
+  throw bad(`${name} is ${ttl} ms`, `Give at least ${least} ms and at most 24 h`)
+}
+
+/** An owner that has to leave as it comes could only renew again and again. */
+function checkGuard(guard: number, ttl: number, otherTtl: number): void {
+  const [shortest, longest] = [Math.min(ttl, otherTtl), Math.max(ttl, otherTtl)]
+  if (Number.isFinite(guard) && guard < shortest && guard >= -longest) return
+  throw bad(`guard is ${guard}`, `Give milliseconds from ${-longest} on, less than ${shortest}`)
 }
 
 const kinds = [

@@ -6,6 +6,8 @@ import { configurations } from "../../../src/testing/check/configurations.ts"
 import { type CheckOptions, check, smallestGuard } from "../../../src/testing/check/mod.ts"
 import { settingsOf } from "../../../src/testing/check/options.ts"
 
+const refusal = expect.objectContaining({ name: InvalidConfigError.name, next: expect.stringMatching(/./) })
+
 describe("a search", () => {
   it("of two processes that nothing befalls ends with all worlds seen, each time the same", () => {
     const result = check({ commits: 1 })
@@ -84,8 +86,23 @@ describe("a search", () => {
     ["an option that nobody reads", { crash: 1 }],
     ["a commit that is tried for no time", { commitWithin: "soon" }],
     ["another ttl that is none", { otherTtl: "soon" }],
+    ["no ttl at all", { ttl: 0 }],
+    ["a ttl that production refuses", { ttl: "5.9 s" }],
+    ["another ttl that production refuses", { otherTtl: "1 s" }],
+    ["a ttl that others would take for no time", { ttl: "25 h" }],
+    ["a ttl that no store would take, under a guard that is given", { ttl: 400, guard: 0 }],
+    ["a guard as long as the ttl", { guard: 6000 }],
+    ["a guard as long as the other ttl", { ttl: "12 s", otherTtl: "6 s", guard: 6000 }],
+    ["a guard that is over the ttl by far", { guard: 1e9 }],
+    ["a guard that is under no ttl by far", { guard: -1e9 }],
+    ["a drift in words", { clockError: { drift: "0.05" } }],
   ])("refuses %s", (_, options) => {
-    expect(() => check(options as CheckOptions)).toThrow(InvalidConfigError)
+    expect(() => check(options as CheckOptions)).toThrow(refusal)
+  })
+
+  it("takes the shortest ttl, and the longest guard, that it doesn't refuse", () => {
+    for (const options of [{ guard: 5999 }, { guard: -6000 }, { ttl: 500, guard: 499 }, { ttl: "24 h" }] as const)
+      expect(check({ ...options, until: 4000 })).toMatchObject({ complete: true, broken: undefined })
   })
 })
 
@@ -115,6 +132,23 @@ describe("the smallest guard", () => {
   it("isn't to be had where nothing happens that a guard is for, or where a search can't end", () => {
     expect(() => smallestGuard({ until: 2000 }, 500)).toThrow(/makes the difference/)
     expect(() => smallestGuard({ ...options, limit: 100 }, 500)).toThrow(/more than/)
+  })
+
+  it.each<[string, object, number]>([
+    ["a guard of its caller's", { guard: 5000 }, 100],
+    ["a step of nothing", {}, 0],
+    ["a step back", {}, -100],
+    ["half a step", {}, 0.5],
+    ["a step over the ttl", {}, 6001],
+    ["a ttl that no store would take", { ttl: 400 }, 100],
+    ["an option that nobody reads", { pause: 1 }, 100],
+  ])("isn't looked for with %s", (_, more, step) => {
+    expect(() => smallestGuard({ ...options, ...more }, step)).toThrow(refusal)
+  })
+
+  it("is looked for up to the shorter of two ttls", () => {
+    const { guard } = smallestGuard({ ...options, ttl: "12 s", otherTtl: "6 s", until: 13_000 }, 500)
+    expect(guard).toBeLessThan(6000)
   })
 })
 
