@@ -82,7 +82,7 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     options: { clock: "none", pauses: 1, suspends: 1, delays: 1, together: 1, until: 16_000 },
   },
   bucket: {
-    why: "dates in whole seconds and a write a second, as a bucket has: a stop, a suspend, a late message, a loss; each owner claims, and commits",
+    why: "dates in whole seconds, and clients that keep a second between writes (the store refuses none): a stop, a suspend, a late message, a loss; each owner claims, and commits",
     options: { ...bucket, pauses: 1, suspends: 1, losses: 1, together: 1, until: 12_000 },
   },
   spaced: {

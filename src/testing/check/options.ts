@@ -30,7 +30,7 @@ export interface CheckOptions {
   readonly clockError?: ClockError
   /** Whether answers carry the store's time. Default `exact`. */
   readonly clock?: "exact" | "coarse" | "none"
-  /** The least time between two writes of one object. Default 0. */
+  /** The time that clients keep between two writes of one object. The store refuses no write that comes sooner. Default 0. */
   readonly writeSpacing?: Duration
   /** How often an owner saves; with 0 there is no head. Default 0. */
   readonly commits?: number
@@ -218,6 +218,9 @@ function omitted(left: Left, rules: Rules, until: number): readonly string[] {
     "faults and users' wishes while somebody is about to act: they come before or after",
     "moments at which nobody is due, no right ends and nothing is first seen to be over",
     "answers that arrive when nobody waits for them any more: they are dropped",
+    "a limit of writes: the store makes each that comes too soon, and none is answered as throttled",
+    "answers that are errors, before or after a write took effect: a request is answered, or nothing is heard of it",
+    "answers without a date that others have, answers from a cache, and writes that are answered as overtaken",
     ...(left.deletions === 0 || commits > 0 ? [] : ["records that are deleted before all have seen their owner"]),
     ...(commits === 0 ? ["heads"] : ["content objects, and saving at any other time than as soon as it may be"]),
     ...(commits === 0 ? [] : [claimsGranted ? "claims that a grant spares" : "claims after a grant that spares them"]),

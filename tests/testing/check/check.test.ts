@@ -72,6 +72,8 @@ describe("a search", () => {
     expect(leftOut).toContain("more than 1 crashes in one run")
     expect(leftOut).toContain("whatever comes after 3000 ms")
     expect(leftOut).toContain("heads")
+    for (const word of ["throttled", "errors", "without a date", "from a cache", "overtaken"])
+      expect(leftOut.filter((line) => line.includes(word))).toHaveLength(1)
   })
 
   it.each<[string, object]>([
