@@ -6,10 +6,11 @@
  */
 import { TraceHash } from "../../runtime/hash.ts"
 import { KeptSeeds } from "./kept-seeds.ts"
-import { settingsOf, type SimulateOptions } from "./options.ts"
+import { type Settings, settingsOf, type SimulateOptions } from "./options.ts"
 import { runSeed } from "./seed.ts"
 import { attainable } from "./sometimes.ts"
 import { Tally } from "./tally.ts"
+import { inTurn } from "./turns.ts"
 
 export type { StoreFault, StoreFaultKind, StoreFaultScope, StoreOp } from "../simulated-store/faults.ts"
 export type { GenerationStyle, StoreProfileName } from "../simulated-store/profile.ts"
@@ -48,9 +49,17 @@ export interface Simulation {
  * Runs a fleet under each seed, twice, and settles when none has failed. Rejects with SimulationError at the first seed
  * that went against an invariant, failed a check of its workload, or differed between its two runs; with
  * NeverReachedError where none came to what `sometimes` asks for; with InvalidConfigError or UnknownDefinitionError for bad options. Leaves nothing behind but what `reports` asks for.
+ *
+ * Simulations of one process run one after the other, in the order of the calls, since their traps are the whole process's:
+ * other code of it is trapped as well while one runs. No option counts the wait for a turn. InvalidConfigError where it is
+ * called inside a simulation.
  */
 export async function simulate<S, C>(options: SimulateOptions<S, C>): Promise<Simulation> {
   const settings = settingsOf(options)
+  return inTurn(() => simulateNow(settings))
+}
+
+async function simulateNow<S, C>(settings: Settings<S, C>): Promise<Simulation> {
   const kept = new KeptSeeds(settings.reports)
   const hash = new TraceHash()
   const seeds = kept.before(settings.seeds)
