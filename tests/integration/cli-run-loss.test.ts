@@ -85,14 +85,14 @@ describe("a lease that is lost", () => {
   it("is what the command can read in its lease file, which was current until then", { timeout: LONG }, async () => {
     const shell = new Shell()
     const last = 'cat "$LEASEHOLD_LEASE_FILE"; exit'
-    const run = shell.start("run", "--ttl", "3", "k", "--", "sh", "-c", `echo $LEASEHOLD_LEASE_FILE; ${deaf(last)}`)
+    const run = shell.start("run", "--ttl", "12", "k", "--", "sh", "-c", `echo $LEASEHOLD_LEASE_FILE; ${deaf(last)}`)
     const [path = ""] = (await says(run, "at work")).split("\n")
     const lease = (): { deadline: number; held: boolean } => JSON.parse(readFileSync(path, "utf8")) as never
     const before = lease()
     expect(before).toMatchObject({ held: true })
-    await expect.poll(() => lease().deadline, { timeout: 10_000 }).toBeGreaterThan(before.deadline)
+    await expect.poll(() => lease().deadline, { timeout: 30_000 }).toBeGreaterThan(before.deadline)
     const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
-    await shell.call("unlock", "k", "--generation", generation)
+    expect(await shell.call("unlock", "k", "--generation", generation)).toMatchObject({ code: 0 })
     const { stdout } = await run.ended
     const after = JSON.parse(stdout.slice(stdout.indexOf("{"))) as unknown
     expect(after).toMatchObject({ held: false, keys: [{ key: "k", held: false }] })

@@ -233,7 +233,7 @@ describe("a command that is run", () => {
     const run = shell.start(
       "run",
       "--ttl",
-      "6",
+      "5min",
       "k",
       "--",
       "sh",
@@ -278,12 +278,12 @@ describe("a wait", () => {
     const holder = shell.start("run", "--on-request", "ignore", "k", "--", "sh", "-c", "echo at work; sleep 1000")
     await says(holder, "at work")
     const cancelled = shell.start("run", "--ask", "k", "--", "true")
-    await isWaitedFor(shell, "k")
+    await isWaitedFor(shell, "k", cancelled)
     cancelled.signal("SIGTERM")
     expect(await cancelled.ended).toMatchObject({ code: 77, signal: null })
     expect(await waiterOf(shell, "k")).toBeNull()
-    const late = shell.start("run", "--ask", "--lock-timeout", "3", "k", "--", "true")
-    await isWaitedFor(shell, "k")
+    const late = shell.start("run", "--ask", "--lock-timeout", "6", "k", "--", "true")
+    await isWaitedFor(shell, "k", late)
     expect(await late.ended).toMatchObject({ code: 75 })
     expect(await waiterOf(shell, "k")).toBeNull()
     holder.signal("SIGTERM")
@@ -303,8 +303,8 @@ describe("a run that asks and doesn't queue", () => {
     const shell = new Shell()
     const holder = shell.start("run", "--on-request", "ignore", "k", "--", "sh", "-c", "echo at work; sleep 1000")
     await says(holder, "at work")
-    shell.start("run", "--ask", "k", "--", "true")
-    await isWaitedFor(shell, "k")
+    const asks = shell.start("run", "--ask", "k", "--", "true")
+    await isWaitedFor(shell, "k", asks)
     const words = ["--ask", "--no-queue", "k", "--", "echo", "mine"]
     expect(await shell.call("run", ...words)).toMatchObject({ code: 76, stdout: "" })
     expect(await shell.call("run", "-E", "9", ...words)).toMatchObject({ code: 9, stdout: "" })

@@ -52,7 +52,7 @@ describe("the command on a bucket", () => {
       const deploy = recipe("deploy")
       const first = one.start(...deploy, "sh", "-c", `echo at work; read line; echo first >>${log}`)
       await says(first, "at work")
-      expect(await other.call(...instead(deploy, "10min", "1"), "sh", "-c", `echo early >>${log}`)).toMatchObject({
+      expect(await other.call(...instead(deploy, "10min", "5"), "sh", "-c", `echo early >>${log}`)).toMatchObject({
         code: 99,
       })
       const second = other.start(...deploy, "sh", "-c", `echo second >>${log}`)
@@ -70,12 +70,12 @@ describe("the command on a bucket", () => {
     await says(holder, "at work")
     const asks = ["run", "--ask", "k", "--", "echo", "never"]
     const cancelled = other.start(...asks)
-    await isWaitedFor(one, "k")
+    await isWaitedFor(one, "k", cancelled)
     cancelled.signal("SIGTERM")
     expect(await cancelled.ended).toMatchObject({ code: 77, signal: null, stdout: "" })
     expect(await waiterOf(one, "k")).toBeNull()
-    const late = other.start("run", "--lock-timeout", "6", ...asks.slice(1))
-    await isWaitedFor(one, "k")
+    const late = other.start("run", "--lock-timeout", "12", ...asks.slice(1))
+    await isWaitedFor(one, "k", late)
     expect(await late.ended).toMatchObject({ code: 75, stdout: "" })
     expect(await waiterOf(one, "k")).toBeNull()
     expect(await one.call("request", "--for", "4", "k")).toMatchObject({ code: 0 })
@@ -87,7 +87,18 @@ describe("the command on a bucket", () => {
   it("shows, lists, frees and examines what is there", { timeout: LONG }, async () => {
     const { one, store } = machines()
     const at = ["--store", store, "--json"]
-    const holder = one.start("run", "--store", store, "jobs/a", "--", "sh", "-c", "echo at work; sleep 1000")
+    const holder = one.start(
+      "run",
+      "--store",
+      store,
+      "--ttl",
+      "5min",
+      "jobs/a",
+      "--",
+      "sh",
+      "-c",
+      "echo at work; sleep 1000",
+    )
     await says(holder, "at work")
     const status = JSON.parse((await one.call("status", ...at, "jobs/a")).stdout) as Record<string, unknown>
     expect(status).toMatchObject({ key: "jobs/a", state: "owned" })

@@ -83,7 +83,10 @@ export async function waiterOf(shell: Shell, key: string): Promise<{ readonly wa
   return (JSON.parse(stdout) as { waiter: { waiterId: string } | null }).waiter
 }
 
-/** Settles once the record of the key names a waiter. */
-export async function isWaitedFor(shell: Shell, key: string): Promise<void> {
-  while ((await waiterOf(shell, key)) === null);
+/** Settles once the record of the key names a waiter; rejects where the one that should be it ends first. */
+export async function isWaitedFor(shell: Shell, key: string, by: Spawned): Promise<void> {
+  const early = by.ended.then(({ code, stdout, stderr }): never => {
+    throw new Error(`it ended with ${code}, and was never seen to wait for ${key}: ${stdout}${stderr}`)
+  })
+  while ((await Promise.race([waiterOf(shell, key), early])) === null);
 }
