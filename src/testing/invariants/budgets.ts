@@ -47,16 +47,7 @@ export const withinBudget: Invariant = {
 }
 
 /** Faults after which a process can't be expected to answer in time. */
-const stops: ReadonlySet<string> = new Set([
-  "crash",
-  "restart",
-  "drain",
-  "pause",
-  "suspend",
-  "sleep",
-  "stall",
-  "resume",
-])
+const stops: ReadonlySet<string> = new Set(["crash", "restart", "pause", "suspend", "sleep", "stall", "resume"])
 
 interface Wait {
   readonly line: LockLine

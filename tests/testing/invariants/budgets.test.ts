@@ -20,6 +20,11 @@ describe("within budget", () => {
     ).toHaveLength(1)
   })
 
+  it("asks as much of a process that drains as of any other", () => {
+    const late = [call(0, "a", "began"), fault(9, "a", "drain"), call(33_000, "a", "failed")]
+    expect(told(withinBudget, ...late)).toHaveLength(1)
+  })
+
   it("tells of one that settles late, and of one that never does", () => {
     const message = "a use of ledger/k by a has taken 33000 ms, with a budget of 30000 ms"
     expect(told(withinBudget, call(0, "a", "began"), call(33_000, "a", "ended"))).toEqual([message])
