@@ -17,6 +17,9 @@ export const harmless: ReadonlySet<string> = new Set(["clock", "restart", "drain
 /** What befalls a user's hooks: it may keep a sandbox from leaving, and costs nobody a lease. */
 const ofHooks: ReadonlySet<string> = new Set(["slowHook", "failingHook"])
 
+/** What is done to one record: it is the write there that explains something, and of nothing else. */
+const ofRecords: ReadonlySet<string> = new Set(["stranger", "deleteRecord", "damageRecord", "mendRecord"])
+
 /** The faults of a trace so far, and the writes of strangers and operators. */
 export class Aftermath {
   readonly #ofLeases: boolean
@@ -43,7 +46,7 @@ export class Aftermath {
   }
 
   #isHarmless({ fault, worker }: FaultLine): boolean {
-    if (harmless.has(fault)) return true
+    if (harmless.has(fault) || ofRecords.has(fault)) return true
     return this.#ofLeases && (ofHooks.has(fault) || (fault === "stepWall" && this.#booted.has(worker)))
   }
 

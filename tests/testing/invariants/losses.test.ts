@@ -32,6 +32,14 @@ describe("no needless loss", () => {
     expect(told(noNeedlessLoss, fault(59_000, "a", "stepWall"), lost(60_000, "a"))).toEqual([])
   })
 
+  it("takes what was done to another record for no reason", () => {
+    for (const kind of ["stranger", "deleteRecord", "damageRecord", "mendRecord"]) {
+      const elsewhere = [fault(0, null, kind), { ...lease(0, null, "s"), name: "ledger=2fother" }]
+      expect(told(noNeedlessLoss, ...elsewhere, lost(60_000, "a"))).toHaveLength(1)
+      expect(told(noNeedlessLoss, ...elsewhere, lease(0, null, "s"), lost(60_000, "a"))).toEqual([])
+    }
+  })
+
   it("tells of one that nothing explains: no fault, another's, or one that is long over", () => {
     for (const lines of [[], [fault(0, "b", "crash")], [fault(-100_000, "a", "slow")], [lease(-100_000, null, "s")]])
       expect(told(noNeedlessLoss, ...lines, lost(60_000, "a"))).toHaveLength(1)
