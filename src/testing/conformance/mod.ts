@@ -5,16 +5,16 @@
  * Not promised: that a store which passes is right under crashes of machines, or between processes whose store objects
  * share nothing but the objects: a case runs in one process, with several store objects.
  */
-import type { ObjectStore } from "../../locks/store.ts"
-import { type Clock, liveClock } from "../../runtime/clock.ts"
 import { deleting } from "./deleting.ts"
 import { living } from "./living.ts"
 import { naming } from "./naming.ts"
+import { type ConformanceOptions, type MakeStore, settingsOf } from "./options.ts"
 import { reading } from "./reading.ts"
 import { type Settings, Subject } from "./subject.ts"
 import type { Trial } from "./trial.ts"
 import { writing } from "./writing.ts"
 
+export type { ConformanceOptions, MakeStore } from "./options.ts"
 export { ConformanceError, type Verdict } from "./verdict.ts"
 
 /** One demand of the contract, as a test. */
@@ -26,33 +26,9 @@ export interface ConformanceCase {
 }
 
 /**
- * Makes a store object, not started, on the objects of a place; a place that it sees for the first time is empty. A
- * place is a text of `[A-Za-z0-9_-]`. Stores of one place share their objects as processes do. The suite closes them.
- */
-export type MakeStore = (place: string) => ObjectStore | Promise<ObjectStore>
-
-/** How a suite is run. */
-export interface ConformanceOptions {
-  /** What one request may take, in milliseconds; default 10,000. */
-  readonly deadline?: number
-  /** How much later than its deadline or its abort a call may settle, in milliseconds; default 1000. */
-  readonly grace?: number
-  /** What the store is to declare of deletes; where false the cases of deletes are left out. Default true. */
-  readonly deletes?: boolean
-  /** How many names the case of long lists writes: more than a page of the store holds. Default 1203. */
-  readonly names?: number
-  /**
-   * From now on nothing answers the stores of this place: requests are taken and that is all. Where a test can do this to
-   * its store, two cases more show that silence ends by deadlines.
-   */
-  readonly silence?: (place: string) => void | Promise<void>
-  /** What the suite waits on, for stores under virtual time; default: this process's. */
-  readonly clock?: Clock
-}
-
-/**
  * The cases for stores that `makeStore` makes. Each runs by itself, in any order or at once with others, in a place of
- * its own; it leaves its objects there.
+ * its own; it leaves its objects there. Throws InvalidConfigError for options that can't be, and where `makeStore` is no
+ * function.
  *
  * @example
  * ```ts
@@ -60,15 +36,7 @@ export interface ConformanceOptions {
  * ```
  */
 export function conformance(makeStore: MakeStore, options: ConformanceOptions = {}): readonly ConformanceCase[] {
-  const settings: Settings = {
-    make: makeStore,
-    clock: options.clock ?? liveClock,
-    deadline: options.deadline ?? 10_000,
-    grace: options.grace ?? 1000,
-    deletes: options.deletes ?? true,
-    names: options.names ?? 1203,
-    silence: options.silence,
-  }
+  const settings = settingsOf(makeStore, options)
   return [...reading, ...writing, ...deleting, ...naming, ...living]
     .filter(({ when }) => when?.(settings) ?? true)
     .map((trial) => ({ name: trial.name, run: () => runTrial(settings, trial) }))

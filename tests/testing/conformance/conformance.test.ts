@@ -1,6 +1,7 @@
 // Pins that the conformance suite passes right stores, that each of its cases refuses a store that is wrong in what the
 // case is about, and what it says then.
 import { describe, expect, it } from "vitest"
+import { InvalidConfigError } from "../../../src/locks/errors.ts"
 import { ABSENT, type ObjectStore } from "../../../src/locks/store.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
@@ -60,6 +61,8 @@ async function verdict(name: string, sabotage?: (scene: Scene) => Partial<Object
     ),
   )
 }
+
+const refusal = expect.objectContaining({ name: InvalidConfigError.name, next: expect.stringMatching(/./) })
 
 const { make: makeRight, options: rightOptions } = places()
 const cases = conformance(makeRight, rightOptions)
@@ -146,5 +149,32 @@ describe("the conformance suite", () => {
       "settles every call by its deadline though nothing answers, and says that it learned nothing",
       "settles every call that is given up though nothing answers",
     ])
+  })
+
+  it.each<[string, object]>([
+    ["no names", { names: 0 }],
+    ["one name, which is no long list", { names: 1 }],
+    ["names and a half", { names: 2.5 }],
+    ["a deadline before now", { deadline: -5 }],
+    ["a deadline of nothing", { deadline: 0 }],
+    ["a deadline in words", { deadline: "10 s" }],
+    ["a grace that is no number", { grace: Number.NaN }],
+    ["an endless grace", { grace: Number.POSITIVE_INFINITY }],
+    ["deletes that are neither", { deletes: "no" }],
+    ["a silence that nobody can make", { silence: true }],
+    ["a clock that is none", { clock: {} }],
+    ["no clock", { clock: null }],
+    ["a misspelt option", { delets: false }],
+    ["a misspelt silence", { silense: () => {} }],
+  ])("isn't made with %s", (_, options) => {
+    expect(() => conformance(makeRight, options)).toThrow(refusal)
+  })
+
+  it.each([[undefined], [null], [{}]])("isn't made of %s in place of a function", (makeStore) => {
+    expect(() => conformance(makeStore as never)).toThrow(refusal)
+  })
+
+  it("isn't made with null in place of options", () => {
+    expect(() => conformance(makeRight, null as never)).toThrow(refusal)
   })
 })
