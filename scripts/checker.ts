@@ -1,8 +1,9 @@
 /**
  * `npm run checker`: searches all that can come of a few processes and a bounded number of faults, by the reducers of
- * production. `--config NAME` makes one search, `--large` those that take too long for CI; `--guard` looks for the least guard
- * that is safe under the clocks that are assumed; `--left-out` prints what each search leaves out as well. `--write` puts the
- * figures into docs/checked.md. `--jobs N` makes so many searches at a time (default 2), the largest first.
+ * production. `--config NAME` makes one search, by its name in docs/checked.md: `guard` looks for the least guard that is safe
+ * under the clocks that are assumed. `--large` makes those that take too long for CI; `--left-out` prints what each search leaves
+ * out as well. `--write` puts the figures into docs/checked.md. `--jobs N` makes so many searches at a time (default 2), the
+ * largest first.
  *
  * The last line is `checker: searches <n>, states <n>, violations <n>`. The exit code is 1 where a law was broken, a search was
  * not complete, or docs/checked.md tells of another number of states.
@@ -12,16 +13,15 @@ import process from "node:process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { configurations, larger } from "../src/testing/check/configurations.ts"
 import { runApart, wholeOf } from "./apart.ts"
-import { type Figures, figuresOf, GUARD, rewritten } from "./checker/page.ts"
+import { all, chosen } from "./checker/choice.ts"
+import { type Figures, figuresOf, rewritten } from "./checker/page.ts"
 import { type Searched, search } from "./checker/search.ts"
 
 const { values: args } = parseArgs({
   options: {
     config: { type: "string", multiple: true },
     large: { type: "boolean", default: false },
-    guard: { type: "boolean", default: false },
     "left-out": { type: "boolean", default: false },
     write: { type: "boolean", default: false },
     jobs: { type: "string", default: "2" },
@@ -32,17 +32,13 @@ const { values: args } = parseArgs({
 const page = new URL("../docs/checked.md", import.meta.url)
 
 if (args.worker) await work()
-else await main(chosen())
+else await main(known(chosen(args)))
 
-function chosen(): readonly string[] {
-  const all = Object.keys({ ...configurations, ...larger })
-  const names = args.config ?? Object.keys(args.large ? larger : configurations)
+function known(names: readonly string[]): readonly string[] {
   const unknown = names.filter((name) => !all.includes(name))
-  if (unknown.length > 0) {
-    console.error(`no such search: ${unknown.join(", ")}; there are ${all.join(", ")}`)
-    process.exit(2)
-  }
-  return args.guard || (args.config === undefined && !args.large) ? [...names, GUARD] : names
+  if (unknown.length === 0) return names
+  console.error(`no such search: ${unknown.join(", ")}; there are ${all.join(", ")}`)
+  process.exit(2)
 }
 
 async function main(names: readonly string[]): Promise<void> {
@@ -59,11 +55,11 @@ async function main(names: readonly string[]): Promise<void> {
   }
   if (args.write) writeFileSync(page, rewritten(readFileSync(page, "utf8"), found))
   else compare(found, told)
-  const all = [...found.values()]
-  const states = all.reduce((sum, one) => sum + one.states, 0)
-  console.log(`memory: ${Math.max(...all.map(({ gigabytes }) => gigabytes)).toFixed(1)} GB at most, of one search`)
+  const made = [...found.values()]
+  const states = made.reduce((sum, one) => sum + one.states, 0)
+  console.log(`memory: ${Math.max(...made.map(({ gigabytes }) => gigabytes)).toFixed(1)} GB at most, of one search`)
   console.log(
-    `checker: searches ${all.length}, states ${states}, violations ${all.filter(({ isBroken }) => isBroken).length}`,
+    `checker: searches ${made.length}, states ${states}, violations ${made.filter(({ isBroken }) => isBroken).length}`,
   )
 }
 

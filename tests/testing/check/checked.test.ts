@@ -1,6 +1,7 @@
 // Pins that docs/checked.md tells of the searches as they are made. That its figures are theirs `npm run checker` sees.
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
+import { all, chosen } from "../../../scripts/checker/choice.ts"
 import { figuresOf, GUARD, rewritten } from "../../../scripts/checker/page.ts"
 import { configurations, larger } from "../../../src/testing/check/configurations.ts"
 
@@ -19,5 +20,14 @@ describe("the page of what was searched", () => {
     const after = rewritten(page, new Map([["calm", figures]]))
     expect(figuresOf(after).get("calm")).toEqual({ states: 1_234_567, seconds: 61 })
     expect(figuresOf(after).get("alone")).toEqual(figuresOf(page).get("alone"))
+  })
+})
+
+describe("the searches that are made", () => {
+  it("are all of the first table, all of the second, or those that are named, each line of the page by its name", () => {
+    expect(chosen({ large: false })).toEqual([...Object.keys(configurations), GUARD])
+    expect(chosen({ large: true })).toEqual(Object.keys(larger))
+    expect(chosen({ config: [GUARD, "calm"], large: false })).toEqual([GUARD, "calm"])
+    expect(all).toEqual([...figuresOf(page).keys()])
   })
 })
