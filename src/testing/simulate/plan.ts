@@ -261,14 +261,17 @@ export const isOfStore = (kind: FaultKind): kind is StoreFaultKind =>
  * Where the store stamps with the very clock that decides, its answers can't disagree. And where it has no clock, or one for
  * each boot, times in records are nobody's but their writer's: a stranger could go by none of them.
  */
-function kindsFor(profile: StoreProfileName, { kinds }: PlanBounds): readonly FaultKind[] {
-  const without: Partial<Record<StoreProfileName, readonly FaultKind[]>> = {
-    memory: ["skewDate", "staleDate"],
-    clockless: ["stranger"],
-    file: ["skewDate", "staleDate", "noDate", "cachedAnswer", "stranger"],
-  }
-  return kinds.filter((kind) => !without[profile]?.includes(kind))
+const without: Partial<Record<StoreProfileName, readonly FaultKind[]>> = {
+  memory: ["skewDate", "staleDate"],
+  clockless: ["stranger"],
+  file: ["skewDate", "staleDate", "noDate", "cachedAnswer", "stranger"],
 }
+
+/** Whether such a fault can befall such a store. */
+export const canBefall = (profile: StoreProfileName, kind: FaultKind): boolean => !without[profile]?.includes(kind)
+
+const kindsFor = (profile: StoreProfileName, { kinds }: PlanBounds): readonly FaultKind[] =>
+  kinds.filter((kind) => canBefall(profile, kind))
 
 /** Often close behind another, else up to twice the usual gap. */
 const nextGap = (draw: Draw, usual: number): number =>

@@ -1,6 +1,6 @@
 /**
  * Whether a script can be meant: every fault of a kind that there is, with the fields of that kind and no others, of a worker
- * and a key that the run has, at a time before its end. What is misspelt would otherwise never happen, and nobody would know.
+ * and a key that the run has, at a time before its end, on a store that can have it. What is misspelt would otherwise never happen, and nobody would know.
  */
 import { InvalidConfigError } from "../../locks/errors.ts"
 import { oneOf, refuseUnknown } from "../../locks/options.ts"
@@ -8,7 +8,7 @@ import { checkStoreFault, type StoreFault } from "../simulated-store/faults.ts"
 import { damages } from "../simulated-store/operator.ts"
 import { strangerMoves } from "../simulated-store/stranger.ts"
 import { type Hook, moments } from "./faults.ts"
-import { drawPlan, type Fault, faultKinds, isOfStore, type PlanBounds, type TimedFault } from "./plan.ts"
+import { canBefall, drawPlan, type Fault, faultKinds, isOfStore, type PlanBounds, type TimedFault } from "./plan.ts"
 
 /** What can be named in a script of a run. */
 interface Names {
@@ -58,14 +58,21 @@ export function scriptOf(script: readonly TimedFault[], bounds: PlanBounds): rea
   demand(Array.isArray(script), "script", script, "a list of faults")
   const { workers, keys } = drawPlan(0, bounds) // of every seed they are the same
   const names = { workers: Object.keys(workers), keys }
-  for (const [index, fault] of script.entries()) checkFault(`script[${index}]`, fault, names, bounds.duration)
+  for (const [index, fault] of script.entries()) checkFault(`script[${index}]`, fault, names, bounds)
   return script
 }
 
-function checkFault(path: string, timed: TimedFault, names: Names, duration: number): void {
+function checkFault(path: string, timed: TimedFault, names: Names, { duration, stores }: PlanBounds): void {
   demand(typeof timed === "object" && timed !== null, path, timed, 'a fault: { at: 0, kind: "crash", … }')
   const { at, on, ...fault } = timed
   oneOf(`${path}.kind`, fault.kind, faultKinds)
+  const isPossible = stores.some((store) => canBefall(store, fault.kind))
+  demand(
+    isPossible,
+    `${path}.kind`,
+    fault.kind,
+    `a kind that can befall the store ${stores.join(" or ")}, or another store`,
+  )
   demand(isNumber(at) && at >= 0 && at < duration, `${path}.at`, at, `milliseconds from 0 to the run's ${duration}`)
   if (on !== undefined) oneOf(`${path}.on`, on, moments)
   if (isStoreFault(fault)) {

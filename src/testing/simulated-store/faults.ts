@@ -56,6 +56,9 @@ export type StoreFault = StoreFaultScope &
 /** The name of a kind. */
 export type StoreFaultKind = StoreFault["kind"]
 
+/** The dates of two answers of one store may disagree by half of the least guard, 2 s: each is off by half of that at most. */
+const mostOff = 500
+
 /** What each kind has beside its scope. */
 const details: Readonly<Record<StoreFaultKind, readonly string[]>> = {
   loseRequest: [],
@@ -100,6 +103,8 @@ export function checkStoreFault(fault: StoreFault): void {
 
 function checkMs({ kind, ms }: { readonly kind: string; readonly ms: number }): void {
   demand(Number.isFinite(ms) && (ms >= 0 || kind === "skewDate"), "ms", ms, "milliseconds, 0 or more")
+  if (kind === "skewDate" || kind === "staleDate")
+    demand(Math.abs(ms) <= mostOff, "ms", ms, `${mostOff} at most: beyond that the protocol promises nothing`)
 }
 
 function demand(holds: boolean, field: string, given: unknown, ask: string): void {
@@ -110,7 +115,7 @@ function demand(holds: boolean, field: string, given: unknown, ask: string): voi
   })
 }
 
-/** The most that the dates of two answers of one store may disagree is half of the least guard, 2 s. */
+/** The most that is drawn: near what is allowed. */
 const mostSkew = 450
 
 const skews = [-mostSkew, mostSkew, undefined]

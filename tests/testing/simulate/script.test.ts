@@ -18,6 +18,7 @@ const stranger = { at: 1000, kind: "stranger", worker: null, key: "k1", move: "o
 const damage = { at: 1000, kind: "damageRecord", worker: null, key: "k1", leaves: "list", ms: 500 }
 const slow = { at: 1000, kind: "slowHook", worker: "b", hook: "use", ms: 500 }
 const late = { at: 1000, kind: "late", worker: "b", ms: 500, op: "put", area: "leases" }
+const skew = { at: 1000, kind: "skewDate", worker: null, ms: 500 }
 
 describe("a script that can't be meant", () => {
   it.each<[string, object, string, string]>([
@@ -38,6 +39,8 @@ describe("a script that can't be meant", () => {
     ["an area", { ...late, area: "lease" }, 'area is "lease"', '"leases", "state"'],
     ["a missing time", { at: 1, kind: "crash", worker: "a" }, "script[0].ms is undefined", "milliseconds, 0 or more"],
     ["a time that is none", { ...crash, ms: "1 s" }, 'script[0].ms is "1 s"', "milliseconds, 0 or more"],
+    ["a clock further off than is allowed", { ...skew, ms: -501 }, "ms of a fault of the store is -501", "500 at most"],
+    ["a date older than is allowed", { ...skew, kind: "staleDate", ms: 501 }, "is 501", "500 at most"],
     ["a missing moment", { kind: "crash", worker: "a", ms: 1 }, "script[0].at is undefined", "0 to the run's 10000"],
     ["a fault before the run", { ...crash, at: -1 }, "script[0].at is -1", "0 to the run's 10000"],
     ["a fault behind the run", { ...crash, at: 10_000 }, "script[0].at is 10000", "0 to the run's 10000"],
@@ -52,6 +55,20 @@ describe("a script that can't be meant", () => {
   it("is refused for any of its faults, which is named by its place", async () => {
     await expect(under(crash, { ...crash, worker: "z" })).rejects.toMatchObject({
       message: expect.stringContaining("script[1].worker"),
+    })
+  })
+
+  it.each([
+    ["clockless", stranger],
+    ["file", stranger],
+    ["file", { at: 0, kind: "noDate", worker: "a" }],
+    ["memory", skew],
+    [["clockless", "file"], stranger],
+  ] as const)("is refused where no store that is given can have it: %s", async (store, fault) => {
+    await expect(simulate({ ...brief, store, script: [fault as TimedFault] })).rejects.toMatchObject({
+      _tag: "InvalidConfigError",
+      message: expect.stringContaining(`script[0].kind is "${fault.kind}"`),
+      next: expect.stringContaining("or another store"),
     })
   })
 

@@ -146,6 +146,8 @@ describe("a fault of a simulated store", () => {
     [{ kind: "looseRequest", worker: "a" }, /kind of a fault of the store is "looseRequest"/],
     [{ kind: "late", worker: "a" }, /ms of a fault of the store is undefined/],
     [{ kind: "slow", worker: "a", ms: -1 }, /ms of a fault of the store is -1/],
+    [{ kind: "skewDate", worker: "a", ms: -501 }, /Give 500 at most/],
+    [{ kind: "staleDate", worker: "a", ms: 501 }, /Give 500 at most/],
     [{ kind: "loseAnswer", worker: "a", time: 2 }, /time is no option of the fault loseAnswer/],
     [{ kind: "loseAnswer", worker: "a", times: 0 }, /times of a fault of the store is 0/],
     [{ kind: "loseAnswer" }, /worker of a fault of the store is undefined/],
