@@ -35,7 +35,7 @@ function sell(seat: string, buyer: string, signal: AbortSignal): Promise<{ owner
       await writeFile(file, buyer)
       return { owner: buyer, sold: true }
     },
-    { timeout: "2 s", signal }, // of whoever asks: who hangs up waits no longer
+    { timeout: "10 s", signal }, // of whoever asks: who hangs up waits no longer
   )
 }
 

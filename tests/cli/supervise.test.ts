@@ -83,3 +83,32 @@ describe("what the user is told", () => {
     expect((await order(({ gone }) => gone.resolve())).slice(0, 3)).toEqual([...end, "unguarded"])
   })
 })
+
+it("a lease that was over before the command's end is a loss, though nobody was told of it yet", async () => {
+  const clock = new VirtualTime()
+  const lost = new LockLostError({ key: "k", reason: "expired", since: 0, message: "lost", next: "" })
+  // As a process finds it that stood still: the lease reads the clocks, and no timer has run.
+  let isOver = false
+  const signal = {
+    get aborted(): boolean {
+      return isOver
+    },
+    reason: lost,
+    addEventListener: () => {},
+    removeEventListener: () => {},
+  }
+  const ended = Promise.withResolvers<{ signal: "SIGKILL" }>()
+  using supervision = new Supervision({
+    ...{ leases: [{ ...lease(clock.read().wall + 30_000), signal } as never], owner: "me", env: {}, clock },
+    group: { id: 42, signal: () => true, isThere: () => false },
+    ended: ended.promise,
+    wish: { ttl: 30_000, grace: 100, onRequest: { do: "term" } },
+    guardian: { gone: new Promise(() => {}), allow: () => {}, dismiss: () => {} },
+    file: { write: () => {} },
+    note: () => {},
+  })
+  const finished = supervision.finish()
+  isOver = true
+  ended.resolve({ signal: "SIGKILL" })
+  expect(await finished).toEqual({ exit: { signal: "SIGKILL" }, lost })
+})

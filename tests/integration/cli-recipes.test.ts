@@ -77,7 +77,7 @@ describe("the deploy script", () => {
     const first = place.start(script)
     await says(first, "at work")
     expect(script).toContain(" 10min ")
-    const late = await place.start(script.replace(" 10min ", " 1 ")).ended
+    const late = await place.start(script.replace(" 10min ", " 5 ")).ended
     expect(late).toMatchObject({ code: 99, stdout: "another deploy is still running\n" })
     const second = place.start(script)
     await says(second, "waiting for")

@@ -60,7 +60,7 @@ describe("a lease that is lost", () => {
     async () => {
       const shell = new Shell()
       const told = "date +told\\ %s%3N; cat $LEASEHOLD_LEASE_FILE; while :; do date +%s%3N; done"
-      const run = shell.start("run", "--ttl", "6", "k", "--", "sh", "-c", deaf(told))
+      const run = shell.start("run", "--ttl", "12", "k", "--", "sh", "-c", deaf(told))
       await says(run, "at work")
       takeAway(shell.directory)
       const { code, stdout, stderr } = await run.ended
@@ -68,9 +68,9 @@ describe("a lease that is lost", () => {
       const deadline = Number(/"deadline": (\d+)/.exec(stdout)?.[1])
       const moments = stdout.split("\n").filter((line) => /^(told )?\d+$/.test(line))
       const [first, ...rest] = moments.map((line) => Number(line.replace("told ", "")))
-      expect(first).toBeGreaterThanOrEqual(deadline - 1000) // a sixth of the ttl
+      expect(first).toBeGreaterThanOrEqual(deadline - 2050) // a sixth of the ttl; the boot clock has steps
       expect(rest.length).toBeGreaterThan(0)
-      expect(rest.at(-1)).toBeLessThan(deadline + 600) // from then on it is over for others: a tenth of the ttl
+      expect(rest.at(-1)).toBeLessThan(deadline + 1200) // from then on it is over for others: a tenth of the ttl
     },
   )
 
@@ -103,13 +103,13 @@ describe("a lease that is held", () => {
   it("is renewed although its file can't be written, which is said once", { timeout: LONG }, async () => {
     const shell = new Shell()
     const script = "echo $LEASEHOLD_LEASE_FILE; echo at work; read line; exit 5"
-    const run = shell.start("run", "--ttl", "3", "k", "--", "sh", "-c", script)
+    const run = shell.start("run", "--ttl", "12", "k", "--", "sh", "-c", script)
     const [path = ""] = (await says(run, "at work")).split("\n")
     const deadline = async (): Promise<number> =>
       (JSON.parse((await shell.call("status", "--json", "k")).stdout) as { owner: { expiresAt: number } }).owner
         .expiresAt
     const before = await deadline()
-    rmSync(dirname(path), { recursive: true })
+    rmSync(dirname(path), { recursive: true, maxRetries: 5 })
     await expect.poll(deadline, { timeout: 20_000 }).toBeGreaterThan(before + 3000)
     run.child.stdin?.end("\n")
     const { code, stderr } = await run.ended

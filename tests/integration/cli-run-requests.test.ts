@@ -19,7 +19,7 @@ describe("a request", () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", work)
     await says(run, "at work")
-    expect(await shell.call("run", "--lock-timeout", "1.5", "k", "--", "true")).toMatchObject({ code: 75 })
+    expect(await shell.call("run", "--lock-timeout", "5", "k", "--", "true")).toMatchObject({ code: 75 })
     expect(await shell.call("run", "--ask", "k", "--", "echo", "mine")).toMatchObject({ code: 0, stdout: "mine\n" })
     expect(await run.ended).toMatchObject({ stdout: "at work\ntold\n" })
   })
@@ -47,7 +47,7 @@ describe("a request", () => {
         `for name in KEY TOKEN OWNER LEASE_FILE DEADLINE; do echo "${when} $name"; printenv LEASEHOLD_$name; done; echo "${when} end"`
       const tellsFirst = `${tells("before")}; trap "exit 3" TERM; while :; do sleep 0.1; done`
       const hook = `exec:${tells("asked")}; echo "$LEASEHOLD_WAITER"; cat "$LEASEHOLD_LEASE_FILE"; kill -TERM -"$LEASEHOLD_GROUP"`
-      const run = shell.start("run", "--ttl", "3", "--on-request", hook, "a", "b", "--", "sh", "-c", tellsFirst)
+      const run = shell.start("run", "--ttl", "12", "--on-request", hook, "a", "b", "--", "sh", "-c", tellsFirst)
       const first = /before DEADLINE\n(\d+)/.exec(await says(run, "before end"))?.[1]
       const end = async (key: string): Promise<number> =>
         (JSON.parse((await shell.call("status", "--json", key)).stdout) as { owner: { expiresAt: number } }).owner
@@ -71,7 +71,7 @@ describe("a request", () => {
   it("ends a command that doesn't obey, after the grace", { timeout: LONG }, async () => {
     const shell = new Shell()
     const deaf = "trap 'echo told' TERM; echo at work; while :; do sleep 0.02; done"
-    const run = shell.start("run", "--grace", "0.3", "k", "--", "sh", "-c", deaf)
+    const run = shell.start("run", "--grace", "3", "k", "--", "sh", "-c", deaf)
     await says(run, "at work")
     expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
     expect(await run.ended).toMatchObject({ signal: "SIGKILL", stdout: "at work\ntold\n" })

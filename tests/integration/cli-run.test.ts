@@ -126,11 +126,11 @@ describe("a command that is run", () => {
       const shell = new Shell()
       const holder = shell.start("run", "b", "--", "sh", "-c", "echo at work; sleep 1000")
       await says(holder, "at work")
-      const late = await shell.call("run", "--lock-timeout", "1", "c", "b", "a", "--", "echo", "never")
+      const late = await shell.call("run", "--lock-timeout", "5", "c", "b", "a", "--", "echo", "never")
       expect(late).toMatchObject({
         code: 75,
         stdout: "",
-        stderr: expect.stringContaining("of 1000 ms (--lock-timeout 1)"),
+        stderr: expect.stringContaining("of 5000 ms (--lock-timeout 5)"),
       })
       const free = await shell.call("run", "--lock-timeout", "0", "a", "c", "--", "printenv", "LEASEHOLD_KEY")
       expect(free).toMatchObject({ code: 0, stdout: "a\nc\n" })
@@ -256,11 +256,11 @@ describe("a wait", () => {
       const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
       await says(holder, "at work")
       const [late, wanted, cancelled] = [
-        await shell.call("run", "--lock-timeout", "2.5", "k", "--", "true"),
+        await shell.call("run", "--lock-timeout", "6.5", "k", "--", "true"),
         await shell.call("run", "--lock-timeout", "0", "-E", "0", "k", "--", "true"),
         shell.start("run", "k", "--", "true"),
       ]
-      expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining("--lock-timeout 2.5") })
+      expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining("--lock-timeout 6.5") })
       expect(late.stderr).toContain(`(pid ${holder.child.pid} on`)
       expect(wanted.code).toBe(0)
       await says(cancelled, "waiting for")

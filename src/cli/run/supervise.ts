@@ -74,9 +74,15 @@ export class Supervision implements Disposable {
   async finish(): Promise<Outcome> {
     const exit = await this.#work.ended
     await this.#empty()
+    this.#askLeases()
     this.#over = true
     this.#work.guardian.dismiss()
     return { exit, lost: this.#lost }
+  }
+
+  /** A guardian that killed in time may be heard of before the timers that were due while this process stood still. */
+  #askLeases(): void {
+    for (const { signal } of this.#work.leases) if (signal.aborted) this.#lost ??= signal.reason as LockLostError
   }
 
   /** Another asked for a key. */
