@@ -41,7 +41,10 @@ export interface Invariant {
   readonly name: string
   /** What must be true. */
   readonly sentence: string
-  /** Begins to watch a trace. `found` is called for each violation, during the line that shows it. */
+  /**
+   * Begins to watch a trace. `found` is called for each violation, during the line that shows it. What this or its watch
+   * throws is a violation too, as of an assertion; that watch sees nothing more.
+   */
   watch(found: (violation: Found) => void): Watch
 }
 
@@ -49,19 +52,16 @@ export interface Invariant {
 export class TraceWatch {
   /** What was found so far, in the order of the lines. */
   readonly violations: Violation[] = []
-  readonly #watches: readonly Watch[]
+  /** Without those that threw. */
+  readonly #watches: Map<Invariant, Watch> = new Map()
+  readonly #onViolation: (violation: Violation) => void
   #line = -1
   #at = 0
 
-  /** Begins to watch. `onViolation` is called for each, at once. */
+  /** Begins to watch. `onViolation` is called for each, at once; it mustn't throw. */
   constructor(invariants: readonly Invariant[], onViolation: (violation: Violation) => void = () => {}) {
-    this.#watches = invariants.map((invariant) =>
-      invariant.watch(({ at = this.#at, ...found }) => {
-        const violation = { invariant: invariant.name, at, line: this.#line, ...found }
-        this.violations.push(violation)
-        onViolation(violation)
-      }),
-    )
+    this.#onViolation = onViolation
+    for (const invariant of invariants) this.#guard(invariant, () => this.#begin(invariant))
   }
 
   /** The next line. Lines of kinds that this release doesn't know are passed over. */
@@ -69,12 +69,33 @@ export class TraceWatch {
     this.#line++
     if (!isTraceLine(line)) return
     this.#at = line.at
-    for (const watch of this.#watches) watch.line(line)
+    for (const [invariant, watch] of this.#watches) this.#guard(invariant, () => watch.line(line))
   }
 
   /** The trace is over. */
   end(): void {
-    for (const watch of this.#watches) watch.end?.(this.#at)
+    for (const [invariant, watch] of this.#watches) this.#guard(invariant, () => watch.end?.(this.#at))
+  }
+
+  #begin(invariant: Invariant): void {
+    const watch = invariant.watch((found) => this.#tell(invariant, found))
+    this.#watches.set(invariant, watch)
+  }
+
+  /** What a watch throws goes against its invariant, and blinds no other. Its own state is unknown from then on: it is left out. */
+  #guard(invariant: Invariant, look: () => void): void {
+    try {
+      look()
+    } catch (error) {
+      this.#watches.delete(invariant)
+      this.#tell(invariant, { message: `the invariant threw: ${textOf(error)}`, workers: [] })
+    }
+  }
+
+  #tell(invariant: Invariant, { at = this.#at, ...found }: Found): void {
+    const violation = { invariant: invariant.name, at, line: Math.max(0, this.#line), ...found }
+    this.violations.push(violation)
+    this.#onViolation(violation)
   }
 }
 
@@ -85,3 +106,5 @@ export function checkTrace(trace: Pick<Trace, "lines">, invariants: readonly Inv
   watch.end()
   return watch.violations
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error))
