@@ -1,10 +1,11 @@
 /** Simulations, by the package's own name: what a user's test sees of one. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { defineSandbox, unchecked } from "leasehold"
 import { type FaultLine, isTraceLine, parseTrace, simulate, SimulationError } from "leasehold/testing"
 import { describe, expect, it } from "vitest"
+import { KeptSeeds } from "../../../src/testing/simulate/kept-seeds.ts"
 
 interface Count {
   n: number
@@ -115,6 +116,44 @@ describe("a simulation", () => {
       expect(await simulate(again)).toMatchObject({ seeds: 2 })
       expect(await simulate(again)).toMatchObject({ seeds: 1 })
       expect(order).toEqual([9, 1, 1])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it.each(["[9, 1", "", '{"seeds":[9]}', "[0.5]"])(
+    "names a file of failed seeds that is none, and says what to do, until it is one: %j",
+    async (torn) => {
+      const folder = mkdtempSync(join(tmpdir(), "leasehold-simulate-"))
+      try {
+        const file = join(folder, "failing-seeds.json")
+        writeFileSync(file, torn)
+        const run = () => simulate({ sandbox: counter, seeds: [1], reports: folder, ...brief, duration: "1 s" })
+        const refused = {
+          _tag: "InvalidConfigError",
+          message: expect.stringContaining(file),
+          next: expect.stringMatching(/^Delete it/),
+        }
+        await expect(run()).rejects.toMatchObject(refused)
+        expect(readFileSync(file, "utf8")).toBe(torn)
+        rmSync(file)
+        await expect(run()).resolves.toMatchObject({ seeds: 1 })
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    },
+  )
+
+  it("leaves no half of a file of failed seeds: it takes the place of the former one when it is whole", () => {
+    const folder = mkdtempSync(join(tmpdir(), "leasehold-simulate-"))
+    try {
+      const file = join(folder, "failing-seeds.json")
+      writeFileSync(file, "[9]")
+      linkSync(file, join(folder, "former"))
+      new KeptSeeds(folder).note(7, false)
+      expect(JSON.parse(readFileSync(file, "utf8"))).toEqual([9, 7])
+      expect(readFileSync(join(folder, "former"), "utf8")).toBe("[9]") // never written into
+      expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([])
     } finally {
       rmSync(folder, { recursive: true })
     }
