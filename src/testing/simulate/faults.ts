@@ -6,7 +6,10 @@ import { type Damage, damages } from "../simulated-store/operator.ts"
 import { type StrangerMove, strangerMoves } from "../simulated-store/stranger.ts"
 import type { Draw } from "./draw.ts"
 
-/** What befalls one process. */
+/**
+ * What befalls one process. Of `pause`, `suspend` and `stall` a later stop takes the place of an earlier one that still lasts:
+ * the worker goes on when the later is over, whichever would have ended last.
+ */
 export type ProcessFault =
   /** Killed as by SIGKILL; another incarnation starts after `ms`. */
   | { readonly kind: "crash"; readonly worker: string; readonly ms: number }

@@ -60,9 +60,15 @@ export interface TestWorker<S, C> extends AsyncDisposable {
   requestHandoff(): Promise<TestWorker<S, C>>
   /** Kills this process; another takes over when the lease is over. Rejects as `SandboxManager.restoreSandbox` does there. */
   crash(): Promise<TestWorker<S, C>>
-  /** Stops this process for that long, as SIGSTOP does; `suspend`: its machine sleeps. Settles when it goes on. */
+  /**
+   * Stops this process for that long, as SIGSTOP does; `suspend`: its machine sleeps, and the monotonic clock stands still.
+   * Settles when that is over; stopped several times at once, the process goes on when the last of these is.
+   */
   pause(time: Duration, options?: { readonly suspend?: boolean }): Promise<void>
-  /** The store of this test, for what `fault` doesn't know: `worker.store.inject({ kind: "partition", worker: worker.name, … })`. */
+  /**
+   * The store of this test, for what `fault` doesn't know: `worker.store.inject({ kind: "partition", worker: worker.name, … })`.
+   * Of a worker that is neither there nor the next one `inject` throws InvalidConfigError.
+   */
   readonly store: StoreControl
   /** The next requests of this process go wrong: one, or so many `times`. */
   fault(kind: WorkerFault, options?: { readonly times?: number }): void
@@ -122,6 +128,9 @@ class Worker<S, C> implements TestWorker<S, C> {
   readonly trace: LockEvent[] = []
   readonly #world: WorkerWorld<S, C>
   readonly #process: StartedProcess
+  /** Of its stops that last: how many there are, and how many of these are its machine's sleep. */
+  #stops = 0
+  #sleeps = 0
 
   constructor(world: WorkerWorld<S, C>, process: StartedProcess) {
     this.#world = world
@@ -142,7 +151,7 @@ class Worker<S, C> implements TestWorker<S, C> {
   }
 
   get store(): StoreControl {
-    return this.#world.store
+    return this.#world.control
   }
 
   get errors(): readonly unknown[] {
@@ -188,13 +197,26 @@ class Worker<S, C> implements TestWorker<S, C> {
   async pause(time: Duration, options: { readonly suspend?: boolean } = {}): Promise<void> {
     this.#alive()
     refuseUnknown("pause", options, { suspend: true })
+    const { suspend = false } = options
+    if (typeof suspend !== "boolean") throw bad(`suspend is ${JSON.stringify(suspend)}`, "Give true or false")
     const ms = millis("the time to pause for", time)
-    const { host } = this.#process
-    if (options.suspend === true) host.sleep()
-    else host.pause()
-    await this.#world.advance(ms)
-    host.resume()
+    this.#stop(1, suspend)
+    try {
+      await this.#world.advance(ms)
+    } finally {
+      this.#stop(-1, suspend)
+    }
     await this.#world.advance(0)
+  }
+
+  /** One stop more or less: it is as those have it that last. What was held by a stop is held by the next. */
+  #stop(more: number, suspend: boolean): void {
+    this.#stops += more
+    if (suspend) this.#sleeps += more
+    const { host } = this.#process
+    host.resume()
+    if (this.#sleeps > 0) host.sleep()
+    else if (this.#stops > 0) host.pause()
   }
 
   fault(kind: WorkerFault, options: { readonly times?: number } = {}): void {

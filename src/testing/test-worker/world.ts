@@ -5,16 +5,20 @@
 import { defineSandbox, partsOf } from "../../actors/definition.ts"
 import type { AnyDefinition, SandboxDefinition } from "../../actors/sandbox.ts"
 import { ManagerClosedError } from "../../locks/errors.ts"
+import { oneOf } from "../../locks/options.ts"
 import { SeededRandom } from "../../runtime/random.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
 import { SimulatedProcess, type StartedProcess } from "../simulate/process.ts"
-import { SimulatedStore } from "../simulated-store/store.ts"
+import type { StoreFault } from "../simulated-store/faults.ts"
+import { SimulatedStore, type StoreControl } from "../simulated-store/store.ts"
 import { Mover } from "./mover.ts"
 
 /** What the workers of one test share. */
 export class WorkerWorld<S, C> {
   readonly time: VirtualTime
   readonly store: SimulatedStore
+  /** The store as a test has it. */
+  readonly control: StoreControl
   readonly sandbox: SandboxDefinition<S, C>
   readonly key: string
   /** What background work reported. */
@@ -27,6 +31,7 @@ export class WorkerWorld<S, C> {
     this.time = new VirtualTime({ seed })
     this.#mover = new Mover(this.time)
     this.store = new SimulatedStore({ time: this.time, chance: new SeededRandom(seed), profile: "exact" })
+    this.control = controlOf(this.store, (fault) => this.#checkWorker(fault))
     this.sandbox = sandbox
     this.key = key
   }
@@ -43,7 +48,7 @@ export class WorkerWorld<S, C> {
 
   /** Starts a process. */
   start(): Promise<StartedProcess> {
-    return this.#start(`worker-${++this.#started}`, this.sandbox)
+    return this.#start(nameOf(++this.#started), this.sandbox)
   }
 
   /** Leaves this checkpoint in the store, through the codec, as an owner that has gone. Rejects as a checkpoint does. */
@@ -87,6 +92,12 @@ export class WorkerWorld<S, C> {
     for (const process of processes) await this.close(process)
   }
 
+  /** A fault of a worker that is misspelt would never strike, and nobody would know. */
+  #checkWorker({ worker }: StoreFault): void {
+    const names = Array.from({ length: this.#started + 1 }, (_, index) => nameOf(index + 1)) // those so far, and the next
+    if (typeof worker === "string") oneOf("the worker of a fault", worker, names)
+  }
+
   async #start(id: string, sandbox: AnyDefinition): Promise<StartedProcess> {
     const process = new SimulatedProcess({ id, time: this.time, clock: { name: id }, gone: () => ended(id) })
     const store = this.store.connect(id, process.host)
@@ -96,6 +107,22 @@ export class WorkerWorld<S, C> {
     return started
   }
 }
+
+const nameOf = (number: number): string => `worker-${number}`
+
+/** The store, with faults that are checked. */
+const controlOf = (store: SimulatedStore, check: (fault: StoreFault) => void): StoreControl => ({
+  name: store.name,
+  get objects() {
+    return store.objects
+  },
+  inject: (fault) => {
+    check(fault)
+    store.inject(fault)
+  },
+  heal: () => store.heal(),
+  tamper: (ref, body) => store.tamper(ref, body),
+})
 
 /** What a call of a process rejects with that has crashed or ended. */
 export const ended = (name: string): ManagerClosedError =>

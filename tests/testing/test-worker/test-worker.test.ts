@@ -109,6 +109,38 @@ describe("a worker under test", () => {
     expect(await worker.use(({ n }) => n)).toBe(0)
   })
 
+  it.each([
+    ["2 s", "10 s"],
+    ["10 s", "2 s"],
+  ] as const)(
+    "that is stopped twice at once, for %s and for %s, goes on when the last stop is over",
+    async (one, other) => {
+      await using worker = await testWorker(counter)
+      let ran = 0
+      const begun = worker.time.mono()
+      const process = worker.use(async (_, { clock }) => {
+        await clock.sleep("1 s")
+        ran = worker.time.mono() - begun
+      })
+      await Promise.all([process, worker.pause(one), worker.pause(other)])
+      expect(ran).toBeGreaterThanOrEqual(10_000)
+      expect(ran).toBeLessThan(10_500)
+    },
+  )
+
+  it("whose machine sleeps while it is stopped has a monotonic clock that stands still for just that long", async () => {
+    await using worker = await testWorker(slowly)
+    let ran = 0
+    const begun = worker.time.mono()
+    const slow = worker.use(async (_, { clock }) => {
+      await clock.sleep("12 s")
+      ran = worker.time.mono() - begun
+    })
+    await Promise.all([slow, worker.pause("10 s"), worker.pause("4 s", { suspend: true })])
+    expect(ran).toBeGreaterThanOrEqual(16_000) // 12 s of its own, and 4 s that it slept
+    expect(ran).toBeLessThan(16_500)
+  })
+
   it("survives lost answers and requests, and a store that says no", async () => {
     for (const kind of ["loseAnswer", "loseRequest", "status"] as const) {
       await using worker = await testWorker(counter)
@@ -255,6 +287,10 @@ describe("a worker under test", () => {
     expect(() => worker.fault("explode" as never)).toThrow(InvalidConfigError)
     expect(() => worker.fault("status", { times: 0 })).toThrow(InvalidConfigError)
     await expect(worker.pause("soon" as never)).rejects.toThrow(InvalidConfigError)
+    await expect(worker.pause("1 s", { suspend: "yes" as never })).rejects.toThrow(InvalidConfigError)
+    const misspelt = { kind: "loseRequest", worker: "wroker-1" } as const
+    expect(() => worker.store.inject(misspelt)).toThrow(/worker-1.*worker-2/)
+    worker.store.inject({ ...misspelt, worker: "worker-2" }) // the next one
     await expect(worker.advance(-1)).rejects.toThrow(InvalidConfigError)
   })
 
