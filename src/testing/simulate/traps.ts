@@ -38,6 +38,18 @@ type Slot = { readonly holder: object; readonly name: string; readonly what: str
 const slotsOf = (holder: object, before: string, names: readonly string[]): readonly Slot[] =>
   names.map((name) => ({ holder, name, what: `${before}${name}()` }))
 
+/** What not every runtime has: those of the functions that this one does. */
+const laterSlots = (holder: object, before: string, names: readonly string[]): readonly Slot[] =>
+  slotsOf(
+    holder,
+    before,
+    names.filter((name) => name in holder),
+  )
+
+/** `Temporal.Now`, or nothing where there is no Temporal. */
+const temporalNow = (): object => (globalThis as { readonly Temporal?: { readonly Now: object } }).Temporal?.Now ?? {}
+const temporalNames = ["instant", "zonedDateTimeISO", "plainDateTimeISO", "plainDateISO", "plainTimeISO"]
+
 const waiting = ["setTimeout", "setInterval", "setImmediate"]
 
 const slots: readonly Slot[] = [
@@ -52,6 +64,8 @@ const slots: readonly Slot[] = [
   ...slotsOf(waits, "node:timers/promises ", waiting),
   ...slotsOf(waits.scheduler, "node:timers/promises scheduler.", ["wait", "yield"]),
   ...slotsOf(nodeCrypto, "node:crypto ", ["randomBytes", "randomFill", "randomFillSync", "randomInt", "randomUUID"]),
+  ...laterSlots(nodeCrypto, "node:crypto ", ["randomUUIDv7"]),
+  ...laterSlots(temporalNow(), "Temporal.Now.", temporalNames),
 ]
 
 /** Sets all traps. */

@@ -52,7 +52,22 @@ const forbidden: Readonly<Record<string, () => unknown>> = {
   "node:crypto randomUUID()": () => nodeCrypto.randomUUID(),
 }
 
-it.each(Object.entries(forbidden))("%s throws in a run, and its caller is named", (what, call) => {
+type Functions = Readonly<Record<string, () => unknown>>
+const { Temporal } = globalThis as { readonly Temporal?: { readonly Now: Functions } }
+const ofCrypto = nodeCrypto as object as Functions
+
+/** What not every runtime has. */
+const later: Functions = {
+  ...("randomUUIDv7" in nodeCrypto && { "node:crypto randomUUIDv7()": () => ofCrypto["randomUUIDv7"]!() }),
+  ...Object.fromEntries(
+    (Temporal === undefined
+      ? []
+      : ["instant", "zonedDateTimeISO", "plainDateTimeISO", "plainDateISO", "plainTimeISO"]
+    ).map((name) => [`Temporal.Now.${name}()`, () => Temporal!.Now[name]!()]),
+  ),
+}
+
+it.each(Object.entries({ ...forbidden, ...later }))("%s throws in a run, and its caller is named", (what, call) => {
   const { thrown, calls } = trapped(call)
   expect(thrown).toBeInstanceOf(Error)
   expect(calls).toMatchObject([{ what, caller: expect.stringContaining("traps.test") }])
@@ -85,7 +100,9 @@ const things = (): readonly unknown[] => {
   const { random } = Math
   return [
     ...[Date, setTimeout, fetch, random, Object.getOwnPropertyDescriptor(performance, "now")],
-    ...[process, timers, waits, waits.scheduler, nodeCrypto].map((holder) => Object.getOwnPropertyDescriptors(holder)),
+    ...[process, timers, waits, waits.scheduler, nodeCrypto, Temporal?.Now ?? {}].map((holder) =>
+      Object.getOwnPropertyDescriptors(holder),
+    ),
     ...[setTimeoutByName, waitByName, randomBytesByName],
   ]
 }
