@@ -37,17 +37,14 @@ export function releasesAtEnd(owned: Owned, releases: boolean): void {
 
 /**
  * From now on a signal that ends this process ends it after a release. Others that listen for it decide for themselves,
- * unless they only clean up.
+ * unless they only clean up and send it again.
  */
 export function releaseOnSignals(): void {
   if (will.handles) return
   will.handles = true
   for (const signal of SIGNALS) {
     const end = (): void => {
-      if (!onlyCleanersBeside(signal)) return
-      releaseAll()
-      process.off(signal, end)
-      endBy(signal)
+      if (onlyCleanersBeside(signal)) endBy(signal, end, releaseAll)
     }
     process.on(signal, end)
   }
