@@ -132,6 +132,7 @@ function cameOf(answer: ReadAnswer | WriteAnswer): Came {
     ...(storeTime !== undefined && { storeTime }),
     ...("body" in answer && { bytes: answer.body.length }),
     ...("throttled" in answer && answer.throttled !== undefined && { throttled: answer.throttled }),
+    ...("overtaken" in answer && answer.overtaken !== undefined && { overtaken: answer.overtaken }),
     ...("error" in answer && { error: traceError(answer.error) }),
   }
 }

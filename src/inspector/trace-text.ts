@@ -85,6 +85,7 @@ const shapes: { readonly [L in TraceLine as L["kind"]]: Shape<L> } = {
     bytes: orAbsent(isNumber),
     items: orAbsent(isNumber),
     throttled: orAbsent(isBoolean),
+    overtaken: orAbsent(isBoolean),
     error: orAbsent(isError),
   },
   handoff: {

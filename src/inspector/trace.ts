@@ -152,6 +152,8 @@ export interface AnswerLine extends OfWorker {
   readonly items?: number
   /** The object took another write within its spacing. */
   readonly throttled?: boolean
+  /** Another write came between, and nothing failed: a read tells what became of it. */
+  readonly overtaken?: boolean
   /** Why it failed; its `status` is the HTTP status or errno name. */
   readonly error?: TraceError
 }

@@ -32,7 +32,7 @@ const fields: Kinds = {
   },
   answer: {
     ...{ at, worker, id: true, outcome: true, ms: true, generation: true, storeTime: true, bytes: true, items: true },
-    ...{ throttled: true, error },
+    ...{ throttled: true, overtaken: true, error },
   },
   handoff: { at, worker, key, how: true, from: true, fromToken: true, to: true, token, ms: true },
   work: { at, worker, id: true, key, token, work: true, edge: true, reason: true, error },

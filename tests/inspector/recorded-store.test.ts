@@ -8,7 +8,7 @@ import { ABSENT, type CheckpointStore, type LeaseStore, type ObjectStore } from 
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 import { failure, storeWith } from "../support/lock-world.ts"
-import { failPut, lateAnswer, scripted, throttle } from "../support/scripted-store.ts"
+import { failPut, lateAnswer, overtake, scripted, throttle } from "../support/scripted-store.ts"
 
 const ref = { area: "state", name: "k" } as const
 const body = new TextEncoder().encode("a secret")
@@ -49,19 +49,23 @@ describe("a recorded store", () => {
     expect(JSON.stringify(lines)).not.toContain("secret")
   })
 
-  it("tells why a request failed, with its status, and whether it was throttled", async () => {
+  it("tells why a request failed, with its status, and whether it was throttled or overtaken", async () => {
     const time = new VirtualTime()
     const plain = scripted(memoryStore({ clock: time }), time)
     const { store, lines } = recording(plain, time)
-    plain.script.onPut(failPut(new StoreUnavailableError({ message: "m", next: "n", status: 503 })), throttle())
-    await store.put(ref, ABSENT, body, { deadline })
-    await store.put(ref, ABSENT, body, { deadline })
+    plain.script.onPut(
+      failPut(new StoreUnavailableError({ message: "m", next: "n", status: 503 })),
+      throttle(),
+      overtake(),
+    )
+    for (const _ of [1, 2, 3]) await store.put(ref, ABSENT, body, { deadline })
     expect(lines.filter(({ kind }) => kind === "answer")).toMatchObject([
       {
         outcome: "unknown",
         error: { tag: "StoreUnavailableError", code: "LEASEHOLD_STORE", message: "m. n.", status: 503 },
       },
       { outcome: "unknown", throttled: true },
+      { outcome: "unknown", overtaken: true },
     ])
   })
 

@@ -41,7 +41,8 @@ const known: fc.Arbitrary<TraceLine> = fc.oneof(
     {
       ...{ kind: fc.constant("answer" as const), ...worker, id: number, ms: number },
       outcome: fc.constantFrom("found" as const, "unknown" as const, "rejected" as const),
-      ...{ generation: text, storeTime: number, bytes: number, items: number, throttled: fc.boolean(), error },
+      ...{ generation: text, storeTime: number, bytes: number, items: number, throttled: fc.boolean() },
+      ...{ overtaken: fc.boolean(), error },
     },
     { requiredKeys: ["kind", "at", "worker", "id", "outcome", "ms"] },
   ),

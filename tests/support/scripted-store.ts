@@ -111,6 +111,10 @@ export const throttle = (): Fault => ({
   before: "lost",
   instead: { kind: "unknown", error: unavailable("429"), throttled: true },
 })
+/** It is applied, and another write came between. */
+export const overtake = (): Fault => ({
+  instead: { kind: "unknown", error: unavailable("overtaken"), overtaken: true },
+})
 /** A read that learns nothing, at once. */
 export const failRead = (error: LockError = unavailable("scripted")): Fault => ({
   before: "lost",
