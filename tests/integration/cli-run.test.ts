@@ -192,6 +192,21 @@ describe("a command that is run", () => {
     expect(found).toMatchObject({ code: 0, stdout: "mine\n", stderr: "" })
   })
 
+  it(
+    "is never taken for a variable: one with = is refused where env(1) passes variables on",
+    { timeout: LONG },
+    async () => {
+      const program = join(new Shell().directory, "a=b")
+      writeFileSync(program, '#!/bin/sh\necho "right $1"\n', { mode: 0o755 })
+      expect(await new Shell().call("run", "k", "--", program, "echo")).toMatchObject({
+        code: 0,
+        stdout: "right echo\n",
+      })
+      const refused = await new Shell("node", { PS1: "$ " }).call("run", "k", "--", program, "echo", "wrong")
+      expect(refused).toMatchObject({ code: 126, stdout: "", stderr: expect.stringContaining('has a "="') })
+    },
+  )
+
   it("that ends by a signal which runtimes ignore ends as a shell says it", { timeout: LONG }, async () => {
     expect(await new Shell().call("run", "k", "--", "sh", "-c", 'kill -PIPE "$$"')).toMatchObject({ code: 141 })
   })

@@ -108,13 +108,13 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     async () => {
       const shell = new Shell(runtime)
       const work = "trap '' TERM; echo at work; while :; do sleep 0.1; done"
-      const run = shell.start("run", "--ttl", "3", "--on-request=exec:true", "k", "--", "sh", "-c", work)
+      const run = shell.start("run", "--ttl", "5min", "--on-request=exec:true", "k", "--", "sh", "-c", work)
       await says(run, "at work")
       const heard = says(run, "asks for the key")
       await Promise.all([heard, shell.call("request", "--for", "1", "k")])
       execFileSync("pkill", ["-TERM", "-P", String(run.child.pid)])
       const { generation } = (await stateOf(shell, "k")) as { generation: string }
-      await shell.call("unlock", "k", "--generation", generation)
+      expect(await shell.call("unlock", "k", "--generation", generation)).toMatchObject({ code: 0 })
       expect(await run.ended).toMatchObject({ code: 79, stderr: expect.stringContaining("the lease is lost") })
     },
   )

@@ -21,10 +21,11 @@ import { ProcessGroup } from "./group.ts"
 import { Guardian } from "./guardian.ts"
 import { LeaseFile } from "./lease-file.ts"
 import { Messenger } from "./messenger.ts"
+import { passageOf } from "./passage.ts"
 import { RunSignals } from "./signals.ts"
 import { type Outcome, Supervision } from "./supervise.ts"
 import { isInForeground } from "./terminal.ts"
-import { type UnfitCommandError, unfitness } from "./unfit-command.ts"
+import { UnfitCommandError, unfitness } from "./unfit-command.ts"
 import { type Wish, wishOf } from "./wish.ts"
 
 /** Not to be had by passing them on: their default also leaves a core, or runtimes ignore them (SIGPIPE). */
@@ -73,7 +74,7 @@ export const run: Action = async (call) => {
   )
   stderr.carriedBy?.(messenger)
   try {
-    const unfit = unfitness(call.command![0]!, call.io.env["PATH"])
+    const unfit = unfitOf(call)
     if (unfit !== undefined) return failed(call, unfit)
     using late = early === undefined ? stand() : undefined
     const { gated, guardian } = (early ?? late)!
@@ -182,6 +183,12 @@ function endingOf({ output }: Call, { exit, lost }: Outcome): Ending {
   if (lost === undefined) return passedOn(exit)
   output.failure(lost, EXIT.leaseLost)
   return EXIT.leaseLost
+}
+
+function unfitOf({ command, io: { env } }: Call): UnfitCommandError | undefined {
+  const [name = ""] = command!
+  if (name.includes("=") && passageOf(env).words.length > 0) return UnfitCommandError.likeAssignment(name)
+  return unfitness(name, env["PATH"])
 }
 
 function failed({ output }: Call, error: UnfitCommandError): Ending {

@@ -24,6 +24,12 @@ export class UnfitCommandError extends StartError {
     return new UnfitCommandError(name, "there is no such program in PATH", next, 127)
   }
 
+  /** Before a command env(1) sets what a shell can't pass on, and takes a name with `=` for more of that. */
+  static likeAssignment(name: string): UnfitCommandError {
+    const why = 'its name has a "=", and its environment has variables that only env(1) passes on'
+    return new UnfitCommandError(name, why, "Run it by sh -c, or under a name without =", 126)
+  }
+
   /** Where there is something of that name which nobody may execute. */
   static noProgram(name: string): UnfitCommandError {
     const next = "Make it executable, or name the program that reads it before it"
