@@ -1,6 +1,6 @@
 /** What a guardian needs of the system to do its work, and what it does without. */
 import { spawn } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -42,20 +42,22 @@ describe.skipIf(process.platform === "win32")("a guardian", () => {
     expect({ its: existsSync(own), log: existsSync(log) }).toEqual({ its: false, log: false })
   })
 
-  it("ends where it can't sleep, rather than look at the time without a pause", async () => {
+  it.each([
+    ["it can't sleep, rather than look at the time without a pause", {}],
+    ["its shell gives up a watch, as it does where it can't make one more process", { date: "echo 09", sleep: ":" }],
+  ])("ends where %s", async (_, has) => {
     const { id } = group()
-    const programs = folder() // all but sleep
-    symlinkSync("/bin/date", join(programs, "date"))
-    const { wall, boot } = liveClock.read()
-    const [clock, now] = liveClock.bootId === undefined ? ["wall", wall] : ["boot", boot]
-    const child = spawn("/bin/sh", ["-c", GUARDIAN, "guardian", clock, folder()], {
+    const programs = folder()
+    for (const [name, line] of Object.entries({ date: 'exec /bin/date "$@"', ...has }))
+      writeFileSync(join(programs, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 })
+    const child = spawn("/bin/sh", ["-c", GUARDIAN, "guardian", "wall", folder()], {
       env: { PATH: programs },
       stdio: ["pipe", "ignore", "ignore"],
     })
     child.stdin.on("error", () => {}) // it is gone
     onTestFinished(() => void child.stdin.end("done\n"))
-    const gone = new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)))
-    child.stdin.write(`${id}\n${Math.floor(now / 10) + 6000}\n`)
+    const gone = new Promise((resolve) => child.once("exit", (__, signal) => resolve(signal)))
+    child.stdin.write(`${id}\n${Math.floor(liveClock.read().wall / 10) + 6000}\n`)
     expect(await gone).toBe("SIGKILL")
     expect(() => process.kill(id, 0)).not.toThrow() // what it guarded is its wrapper's to end
   })

@@ -10,7 +10,7 @@
  * that one which was sent long ago, by a process that was stopped in between, gives no time anew. By `/proc/uptime`, which
  * counts while the machine sleeps, where there is one.
  *
- * It ends where it can't sleep, which its wrapper hears of.
+ * However a watch ends, the guardian ends with it, which its wrapper hears of: also where there is no `sleep`, or no room for one.
  *
  * Not promised: anything when the guardian is killed too before it acts.
  */
@@ -67,13 +67,13 @@ look() {
   fi
 }
 watch() {
+  trap 'kill -s KILL $$' EXIT
   while look && [ "$now" -lt "$1" ]; do
     left=$(($1 - now))
     [ "$left" -lt 200 ] || left=200
-    sleep "$((left / 100)).$((left / 10 % 10))$((left % 10))" || sleep 1 || { kill -s KILL $$; exit; }
+    sleep "$((left / 100)).$((left / 10 % 10))$((left % 10))" || sleep 1 || exit
   done
   finish
-  kill -s KILL $$
 }
 exec 2>/dev/null
 IFS= read -r group || exec rm -rf -- "$folder"
