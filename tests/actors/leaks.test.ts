@@ -49,7 +49,7 @@ const listenersOf = (signal: AbortSignal): readonly unknown[] => {
   return listeners
 }
 
-describe("1,500 cycles of use and release, live", () => {
+describe("2,700 cycles of use and release, live", () => {
   it("leave no timer, no listener, no sandbox and no heap behind", { timeout: 120_000 }, async () => {
     const { clock, pending } = countingClock()
     const { signal } = new AbortController()
@@ -64,10 +64,10 @@ describe("1,500 cycles of use and release, live", () => {
       }
       return heapInUse()
     }
-    const heaps = [await cycles(300), await cycles(400), await cycles(400), await cycles(400)]
-    const grown = heaps.slice(1).map((bytes, round) => (bytes - heaps[round]!) / 400)
-    expect(await manager.readCheckpoint(sandbox, "k")).toEqual({ n: 1500 })
-    expect(Math.min(...grown), "bytes a cycle, in the best of three rounds").toBeLessThan(200)
+    // What the runtime compiles and remembers of its code comes in jumps, fewer and fewer: they must not count as much as many cycles.
+    const [before, after] = [await cycles(1100), await cycles(1600)]
+    expect(await manager.readCheckpoint(sandbox, "k")).toEqual({ n: 2700 })
+    expect((after - before) / 1600, "bytes a cycle").toBeLessThan(200)
     expect([...manager.sandboxes()]).toEqual([])
     expect(listeners).toEqual([])
     expect(pending.size).toBe(0)

@@ -27,7 +27,7 @@ export class UnfitCommandError extends StartError {
   /** Before a command env(1) sets what a shell can't pass on, and takes a name with `=` for more of that. */
   static likeAssignment(name: string): UnfitCommandError {
     const why = 'its name has a "=", and its environment has variables that only env(1) passes on'
-    return new UnfitCommandError(name, why, "Run it by sh -c, or under a name without =", 126)
+    return new UnfitCommandError(name, why, "Run it through a link whose path has no =", 126)
   }
 
   /** Where there is something of that name which nobody may execute. */
