@@ -65,7 +65,7 @@ export interface Evidence {
 export interface Observation {
   readonly pair: string
   readonly id: string
-  /** Receipt of the first answer that showed it. */
+  /** Receipt of the first answer that showed it, by clocks that were never set back. */
   readonly since: Instant
   /** Receipt of the last one. */
   readonly seen: Instant

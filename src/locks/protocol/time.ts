@@ -73,6 +73,15 @@ export const elapsed = (from: Instant, now: Instant): number => Math.max(now.mon
 export const surelyElapsed = (from: Instant, now: Instant): number =>
   Math.min(now.mono - from.mono, now.boot - from.boot)
 
+/**
+ * The moment to count from, once the clocks were read again: a clock that was set back, as a wall clock is that stands in for the
+ * boot clock, takes nothing away from what it had counted before.
+ */
+export const neverBack = (from: Instant, last: Instant, now: Instant): Instant => ({
+  mono: from.mono + Math.min(0, now.mono - last.mono),
+  boot: from.boot + Math.min(0, now.boot - last.boot),
+})
+
 /** Whether one of the clocks jumped since they were last compared. */
 export const diverged = (sense: Sense, now: Instant): boolean =>
   Math.abs(now.boot - sense.last.boot - (now.mono - sense.last.mono)) > DIVERGENCE

@@ -7,7 +7,7 @@ import { corruptError, type LeaseRecord, parseRecord } from "../record.ts"
 import { ABSENT, type Generation } from "../store.ts"
 import { asCreated, type Sight } from "./over.ts"
 import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
-import { elapsed, instant, leastRounded, plus, storeNow } from "./time.ts"
+import { elapsed, instant, leastRounded, neverBack, plus, storeNow } from "./time.ts"
 
 /** Takes a read's answer into the draft, or says why nothing was learned. */
 export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): LockError | undefined {
@@ -144,7 +144,10 @@ function observed(
   const pair = JSON.stringify(parts)
   const seen = instant(draft.now)
   const broughtBack = before?.generation !== generation && asCreated(view.record!)
-  if (before?.pair === pair && !broughtBack) return { ...before, seen, generation }
+  if (before?.pair === pair && !broughtBack) {
+    const since = neverBack(before.since, before.seen, seen)
+    return { ...before, since, seen, generation }
+  }
   const longestGap = before?.id === id ? Math.max(before.longestGap, elapsed(before.since, before.seen)) : 0
   return { pair, id, since: seen, seen, longestGap, generation }
 }

@@ -279,6 +279,29 @@ describe("rule 6: observation", () => {
     expect(world.at).toBeGreaterThan(45_000 + 60_000)
   })
 
+  it("counts on where the clock that stands in for the boot clock is set back", () => {
+    const world = orphaned({ clock: "none", spacing: 0 })
+    const b = world.process("b", { bootClock: false })
+    world.send(b, acquire({ budgetMs: undefined, contention: "retry" }))
+    world.advance(10_000)
+    b.wallAhead -= 3_600_000
+    world.until(() => b.holds(world.at), 600_000)
+    expect(world.at).toBeGreaterThan(30_000)
+    expect(world.at).toBeLessThan(35_000)
+  })
+
+  it("gains nothing where that clock is set forward and back", () => {
+    const world = orphaned({ clock: "none", spacing: 0 })
+    const b = world.process("b", { bootClock: false })
+    world.send(b, acquire({ budgetMs: undefined, contention: "retry" }))
+    for (const step of [3_600_000, -3_600_000, 3_600_000, -3_600_000]) {
+      world.advance(4000)
+      b.wallAhead += step
+    }
+    world.until(() => b.holds(world.at), 600_000)
+    expect(world.at).toBeGreaterThan(30_000)
+  })
+
   it("belongs to the process, not to the attempt: short attempts add up", () => {
     const world = deserted()
     const b = world.process("b")

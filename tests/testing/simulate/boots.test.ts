@@ -43,6 +43,20 @@ describe("a fleet on a store whose time is that of a boot", () => {
     expect(new Set(asleep)).toEqual(new Set(["a", "c"]))
   })
 
+  it("takes over from an owner that died though the clock of who watches it is set back meanwhile (seed 503513)", async () => {
+    const { lines, at } = await run({
+      script: [
+        { at: 59_000, kind: "crash", worker: "a", ms: 120_000 },
+        { at: 70_000, kind: "stepWall", worker: "b", ms: -275_000 },
+      ],
+      ...{ workload: inTurns, store: "file", bootless: ["b"] },
+    })
+    const taken = lines.filter(isAcquired).find(({ worker }) => worker === "b")!
+    expect(taken.how).toBe("takeover")
+    expect(at(taken)).toBeGreaterThan(60_000 + 20_000)
+    expect(at(taken)).toBeLessThan(60_000 + 40_000)
+  })
+
   it("never goes back behind a token, though its record was deleted by hand and the clock set back", async () => {
     const { lines } = await run({
       script: [

@@ -31,10 +31,18 @@ interface Run {
   readonly store?: StoreProfileName
   /** On which machine each of the workers a, b, c is; default: each on its own. */
   readonly machines?: readonly [string, string, string]
+  /** The workers whose wall clock stands in for a boot clock. */
+  readonly bootless?: readonly string[]
 }
 
 /** Runs a script on right clocks and one key, for three minutes. */
-export async function run({ script, workload, store = "exact", machines = ["m1", "m2", "m3"] }: Run): Promise<{
+export async function run({
+  script,
+  workload,
+  store = "exact",
+  machines = ["m1", "m2", "m3"],
+  bootless = [],
+}: Run): Promise<{
   readonly lines: readonly TraceLine[]
   /** Milliseconds since the run began. */
   readonly at: (line: TraceLine) => number
@@ -44,8 +52,10 @@ export async function run({ script, workload, store = "exact", machines = ["m1",
     clocks: { offset: 0, drift: 0 },
     manager: { ttl: "30 s", minTenure: 0 },
   })
-  const right = { wallOffset: 0, rate: 1, bootClock: true }
-  const workers = Object.fromEntries(machines.map((machine, index) => ["abc"[index]!, { ...right, machine }]))
+  const right = (name: string) => ({ wallOffset: 0, rate: 1, bootClock: !bootless.includes(name) })
+  const workers = Object.fromEntries(
+    machines.map((machine, index) => ["abc"[index]!, { ...right("abc"[index]!), machine }]),
+  )
   const lines: TraceLine[] = []
   const plan = { ...planOf(1, settings), workers, pace: 300 }
   const { violations } = await runOnce(plan, settings, (line) => isTraceLine(line) && lines.push(line))
