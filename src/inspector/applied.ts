@@ -31,12 +31,14 @@ export function appliedWrite({ body, ...write }: AppliedWrite): Omit<AppliedLine
 type Fields = Readonly<Record<string, unknown>>
 
 function leaseOf(fields: Fields): TraceLease {
-  const { ownerId, expiresAt, waitingOwnerId, owner } = fields
+  const { ownerId, expiresAt, waitingOwnerId, owner, waiter } = fields
+  const waiterNonce = isFields(waiter) && waiter["for"] === waitingOwnerId ? textOf(waiter["nonce"]) : null
   return {
     ownerId: textOf(ownerId),
     token: isFields(owner) && owner["for"] === ownerId ? numberOf(owner["token"]) : null,
     expiresAt: Math.round((numberOf(expiresAt) ?? 0) * 1000),
     waiterId: textOf(waitingOwnerId),
+    ...(waiterNonce !== null && { waiterNonce }),
   }
 }
 

@@ -243,6 +243,8 @@ export interface TraceLease {
   readonly expiresAt: number
   /** The waiter's incarnation. */
   readonly waiterId: string | null
+  /** Which of the marks of that incarnation it is; absent where the record has none, as a stranger's. */
+  readonly waiterNonce?: string
 }
 
 /** What the head of a sandbox says, as far as a trace tells it. */

@@ -16,6 +16,13 @@ describe("a write that took effect", () => {
     expect(appliedWrite({ ...write, body })).toEqual({ ...write, op: "put", lease })
   })
 
+  it("tells one mark of a waiter from the next", () => {
+    const pair = { ownerId: null, expiresAt: 0, waitingOwnerId: "b", waiterExpiresAt: 9 }
+    const marked = (waiter: object) => appliedWrite({ ...write, body: bytes({ ...pair, waiter }) }).lease
+    expect(marked({ for: "b", nonce: "n1" })).toMatchObject({ waiterId: "b", waiterNonce: "n1" })
+    expect(marked({ for: "c", nonce: "n1" })).not.toHaveProperty("waiterNonce")
+  })
+
   it("believes no half beside another's pair, as of a stranger who kept it", () => {
     const body = bytes({ ownerId: "s", expiresAt: 1, owner: { for: "a", token: 7 } })
     expect(appliedWrite({ ...write, worker: null, body }).lease).toMatchObject({ ownerId: "s", token: null })

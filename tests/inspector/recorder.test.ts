@@ -14,7 +14,7 @@ import { counter, statesOf, World } from "../actors/world.ts"
 import { recorded } from "./scenario.ts"
 
 // Of both runtimes: this suite runs on Node and on Deno against the one value.
-const expectedHash = "e452252e9178d41a0dc72143cca4623546450f5e4062f1340ae3e7f80e5b0d40"
+const expectedHash = "ae8d889cb9e2be8da9782f538b49145643d79050202a605e81f60e659c0f7d26"
 
 const ofKind = <L extends TraceLine>(lines: readonly TraceLine[], kind: L["kind"]): L[] =>
   lines.filter((line): line is L => line.kind === kind)

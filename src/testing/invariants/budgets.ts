@@ -26,6 +26,8 @@ export const withinBudget: Invariant = {
     }
     return {
       line(line) {
+        const ended = endedLife(line)
+        if (ended !== undefined) for (const [id, { worker }] of open) if (worker === ended) open.delete(id)
         if (line.kind === "call" && line.edge === "began") open.set(line.id, line)
         else if (line.kind === "call") {
           const begun = open.get(line.id)
@@ -46,8 +48,8 @@ export const withinBudget: Invariant = {
   },
 }
 
-/** Faults after which a process can't be expected to answer in time. */
-const stops: ReadonlySet<string> = new Set(["crash", "restart", "pause", "suspend", "sleep", "stall", "resume"])
+/** Faults after which a process that lives on can't be expected to answer in time. */
+const stops: ReadonlySet<string> = new Set(["pause", "suspend", "sleep", "stall", "resume"])
 
 interface Wait {
   readonly line: LockLine
@@ -55,17 +57,27 @@ interface Wait {
   calm: boolean
 }
 
-/** Whom records name, and whether that is somebody who can be asked: not one that is dead, a stranger, or put there by one. */
+/**
+ * Whom records name, and whether that owner leaves when it is asked: not one that is dead, a stranger, or put there by one, nor
+ * one whose work doesn't end.
+ */
 class Owners {
   readonly #strangers = new Strangers()
   readonly #workers = new Map<string, string>()
   readonly #dead = new Set<string>()
   readonly #leases = new Map<string, TraceLease | undefined>()
+  /** Workers by record whose work there doesn't end, and as long as they have the key. */
+  readonly #stuck = new Map<string, string>()
 
   take(line: TraceLine): void {
     const ended = endedLife(line)
-    if (ended !== undefined) for (const [id, worker] of this.#workers) if (worker === ended) this.#dead.add(id)
+    if (ended !== undefined) this.#end(ended)
     if (line.kind === "lock") this.#workers.set(line.ownerId, line.worker)
+    if (line.kind === "state") {
+      const record = encodeName(line.key)
+      if (isStuck(line.value)) this.#stuck.set(record, line.worker)
+      else if (this.#stuck.get(record) === line.worker) this.#stuck.delete(record)
+    }
     if (line.kind !== "applied" || line.area !== "leases") return
     this.#strangers.take(line)
     this.#leases.set(line.name, line.lease)
@@ -73,7 +85,13 @@ class Owners {
 
   obeys(record: string): boolean {
     const { ownerId = null, token = null } = this.#leases.get(record) ?? {}
+    if (this.#stuck.has(record)) return false
     return ownerId === null || (token !== null && !this.#dead.has(ownerId) && !this.#strangers.has(ownerId))
+  }
+
+  #end(worker: string): void {
+    for (const [id, of] of this.#workers) if (of === worker) this.#dead.add(id)
+    for (const [record, of] of this.#stuck) if (of === worker) this.#stuck.delete(record)
   }
 }
 
@@ -100,10 +118,10 @@ export const servedWithin = (patienceMs: number): Invariant => ({
     return {
       line(line) {
         owners.take(line)
-        if (line.kind === "applied" && !owners.obeys(line.name))
-          for (const wait of waits.values()) if (encodeName(wait.line.key) === line.name) wait.calm = false
-        if ((line.kind === "fault" && !peaceful.has(line.fault)) || (line.kind === "state" && isStuck(line.value)))
-          for (const wait of waits.values()) wait.calm = false
+        const record = recordOf(line)
+        if (record !== undefined && !owners.obeys(record))
+          for (const wait of waits.values()) if (encodeName(wait.line.key) === record) wait.calm = false
+        if (line.kind === "fault" && !peaceful.has(line.fault)) for (const wait of waits.values()) wait.calm = false
         if (line.kind !== "lock") return
         const name = `${line.ownerId} ${line.key}`
         const wait = waits.get(name)
@@ -123,6 +141,12 @@ export const servedWithin = (patienceMs: number): Invariant => ({
 /** Where it isn't known what owners take to leave. */
 export const waitersAreServed: Invariant = servedWithin(180_000)
 
+/** The record whose owner a line may have made one that doesn't leave. */
+const recordOf = (line: TraceLine): string | undefined => {
+  if (line.kind === "state") return encodeName(line.key)
+  return line.kind === "applied" && line.area === "leases" ? line.name : undefined
+}
+
 const isStuck = (value: object): boolean => JSON.stringify(value).includes('"stuck"')
 
 /** Nobody is asked twice for one waiter. */
@@ -133,7 +157,7 @@ export const oneRequest: Invariant = {
     const waits = new Map<string, number>()
     const marks = new Map<string, number>()
     const asked = new Map<string, number>()
-    const marked = new Map<string, string | null>()
+    const marked = new Map<string, string>()
     const count = (counts: Map<string, number>, name: string): number => {
       const times = (counts.get(name) ?? 0) + 1
       counts.set(name, times)
@@ -142,9 +166,10 @@ export const oneRequest: Invariant = {
     return {
       line(line) {
         if (line.kind === "applied" && line.area === "leases") {
-          const waiterId = line.lease?.waiterId ?? null
-          if (waiterId !== null && marked.get(line.name) !== waiterId) count(marks, `${line.name} ${waiterId}`)
-          marked.set(line.name, waiterId)
+          const { waiterId = null, waiterNonce = "" } = line.lease ?? {}
+          const mark = `${waiterId} ${waiterNonce}` // one may take the place of another of the same process
+          if (waiterId !== null && marked.get(line.name) !== mark) count(marks, `${line.name} ${waiterId}`)
+          marked.set(line.name, mark)
         }
         if (line.kind !== "lock") return
         const { key, ownerId, waiterId, worker, token } = line

@@ -135,6 +135,7 @@ class Fleet<S, C> {
     const { kind, worker, ...detail } = fault
     const member = worker === null ? undefined : this.#members.get(worker)
     if (worker !== null && (member === undefined || !(member.isAlive || isStoreFault(fault)))) return
+    if (kind === "drain" && member!.isLeaving) return // it is on its way already
     this.#recorder.fault(kind, { ...(worker !== null && { worker }), detail })
     if (isIntrusion(fault)) this.#intruders.act(fault)
     else if (isStoreFault(fault)) this.#store.inject(fault)

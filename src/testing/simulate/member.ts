@@ -84,6 +84,11 @@ export class Member<S, C> {
     return this.#life?.process.manager !== undefined && !this.#life.leaving
   }
 
+  /** It was asked to end. */
+  get isLeaving(): boolean {
+    return this.#life?.leaving === true
+  }
+
   /** It is there, ready or not. */
   get isAlive(): boolean {
     return this.#life !== undefined

@@ -12,6 +12,14 @@ describe("within budget", () => {
     expect(told(withinBudget, call(0, "a", "began"), fault(9, "a", "crash"), fault(90_000, "b", "crash"))).toEqual([])
   })
 
+  it("asks nothing of a life that is over, also where that is told only by the start of the next", () => {
+    const start = { ...call(9, "a", "began", 30_000, 2), call: "start" } as const
+    expect(told(withinBudget, call(0, "a", "began"), start, fault(90_000, "b", "crash"))).toHaveLength(1) // of the start
+    expect(
+      told(withinBudget, call(0, "a", "began"), { ...start, worker: "b" }, fault(90_000, "c", "crash")),
+    ).toHaveLength(2)
+  })
+
   it("asks no more of a use whose function has begun in time", () => {
     const begun = work(20_000, "a", "use began", 1)
     expect(told(withinBudget, call(0, "a", "began"), begun, call(90_000, "a", "ended"))).toEqual([])
@@ -50,6 +58,17 @@ describe("waiters are served", () => {
     expect(told(waitersAreServed, waiting(0, "b"), stuck, acquired(hours, "b", 2))).toEqual([])
   })
 
+  it("asks nothing of one whose owner was stuck before, on that key and as long as it has it", () => {
+    const state = (at: number, value: object, of = key) =>
+      ({ kind: "state", at, worker: "a", key: of, token: 1, value }) as never
+    const stuck = { handingOff: { work: "stuck", lease: "healthy" } }
+    const served = [waiting(5, "b"), acquired(hours, "b", 2)] as const
+    expect(told(waitersAreServed, state(1, stuck), ...served)).toEqual([])
+    expect(told(waitersAreServed, state(1, stuck, "ledger/other"), ...served)).toHaveLength(1)
+    expect(told(waitersAreServed, state(1, stuck), state(2, { released: "clean" }), ...served)).toHaveLength(1)
+    expect(told(waitersAreServed, state(1, stuck), fault(2, "a", "crash"), ...served)).toHaveLength(1)
+  })
+
   it("asks nothing of one whose owner can't be asked: that is dead, a stranger, or put there by one", () => {
     const before = [lease(0, "a", "a.1", 30_000), acquired(0, "a", 1), fault(1, "a", "crash")] as const
     expect(told(waitersAreServed, ...before, waiting(5, "b"), acquired(hours, "b", 2))).toEqual([])
@@ -83,6 +102,16 @@ describe("one request per waiter", () => {
     const lines = [mark(0, "b.1"), asked(1, "a", 1, "b.1"), mark(2, null), mark(3, "b.1"), waiting(4, "b")] as const
     expect(told(oneRequest, ...lines, asked(5, "a", 1, "b.1"))).toEqual([])
     expect(told(oneRequest, ...lines, asked(5, "a", 1, "b.1"), asked(6, "a", 1, "b.1"))).toHaveLength(1)
+  })
+
+  it("counts a mark that takes the place of one that its waiter had left there", () => {
+    const mark = (at: number, waiterNonce: string) => {
+      const line = lease(at, "b", "a.1", 30_000, "b.1")
+      return { ...line, lease: { ...line.lease!, waiterNonce } }
+    }
+    const first = [mark(0, "n1"), waiting(0, "b"), asked(1, "a", 1, "b.1"), gaveUp(2, "b")] as const
+    expect(told(oneRequest, ...first, mark(3, "n2"), asked(4, "a", 1, "b.1"))).toEqual([])
+    expect(told(oneRequest, ...first, mark(3, "n1"), asked(4, "a", 1, "b.1"))).toHaveLength(1)
   })
 
   it("tells of a second one for the same wait", () => {
