@@ -114,10 +114,11 @@ export class Wait implements Disposable {
     const { key, what } = this.#awaited
     const { name: source, change } = this.source
     const detail = this.detail()
+    const waited = this.limit === 0 ? "One try would have had to wait" : `Waited ${this.limit} ms`
     const held = detail.owner === undefined ? "" : `, held by ${named(detail.owner)}`
     this.#end(
       new LockTimeoutError({
-        message: `Waited ${this.limit} ms (${source}) for ${what} of ${key}${held}`,
+        message: `${waited} (${source}) for ${what} of ${key}${held}`,
         next: `${change}, or find out what keeps it (manager.whereIs tells the owner)`,
         key,
         ...detail,

@@ -13,6 +13,7 @@ import {
   StoreUnavailableError,
 } from "./errors.ts"
 import type { Wish } from "./options.ts"
+import { waitedOf } from "./protocol/budget.ts"
 import { named } from "./record.ts"
 
 /** The caller's signal ended the wait before anything was sent. */
@@ -44,7 +45,7 @@ export function inUseHere(key: string, { owner, isHere }: Ahead, wish: Wish, wai
   const held = isHere ? "held by this very process" : `${other} by an earlier call of this process`
   return new LockTimeoutError({
     ...{ key, owner, waitedMs, limitMs, source },
-    message: `${JSON.stringify(key)} is ${held}; waited ${waitedMs} ms of ${limitMs} ms (${source})`,
+    message: `${JSON.stringify(key)} is ${held}; waited ${waitedOf(waitedMs, limitMs, source)}`,
     next: isHere ? `Release it where it is held, or wait longer: ${lowerCase(change)}` : change,
   })
 }

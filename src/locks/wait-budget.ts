@@ -82,8 +82,7 @@ export function waitBudget(options: WaitBudgetOptions = {}): WaitBudget {
   const written = offers[origin]
   const timeout = budgetOf(written)
   if (timeout === undefined) throw badBudget(placeOf(origin, options), written)
-  const source = sourceOf(origin, written as BudgetText, options)
-  return { timeout, timeoutSource: timeout === 0 ? { ...source, name: `${source.name}, one try` } : source }
+  return { timeout, timeoutSource: sourceOf(origin, written as BudgetText, options) }
 }
 
 /** Where a budget is written. */

@@ -157,8 +157,15 @@ describe("a budget", () => {
     expect(await world.run(a.use(sandbox, "k", (state) => ++state.n, { timeout: 0 }))).toBe(1)
     const call = failure(b.use(sandbox, "k", () => 0, { timeout: 0 }))
     expect(await world.took(call)).toBe(0)
-    expect(await call).toBeInstanceOf(LockTimeoutError)
+    const error = await call
+    expect(error).toBeInstanceOf(LockTimeoutError)
+    expect(error).toMatchObject({ limitMs: 0, message: expect.stringContaining("in one try (the timeout option)") })
     expect(await world.run(a.whereIs(sandbox, "k"))).not.toHaveProperty("waiterId")
+    const busy = a.use(sandbox, "k", (_state, { clock }) => clock.sleep("2 s"))
+    await world.time.advance(1)
+    const turn = await world.run(failure(a.use(sandbox, "k", () => 0, { timeout: 0 })))
+    expect(turn.message).toContain("One try would have had to wait (the timeout option) for the sandbox of counter/k")
+    await world.run(busy)
     await world.end()
   })
 

@@ -53,7 +53,7 @@ describe("the budget of a run", () => {
     ["else the shipped scope's", { flags: ["--scope", "cache"] }, 10_000, "the default of scope cache"],
     ["else 600 s", { config: { scopes: config.scopes } }, 600_000, "the default of 600 s"],
     ["no limit, where that is said", { flags: ["--lock-timeout", "infinite"] }, "infinite", "--lock-timeout infinite"],
-    ["none, where that is said", { variable: "0" }, 0, "LEASEHOLD_LOCK_TIMEOUT=0, one try"],
+    ["none, where that is said", { variable: "0" }, 0, "LEASEHOLD_LOCK_TIMEOUT=0"],
     ["not an empty variable's", { variable: "", config }, 3000, "locking.timeout in "],
     ["not a malformed one's below the flag", { flags: flag, variable: "soon" }, 1000, "--lock-timeout 1"],
   ])("is %s", (_whose, setting, timeout, source) => {

@@ -1,9 +1,14 @@
-/** The time an attempt has, from its start. */
+/** The time an attempt has, from its start, and how messages tell it. */
 import type { Attempt } from "./state.ts"
 import { type Instant, plus } from "./time.ts"
 
 /** What one try without waiting may take, all the same, in milliseconds. */
 export const ONE_TRY = 10_000
+
+/** What a wait took of which budget, and whose that was, as messages say it: 0 is no time to wait for. */
+export function waitedOf(waitedMs: number, limitMs: number, source: string): string {
+  return limitMs === 0 ? `${waitedMs} ms in one try (${source})` : `${waitedMs} ms of ${limitMs} ms (${source})`
+}
 
 /** When the attempt's budget is over; undefined for one without limit. */
 export function budgetEnd(attempt: Attempt): Instant | undefined {

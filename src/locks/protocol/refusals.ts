@@ -11,6 +11,7 @@ import {
   StoreUnavailableError,
 } from "../errors.ts"
 import { type LeaseRecord, named, ownerOf } from "../record.ts"
+import { waitedOf } from "./budget.ts"
 import type { Attempt, Draft, LockState, Phase, View } from "./state.ts"
 import { elapsed } from "./time.ts"
 
@@ -49,7 +50,7 @@ export function timedOut(draft: Draft, phase: Seeking): LockError {
     waitedMs,
     limitMs,
     source: budgetSource.name,
-    message: `${quoted(draft)} ${held}; waited ${waitedMs} ms of ${limitMs} ms (${budgetSource.name})${queued}`,
+    message: `${quoted(draft)} ${held}; waited ${waitedOf(waitedMs, limitMs, budgetSource.name)}${queued}`,
     next: budgetSource.change,
   })
 }
