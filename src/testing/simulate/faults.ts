@@ -7,8 +7,8 @@ import { type StrangerMove, strangerMoves } from "../simulated-store/stranger.ts
 import type { Draw } from "./draw.ts"
 
 /**
- * What befalls one process. Of `pause`, `suspend` and `stall` a later stop takes the place of an earlier one that still lasts:
- * the worker goes on when the later is over, whichever would have ended last.
+ * What befalls one process. Of several `pause`, `suspend` and `stall` that last at once none shortens another: the worker goes
+ * on when the last of them is over, and its machine sleeps while one of them is a sleep.
  */
 export type ProcessFault =
   /** Killed as by SIGKILL; another incarnation starts after `ms`. */

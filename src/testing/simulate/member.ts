@@ -15,6 +15,7 @@ import { HookFaults } from "./hook-faults.ts"
 import type { Machine } from "./machine.ts"
 import type { PlannedClock, PlannedTimes } from "./plan.ts"
 import { SimulatedProcess } from "./process.ts"
+import { Stops } from "./stops.ts"
 
 /** What a call rejects with whose process was killed: a caller elsewhere sees its connection break. */
 export class ProcessGone extends Error {
@@ -43,6 +44,7 @@ interface Life<S, C> {
   readonly process: SimulatedProcess
   readonly hooks: HookFaults
   readonly sandbox: SandboxDefinition<S, C>
+  readonly stops: Stops
   /** It takes no new calls. */
   leaving: boolean
 }
@@ -70,7 +72,6 @@ export class Member<S, C> {
   readonly #recorder: WorkerRecorder
   #lives = 0
   #life: Life<S, C> | undefined
-  #freezes = 0
 
   constructor(parts: MemberParts<S, C>) {
     this.name = parts.name
@@ -161,21 +162,15 @@ export class Member<S, C> {
   freeze(ms: number, asleep: boolean): void {
     const life = this.#life
     if (life === undefined) return
-    const freeze = ++this.#freezes
-    const { process } = life
-    if (asleep) process.host.sleep()
-    else process.host.pause()
+    const end = life.stops.begin(asleep)
     this.#parts.time.after(ms, () => {
-      if (!process.isAlive || this.#freezes !== freeze) return
-      this.#parts.recorder.fault("resume", { worker: this.name })
-      process.host.resume()
+      if (life.process.isAlive && end()) this.#parts.recorder.fault("resume", { worker: this.name })
     })
   }
 
   /** Ends any freeze. */
   thaw(): void {
-    this.#freezes++
-    this.#life?.process.host.resume()
+    this.#life?.stops.clear()
   }
 
   /** Its wall clock jumps. */
@@ -274,7 +269,8 @@ export class Member<S, C> {
     const process = new SimulatedProcess({ id, time, clock: hostClock, gone })
     const hooks = new HookFaults(process.host)
     recorder.fault("clock", { worker: name, detail: { ...clock, boot, wallOff } })
-    this.#life = { process, hooks, sandbox: this.#recorder.sandbox(hooks.wrap(sandbox)), leaving: false }
+    const recorded = this.#recorder.sandbox(hooks.wrap(sandbox))
+    this.#life = { process, hooks, sandbox: recorded, stops: new Stops(process.host), leaving: false }
     return this.#life
   }
 

@@ -15,6 +15,7 @@ import { millis, oneOf, refuseUnknown } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
 import type { StartedProcess } from "../simulate/process.ts"
+import { Stops } from "../simulate/stops.ts"
 import type { StoreControl } from "../simulated-store/store.ts"
 import { ended, WorkerWorld } from "./world.ts"
 
@@ -128,13 +129,12 @@ class Worker<S, C> implements TestWorker<S, C> {
   readonly trace: LockEvent[] = []
   readonly #world: WorkerWorld<S, C>
   readonly #process: StartedProcess
-  /** Of its stops that last: how many there are, and how many of these are its machine's sleep. */
-  #stops = 0
-  #sleeps = 0
+  readonly #stops: Stops
 
   constructor(world: WorkerWorld<S, C>, process: StartedProcess) {
     this.#world = world
     this.#process = process
+    this.#stops = new Stops(process.host)
     process.manager.events$.subscribe((event) => void this.trace.push(event))
   }
 
@@ -200,23 +200,13 @@ class Worker<S, C> implements TestWorker<S, C> {
     const { suspend = false } = options
     if (typeof suspend !== "boolean") throw bad(`suspend is ${JSON.stringify(suspend)}`, "Give true or false")
     const ms = millis("the time to pause for", time)
-    this.#stop(1, suspend)
+    const end = this.#stops.begin(suspend)
     try {
       await this.#world.advance(ms)
     } finally {
-      this.#stop(-1, suspend)
+      end()
     }
     await this.#world.advance(0)
-  }
-
-  /** One stop more or less: it is as those have it that last. What was held by a stop is held by the next. */
-  #stop(more: number, suspend: boolean): void {
-    this.#stops += more
-    if (suspend) this.#sleeps += more
-    const { host } = this.#process
-    host.resume()
-    if (this.#sleeps > 0) host.sleep()
-    else if (this.#stops > 0) host.pause()
   }
 
   fault(kind: WorkerFault, options: { readonly times?: number } = {}): void {

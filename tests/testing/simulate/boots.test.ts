@@ -35,6 +35,23 @@ describe("a fleet on a store whose time is that of a boot", () => {
     expect(crashes).toEqual(["a", "c"])
   })
 
+  it("lets a worker that is stopped twice at once go on when the last stop is over, whichever came first", async () => {
+    for (const [first, second] of [
+      [20_000, 1000],
+      [1000, 20_000],
+    ] as const) {
+      const { lines, at } = await run({
+        script: [
+          { at: 30_000, kind: "pause", worker: "a", ms: first },
+          { at: 30_500, kind: "suspend", worker: "a", ms: second },
+        ],
+        ...{ workload: inTurns, store: "file" },
+      })
+      const resumed = lines.filter((line) => line.kind === "fault" && line.fault === "resume")
+      expect(resumed.map(at)).toEqual([Math.max(30_000 + first, 30_500 + second)])
+    }
+  })
+
   it("suspends all processes of a machine with it", async () => {
     const machines = ["m1", "m2", "m1"] as const
     const script = [{ at: 30_000, kind: "suspend", worker: "c", ms: 1000 }] as const
