@@ -1,7 +1,8 @@
 /**
- * `npm run sim`: leasehold simulates itself. `--seeds N` runs the seeds 1 to N (with `--from M`, M to N, as after a run that
- * was broken off), `--seed N` one of them; `--runtime deno` runs them on Deno, `--jobs N` in so many processes (default 2 from 50 seeds on), `--duration "2 min"` each that long,
- * `--first` ends at the first seed that fails and looks for no fewer faults.
+ * `npm run sim`: leasehold simulates itself. `--seeds N` runs N seeds from 1 on, or from `--from M` on, as after a run that was
+ * broken off; `--seed N` runs one. `--runtime deno` runs them on Deno, `--jobs N` in so many processes (default 2 from 50 seeds
+ * on), `--duration "2 min"` each that long. `--first` ends at the first seed that fails and looks for no fewer faults. Each seed is
+ * run twice, to see that both runs are the same; of more than 200 one in twenty is, or all with `--twice`.
  *
  * What none of several seeds came to is listed. The last line is `sim: seeds <n>, cluster-hours <h>, violations <n>, hash <hex>`. The exit
  * code is 1 where a seed failed, or where 200 seeds or more haven't come to everything, and 2 where the words ask for no run.
@@ -19,7 +20,7 @@ import { runSeed } from "../src/testing/simulate/seed.ts"
 import { attainable } from "../src/testing/simulate/sometimes.ts"
 import { Tally } from "../src/testing/simulate/tally.ts"
 import { runApart } from "./apart.ts"
-import { argumentsOf, rerunLine, type SimArguments, usage } from "./sim/arguments.ts"
+import { argumentsOf, rerunLine, isTwice, seedsOf, type SimArguments, usage } from "./sim/arguments.ts"
 
 /** One line of a worker of this script: what a seed has shown. */
 interface Shown {
@@ -53,8 +54,7 @@ function told(words: readonly string[]): SimArguments {
 
 async function main(): Promise<void> {
   const kept = new KeptSeeds(reports)
-  const seeds =
-    args.seed !== undefined ? [Number(args.seed)] : kept.before(range(Number(args.from), Number(args.seeds)))
+  const seeds = args.seed !== undefined ? seedsOf(args) : kept.before(seedsOf(args))
   const jobs = args.jobs === undefined ? (seeds.length < 50 ? 1 : 2) : Number(args.jobs)
   const from = performance.now()
   const shown = new Map<number, Shown>()
@@ -79,12 +79,15 @@ function tell(all: readonly Shown[], seconds: number, jobs: number): void {
   const hash = new TraceHash()
   for (const one of all) hash.add(one.hash)
   const hours = all.reduce((sum, { ms }) => sum + ms, 0) / 3_600_000
-  const requests = all.reduce((sum, one) => sum + one.requests, 0)
   const violations = all.filter(({ problem }) => problem !== undefined).length
+  const twice = all.filter(({ seed }) => isTwice(args, seed)).length
+  const runs = (count: (one: Shown) => number): number =>
+    all.reduce((sum, one) => sum + count(one) * (isTwice(args, one.seed) ? 2 : 1), 0)
   const each = (count: number): string => (count / seconds / jobs).toFixed(count / seconds / jobs < 10 ? 2 : 0)
   console.log(
-    `${seconds.toFixed(1)} s on ${jobs} ${jobs === 1 ? "core" : "cores"}, each seed run twice; a second of one core:` +
-      ` ${each(all.length)} seeds, ${each(2 * hours)} cluster-hours, ${each(2 * requests)} requests to the store`,
+    `${seconds.toFixed(1)} s on ${jobs} ${jobs === 1 ? "core" : "cores"}, ${twice} of the seeds run twice; a second of one core:` +
+      ` ${each(all.length)} seeds, ${each(runs(({ ms }) => ms) / 3_600_000)} cluster-hours,` +
+      ` ${each(runs((one) => one.requests))} requests to the store`,
   )
   const missing = neverReached(all)
   if (missing.length > 0 && all.length > 1) console.log(`never reached: ${missing.join("; ")}`)
@@ -116,7 +119,7 @@ async function show(seed: number, mayShrink: boolean): Promise<Shown> {
 }
 
 function settings(mayShrink: boolean): Settings<unknown, unknown> {
-  return settingsOf({
+  const given = settingsOf({
     sandbox: ledger,
     workload: ledgerWorkload,
     afterwards: ledgerAfterwards,
@@ -127,6 +130,7 @@ function settings(mayShrink: boolean): Settings<unknown, unknown> {
     rerun: (seed) => rerunLine(seed, args, here),
     commit,
   }) as Settings<unknown, unknown>
+  return { ...given, isTwice: (seed) => isTwice(args, seed) }
 }
 
 /** Where a seed has failed and that is enough, what is left is not given any more. */
@@ -165,8 +169,4 @@ function onOtherRuntime(runtime: string): void {
 function nativeDeno(): string {
   const deno = createRequire(import.meta.url)("deno/install_api.cjs") as { runInstall(): string }
   return deno.runInstall()
-}
-
-function range(from: number, to: number): readonly number[] {
-  return Array.from({ length: to + 1 - from }, (_, at) => from + at)
 }

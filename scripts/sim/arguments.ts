@@ -10,6 +10,7 @@ const options = {
   jobs: { type: "string" },
   duration: { type: "string", default: "2 min" },
   first: { type: "boolean", default: false },
+  twice: { type: "boolean", default: false },
   /** Of a worker of the script: its seeds come by standard input, one a line, what they show leaves as JSON. */
   worker: { type: "boolean", default: false },
 } as const
@@ -19,7 +20,25 @@ export type SimArguments = ReturnType<typeof parseArgs<{ options: typeof options
 
 /** How the script is called. */
 export const usage =
-  "usage: npm run sim -- [--seeds N [--from M] | --seed N] [--runtime node|deno] [--jobs N] [--duration <time>] [--first]"
+  "usage: npm run sim -- [--seeds N [--from M] | --seed N] [--runtime node|deno] [--jobs N] [--duration <time>] [--first] [--twice]"
+
+/** The seeds that are asked for: one, or so many from one on. */
+export function seedsOf({ seed, seeds, from }: Pick<SimArguments, "seed" | "seeds" | "from">): readonly number[] {
+  if (seed !== undefined) return [Number(seed)]
+  return Array.from({ length: Number(seeds) }, (_, at) => Number(from) + at)
+}
+
+/** So many seeds, as CI runs them, are all run twice. */
+const few = 200
+/** Of more seeds one in so many. */
+const sample = 20
+
+/**
+ * Whether a seed is run once more, to see that it gives the same run again: what breaks that breaks it in many seeds, so of a long
+ * run one in twenty tells. `--twice` asks it of all.
+ */
+export const isTwice = ({ seed, seeds, twice }: SimArguments, of: number): boolean =>
+  twice || seed !== undefined || Number(seeds) <= few || of % sample === 0
 
 /** Reads the words of a command line. Throws where one is no option, and where what they ask for would run nothing. */
 export function argumentsOf(words: readonly string[]): SimArguments {
@@ -38,7 +57,10 @@ export function argumentsOf(words: readonly string[]): SimArguments {
   demand(seed === undefined || isWhole(seed, 0), `--seed ${seed} is no whole number of 0 or more`)
   demand(isWhole(from, 0), `--from ${from} is no whole number of 0 or more`)
   demand(isWhole(seeds, 1), `--seeds ${seeds} is no whole number of 1 or more`)
-  demand(seed !== undefined || Number(from) <= Number(seeds), `there are no seeds from ${from} to ${seeds}`)
+  demand(
+    Number.isSafeInteger(Number(from) + Number(seeds)),
+    `--from ${from} with --seeds ${seeds} is no range of seeds`,
+  )
   return values
 }
 

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process"
 import process from "node:process"
 import { expect, it } from "vitest"
-import { argumentsOf, rerunLine } from "../../scripts/sim/arguments.ts"
+import { argumentsOf, isTwice, rerunLine, seedsOf } from "../../scripts/sim/arguments.ts"
 
 /** What the script is told by a line of a shell. */
 const told = (line: string): ReturnType<typeof argumentsOf> => {
@@ -24,6 +24,24 @@ it("runs it on the runtime on which it failed", () => {
   expect(told(line)).toEqual(argumentsOf(["--seed", "17", "--runtime", "deno"]))
 })
 
+it("takes --seeds for how many, from 1 on or from the one that is said", () => {
+  expect(seedsOf(argumentsOf(["--seeds", "3"]))).toEqual([1, 2, 3])
+  expect(seedsOf(argumentsOf(["--seeds", "3", "--from", "500001"]))).toEqual([500_001, 500_002, 500_003])
+  expect(seedsOf(argumentsOf(["--seed", "0", "--seeds", "3"]))).toEqual([0])
+  expect(seedsOf(argumentsOf([]))).toHaveLength(200)
+})
+
+it("runs each seed twice, and of a long run one in twenty unless all are asked for", () => {
+  const twice = (...words: readonly string[]) => {
+    const args = argumentsOf(words)
+    return seedsOf(args).filter((seed) => isTwice(args, seed)).length
+  }
+  expect(twice("--seeds", "200", "--from", "7")).toBe(200)
+  expect(twice("--seed", "7")).toBe(1)
+  expect(twice("--seeds", "60000", "--from", "7")).toBe(3000)
+  expect(twice("--seeds", "400", "--twice")).toBe(400)
+})
+
 it("refuses what is no option", () => {
   expect(() => argumentsOf(["--sedes", "7"])).toThrow("sedes")
 })
@@ -33,21 +51,21 @@ it.each([
   "--seeds 0",
   "--seeds ten",
   "--seeds=",
-  "--from 20001 --seeds 100",
-  "--from 201",
+  "--from -1",
+  "--from 9007199254740991",
   "--seed=-1",
   "--jobs 0",
   "--duration 0",
   "--duration soon",
 ])("refuses what would run nothing: %s", (line) => {
-  expect(() => argumentsOf(line.split(" "))).toThrow(/ is no|there are no seeds/)
+  expect(() => argumentsOf(line.split(" "))).toThrow(/ is no|ambiguous/)
 })
 
 it("ends with 2 and the usage where the words ask for no run", () => {
   const script = "Deno" in globalThis ? ["run", "-A", "scripts/sim.ts"] : ["scripts/sim.ts"]
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...script, "--from", "20001", "--seeds", "100"], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...script, "--seeds", "0"], {
     encoding: "utf8",
   })
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" })
-  expect(stderr).toMatch(/^there are no seeds from 20001 to 100\nusage: npm run sim/)
+  expect(stderr).toMatch(/^--seeds 0 is no whole number of 1 or more\nusage: npm run sim/)
 })

@@ -76,6 +76,8 @@ export interface Settings<S, C> extends PlanBounds {
   readonly invariants: readonly Invariant[]
   readonly sometimes: readonly string[]
   readonly shrinkFor: number
+  /** Whether a seed is run once more, to see that it gives the same run again. */
+  readonly isTwice: (seed: number) => boolean
   readonly reports: string | undefined
   readonly rerun: (seed: number) => string
   readonly commit: string | undefined
@@ -140,6 +142,7 @@ export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C>
     invariants: options.invariants ?? allInvariants,
     sometimes: options.sometimes ?? [],
     shrinkFor: millis("shrinkFor", shrinkFor),
+    isTwice: () => true,
     reports: options.reports,
     rerun: options.rerun ?? ((seed) => `simulate({ …, seeds: [${seed}] })`),
     commit: options.commit,
