@@ -25,26 +25,15 @@ export const checkpointMutants: readonly Mutant[] = [
     hunts: [{ by: "checker", config: "unresolved" }],
   },
   {
-    name: "a successor's head is taken for a predecessor's",
+    name: "a head is waited out only where its token is greater",
     edits: [
       {
         file: "src/actors/checkpoints/head-writes.ts",
-        find: " || (after !== undefined && found.token > after)",
-        replace: "",
+        find: "past.includes(found.nonce) ? 0",
+        replace: "past.includes(found.nonce) || past.length > 0 ? 0",
       },
     ],
     hunts: [{ by: "checker", config: "deleted before a claim" }],
-  },
-  {
-    name: "a record that a stranger made is taken to know the head's owner",
-    edits: [
-      {
-        file: "src/locks/protocol/bodies.ts",
-        find: "!tellsOfBefore(record) && ",
-        replace: "record === undefined && ",
-      },
-    ],
-    hunts: [{ by: "checker", config: "strangers after a deletion" }],
   },
   {
     name: "checkpoint without token",

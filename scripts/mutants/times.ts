@@ -48,12 +48,12 @@ export const timeMutants: readonly Mutant[] = [
     hunts: [{ by: "sim", from: 1, to: 20, ttl: "6 s" }],
   },
   {
-    name: "a record as it was created is over by its date",
+    name: "an owner whose create may have come again is known to have ended by its date",
     edits: [
       {
         file: "src/locks/protocol/over.ts",
-        find: "const late = neverRenewed(record) && !unchangedFor(observed, half.ttlMs, now)",
-        replace: "const late = false",
+        find: 'if (past !== undefined || view.evidence?.owner === "gone") return true',
+        replace: 'if (past !== null || view.evidence?.owner === "gone") return true',
       },
     ],
     hunts: [createComesAgain],
@@ -63,8 +63,8 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/view.ts",
-        find: "const broughtBack = before?.generation !== generation && asCreated(view.record!)",
-        replace: "const broughtBack = false",
+        find: "stood: follows ? before.stood : seen",
+        replace: "stood: before.stood",
       },
     ],
     hunts: [createComesAgain],
@@ -124,8 +124,8 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/view.ts",
-        find: "return { pair, id, since: seen, seen, longestGap, generation }",
-        replace: "return { pair, id, since: draft.view?.sentAt ?? seen, seen, longestGap, generation }",
+        find: "return { pair, id, since: seen, seen, stood: seen, longestGap }",
+        replace: "return { pair, id, since: draft.view?.sentAt ?? seen, seen, stood: seen, longestGap }",
       },
     ],
     hunts: [

@@ -4,7 +4,6 @@
  */
 import type { Lease } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
-import { orAbort } from "../runtime/races.ts"
 import type { CheckpointCodec } from "./checkpoints/codec.ts"
 import type { CheckpointKeeper, Claimed } from "./checkpoints/keeper.ts"
 
@@ -28,19 +27,15 @@ export class SavedState {
 
   /**
    * Fences the head for this tenancy; from then on the sandbox may run. Rejects with why it may not. `onDelay` hears how
-   * long that takes where a former owner has to be waited out, in milliseconds: after a failure too.
+   * long that takes at least where a former owner has to be waited out, in milliseconds. That isn't cut short by who wants the
+   * sandbox to leave: the next owner would have to wait as long again.
    */
   async claim(signal: AbortSignal, onDelay: (ms: number) => void): Promise<Claimed> {
-    const { keeper, lease, claimWithin, clock } = this.#parts
-    try {
-      return await keeper.claim({ lease, budget: claimWithin, signal })
-    } finally {
-      const delay = keeper.runAfterMs - clock.mono()
-      if (delay > 0) {
-        onDelay(delay)
-        await this.#pause(delay)
-      }
-    }
+    const { keeper, lease, claimWithin } = this.#parts
+    const claimed = await keeper.claim({ lease, budget: claimWithin, signal })
+    if (claimed.quietMs > 0) onDelay(claimed.quietMs)
+    await keeper.waitOut()
+    return claimed
   }
 
   /** What `restore` gets. Rejects with CheckpointVersionError or CorruptCheckpointError. */
@@ -77,20 +72,5 @@ export class SavedState {
   /** Takes no more writes; settles when those under way, and the deletes they led to, have ended. Never rejects. */
   close(): Promise<void> {
     return this.#parts.keeper.close()
-  }
-
-  /**
-   * Waits out a former owner whose record was deleted by hand. Not to be cut short by who wants the sandbox to leave: once
-   * released, the next owner would know nothing of that former one.
-   */
-  async #pause(ms: number): Promise<void> {
-    const { clock, lease } = this.#parts
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = clock.after(ms, resolve)
-    try {
-      await orAbort(promise, lease.signal)
-    } finally {
-      timer.cancel()
-    }
   }
 }

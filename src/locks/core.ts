@@ -20,7 +20,7 @@ import { Lookout } from "./lookout.ts"
 import { requestDeadline } from "./options.ts"
 import { Prompt } from "./prompt.ts"
 import { deadlineOf, isHeld } from "./protocol/authority.ts"
-import { initialState, nextWake, step } from "./protocol/reducer.ts"
+import { initialState, nextWake, step, traced } from "./protocol/reducer.ts"
 import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
 import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
 import { ownerOf } from "./record.ts"
@@ -128,11 +128,6 @@ export class KeyCore {
     return holderOf(this.#state, this.#glance())
   }
 
-  /** With which token the record came to be, where it tells. */
-  get began(): number | undefined {
-    return this.#state?.view?.record?.began
-  }
-
   /** What a waiter asked for and observers were told, while that waiter still waits. */
   get asked(): Asked | undefined {
     if (this.hold === undefined) return undefined
@@ -235,6 +230,11 @@ export class KeyCore {
     this.#deliver()
     this.#prompt?.flush()
     this.#hearRing()
+  }
+
+  /** What a head says of the present ownership. */
+  traced(trace: "possible" | "sure"): void {
+    if (this.#state !== undefined) this.#state = traced(this.#state, trace)
   }
 
   /** The process ends: what it owns is released before this returns, unless process groups work under it. */

@@ -109,16 +109,13 @@ export interface Lease extends AsyncDisposable {
   readonly deadline: number
   /** How the key came to this process. */
   readonly how: AcquiredHow
+  /** Tells this ownership from all others, of every process. */
+  readonly nonce: string
   /**
-   * The token with which the record came to be, where it tells. An owner with a lower one isn't in its history: its record
-   * was deleted, and it may still be running.
+   * The nonces of ownerships that had ended when this one began, as far as the record proves it: at most 8, the last one last.
+   * Of any other owner nothing is known: its record may have been deleted by hand, and it may be at work for its ttl yet.
    */
-  readonly recordBegan?: number | undefined
-  /**
-   * The last token that the record told of before this lease, where it did. An owner with a greater one than that, and no
-   * greater than mine, isn't in its history either.
-   */
-  readonly recordAfter?: number | undefined
+  readonly past: readonly string[]
   /** What the former owner left with the grant that made this lease. Nobody owned the key between the two. */
   readonly note?: string | undefined
   /** Aborts on loss only, with the LockLostError as its reason: before the lease is over, while this process runs. */
@@ -128,7 +125,12 @@ export interface Lease extends AsyncDisposable {
   /** Whether this process may act now. Synchronous and conservative: false while in doubt. */
   isHeld(): boolean
   /**
-   * Forces one renewal now. Rejects with LockLostError, LockNotHeldError, InvalidConfigError, or why it failed (the lease
+   * For whoever keeps state outside of the lease's record: that state may name this ownership from now on (`possible`), or
+   * does so and no earlier one any more (`sure`). Only an ownership that was traced is named by the `past` of later ones.
+   */
+  traced(trace: "possible" | "sure"): void
+  /**
+   * Forces one renewal now, and settles once one that was sent after the call is known to be applied. Rejects with LockLostError, LockNotHeldError, InvalidConfigError, or why it failed (the lease
    * tries on).
    */
   renew(options?: RenewOptions): Promise<void>

@@ -9,6 +9,9 @@ import { printable } from "./printable.ts"
 /** Bodies larger than this are no lease records. In bytes. */
 export const RECORD_LIMIT: number = 64 * 1024
 
+/** The most nonces that a record carries of ownerships that have ended: as many owners in a row may leave no trace. */
+export const PAST_LIMIT = 8
+
 /** Tokens are milliseconds at least: this one lies in the year 144,683. */
 const MAX_TOKEN = 2 ** 52
 
@@ -91,8 +94,11 @@ export interface LeaseRecord {
   readonly waiter: WaiterHalf | undefined
   readonly ended: Ended | undefined
   readonly writtenAt: number | undefined
-  /** With which token this record came to be: it knows nothing of owners with lower ones, whose record was deleted. */
-  readonly began: number | undefined
+  /**
+   * Nonces of ownerships that have ended, the last one last (rule 15). Each write of an owner leaves such a list but one that
+   * creates the record: where there is none, nothing here is known to have ended.
+   */
+  readonly past: readonly string[] | undefined
   /** Entries of `needs`: none is known to this release. */
   readonly needs: readonly string[]
   /** The body itself, from which the next write is built: what isn't ours to change is carried over. */
@@ -118,7 +124,6 @@ export function parseRecord(key: string, text: string): LeaseRecord {
     waiterExpiresAt: waitingOwnerId === null ? 0 : timeOf(key, body, "waiterExpiresAt"),
     ...(needs.length === 0 ? halvesOf(key, body, ownerId, waitingOwnerId) : noHalves),
     writtenAt: isTime(body["writtenAt"]) ? toMillis(body["writtenAt"]) : undefined,
-    began: isToken(body["began"]) ? body["began"] : undefined,
     needs,
     body,
   }
@@ -209,18 +214,19 @@ function timeOf(key: string, body: Record<string, unknown>, field: string): numb
 }
 
 /** A record that needs what we don't know is read by its published fields alone. */
-const noHalves = { owner: undefined, waiter: undefined, ended: undefined }
+const noHalves = { owner: undefined, waiter: undefined, ended: undefined, past: undefined }
 
 function halvesOf(
   key: string,
   body: Record<string, unknown>,
   ownerId: string | null,
   waiterId: string | null,
-): Pick<LeaseRecord, "owner" | "waiter" | "ended"> {
+): Pick<LeaseRecord, "owner" | "waiter" | "ended" | "past"> {
   return {
     owner: ownerHalf(key, body, ownerId),
     waiter: waiterHalf(key, body, waiterId),
     ended: endedOf(key, body["ended"]),
+    past: pastOf(body["past"]),
   }
 }
 
@@ -258,6 +264,14 @@ function endedOf(key: string, ended: unknown): Ended | undefined {
   const how = typeof ended["how"] === "string" ? ended["how"] : "unknown"
   return { token: ended["token"], by: ended["by"], how, note: ended["note"] ?? null }
 }
+
+/** Whatever else may stand there proves nothing, and is no reason to refuse the record. */
+const pastOf = (past: unknown): readonly string[] | undefined =>
+  Array.isArray(past) && past.every((nonce) => isText(nonce)) ? past : undefined
+
+/** The list with one more ownership that has ended. The oldest are dropped: whoever misses one there waits, no more. */
+export const withEnded = (past: readonly string[], nonce: string): readonly string[] =>
+  [...past.filter((other) => other !== nonce), nonce].slice(-PAST_LIMIT)
 
 /** What the grant of this record says to the attempt that it was made for. A later owner carries it on, for nobody. */
 export function noteTo(record: LeaseRecord | undefined, nonce: string): string | undefined {

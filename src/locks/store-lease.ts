@@ -21,12 +21,11 @@ const isEnding = (event: LockEvent): event is Ending => event.type === "Lost" ||
 export class StoreLease implements Lease {
   readonly key: string
   readonly how: AcquiredHow
-  readonly recordBegan: number | undefined
-  readonly recordAfter: number | undefined
+  readonly nonce: string
+  readonly past: readonly string[]
   readonly note: string | undefined
   readonly #core: KeyCore
   readonly #onError: OnError | undefined
-  readonly #nonce: string | undefined
   readonly #abort: LatchedAbort
   /** Calls that wait for something to happen to this lease. */
   readonly #waiting = new Set<(event: LockEvent) => void>()
@@ -38,12 +37,11 @@ export class StoreLease implements Lease {
   constructor(core: KeyCore, acquired: Extract<LockEvent, { type: "Acquired" }>, onError: OnError | undefined) {
     this.key = core.key
     this.how = acquired.how
-    this.recordBegan = core.began
-    this.recordAfter = core.hold?.after
+    this.nonce = core.hold?.nonce ?? ""
+    this.past = core.hold?.past ?? []
     this.note = core.hold?.note
     this.#core = core
     this.#onError = onError
-    this.#nonce = core.hold?.nonce
     this.#token = acquired.token
     this.#deadline = acquired.deadline
     this.#abort = latchedAbort(() => this.#look())
@@ -79,6 +77,11 @@ export class StoreLease implements Lease {
     return this.#current !== undefined && this.#core.isHeld()
   }
 
+  /** What a head says of it. */
+  traced(trace: "possible" | "sure"): void {
+    if (this.#current !== undefined) this.#core.traced(trace)
+  }
+
   /** Forces one renewal now. */
   async renew(options: RenewOptions = {}): Promise<void> {
     const { tokenAbove } = options
@@ -86,7 +89,8 @@ export class StoreLease implements Lease {
     if (this.#current === undefined) throw this.#gone()
     const renewed = this.#happens<void>((event, { resolve, reject }) => {
       if (event.type === "Renewed" || event.type === "Recovered") {
-        if (tokenAbove === undefined || event.token > tokenAbove) resolve()
+        const isNew = this.#current?.isAsked !== true
+        if (isNew && (tokenAbove === undefined || event.token > tokenAbove)) resolve()
       } else if (event.type === "Degraded" && event.error !== undefined) reject(event.error)
       else if (isEnding(event)) reject(this.#gone())
     })
@@ -145,7 +149,7 @@ export class StoreLease implements Lease {
 
   get #current(): Hold | undefined {
     const { hold } = this.#core
-    return hold?.nonce === this.#nonce ? hold : undefined
+    return hold?.nonce === this.nonce ? hold : undefined
   }
 
   /**

@@ -116,7 +116,7 @@ describe("a record that was deleted by hand under a living owner", () => {
     await world.end()
   })
 
-  it("isn't forgotten by one whose claim fails: nothing is released before that time", async () => {
+  it("isn't forgotten by one whose claim fails: the next owner waits as long", async () => {
     const world = new World()
     const sandbox = counter({ checkpoint: ({ n }) => ({ n, text: "x".repeat(50_000) }) })
     const host = world.host("paused")

@@ -1,7 +1,4 @@
-/**
- * Restoring, up to the bytes (rule 15): claim the head, fetch its content beside the claim, and say how long the sandbox
- * still has to wait before it runs.
- */
+/** Restoring, up to the bytes (rule 15): claim the head, and fetch its content beside the claim. */
 import type { Lease } from "../../locks/lock.ts"
 import type { CheckpointStore } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
@@ -26,8 +23,8 @@ export interface Claimed {
   readonly checkpoint: Uint8Array | undefined
   /** The version of the definition that saved it; 0 where nothing was. */
   readonly version: number
-  /** The sandbox may run only from this time on: see `CheckpointKeeper.runAfterMs`. */
-  readonly runAfterMs: number
+  /** Above 0: the sandbox may run only after `CheckpointKeeper.waitOut`, which takes so long at least, in milliseconds. */
+  readonly quietMs: number
 }
 
 /** What a claim runs on. */
@@ -38,8 +35,14 @@ export interface ClaimParts extends ClaimOptions {
   readonly shell: HeadShell
 }
 
+/** What was claimed, and the head that the claim replaced. */
+export interface Replaced {
+  readonly claimed: Claimed
+  readonly before: Head | null
+}
+
 /** Claims. Rejects as `CheckpointKeeper.claim` says. */
-export async function claimState(parts: ClaimParts): Promise<Omit<Claimed, "runAfterMs">> {
+export async function claimState(parts: ClaimParts): Promise<Replaced> {
   const { store, clock, place, shell, lease, budget, signal } = parts
   const until = clock.read().mono + budget
   const download = new AbortController()
@@ -61,7 +64,7 @@ export async function claimState(parts: ClaimParts): Promise<Omit<Claimed, "runA
     const fetched = saved.state === "content" ? fetches.get(saved.content) : undefined
     const checkpoint = await savedBytes(store, place, seen, patience, fetched)
     if (checkpoint === "moved") throw rejected(place)
-    return { checkpoint, version }
+    return { claimed: { checkpoint, version, quietMs: shell.state.quietMs }, before: outcome.before }
   } catch (error) {
     throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error
   } finally {

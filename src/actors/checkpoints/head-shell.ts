@@ -10,7 +10,7 @@ import { checkClaimable, formatHead, type Head, HEAD_LIMIT, parseHead } from "./
 import { headRef } from "./names.ts"
 import { asLockError, corruptHead, type Place } from "./problems.ts"
 import type { Answer, Command, Input, Now, Outcome, Settings, State, Wish } from "./protocol-types.ts"
-import { dueAt, initialState, isSent, step } from "./protocol.ts"
+import { dueAt, initialState, isSent, step, traceOf } from "./protocol.ts"
 
 /** What it runs on. */
 export interface HeadShellParts {
@@ -40,19 +40,18 @@ type Requested = Extract<Command, { readonly request: number }>
 export class HeadShell {
   /** The last thing that went wrong: the cause of whatever fails for it. */
   trouble: LockError | undefined
-  /** The first head that this tenancy found, as it was before the claim. */
-  found: Head | undefined
   readonly #parts: HeadShellParts
   readonly #place: Place
   #state: State
+  #traced: "possible" | "sure" | undefined
   #wished: Wished | undefined
   #timer: Timer | undefined
 
   constructor(parts: HeadShellParts) {
-    const { store, clock, lease, settings } = parts
+    const { store, lease, settings } = parts
     this.#parts = parts
     this.#place = { store: store.name, lockKey: settings.key, type: settings.type }
-    this.#state = initialState(settings, lease.token, clock.id())
+    this.#state = initialState(settings, lease.token, lease.nonce)
     if (lease.signal.aborted) this.#onLoss()
     else lease.signal.addEventListener("abort", this.#onLoss, { once: true })
   }
@@ -88,8 +87,17 @@ export class HeadShell {
   #input(input: Input): void {
     const { state, commands } = step(this.#state, input, this.#now())
     this.#state = state
+    this.#trace(state)
     for (const command of commands) this.#run(command)
     this.#arm()
+  }
+
+  /** The lease is told before a head can name it, and once the head does. */
+  #trace(state: State): void {
+    const trace = traceOf(state)
+    if (trace === "none" || this.#traced === trace) return
+    this.#traced = trace
+    this.#parts.lease.traced(trace)
   }
 
   #now(): Now {
@@ -120,11 +128,23 @@ export class HeadShell {
 
   async #answer(command: Requested): Promise<Answer> {
     try {
+      if (command.type === "renew") return await this.#renew()
       if (command.type === "raise") return await this.#raise(command.above)
       return command.type === "read" ? await this.#read(command) : await this.#put(command)
     } catch (error) {
       this.trouble = asLockError(error, this.#place)
       return { kind: "unusable" }
+    }
+  }
+
+  async #renew(): Promise<Answer> {
+    const { lease } = this.#parts
+    try {
+      await lease.renew()
+      return { kind: "renewed" }
+    } catch (error) {
+      this.trouble = asLockError(error, this.#place)
+      return { kind: "failed", fatal: lease.signal.aborted }
     }
   }
 
@@ -161,7 +181,6 @@ export class HeadShell {
     const head = parseHead(body, this.#place)
     const { adoptHeads, settings } = this.#parts
     if (this.#state.phase !== "unclaimed") return head
-    if (head.nonce !== this.#state.nonce) this.found ??= head
     checkClaimable(head, this.#place, { ...settings, adoptHeads })
     return head
   }

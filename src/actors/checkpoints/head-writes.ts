@@ -2,7 +2,6 @@
  * The three heads that an owner writes, each built from the very version it replaces. Owns what a claim, a commit and a
  * removal change; everything else, fields of later releases included, is carried over.
  */
-import type { AcquiredHow } from "../../locks/lock.ts"
 import { type Digest, emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
 import type { Settings, State, Wish } from "./protocol-types.ts"
 
@@ -11,34 +10,18 @@ export function claimHead(state: State, opId: string): Head {
   const base = baseOf(state)
   const saved: Saved = base.saved.state === "removed" ? { state: "none" } : base.saved
   const version = saved.state === "none" ? 0 : base.version
-  const quietMs = state.nonce === state.base?.head?.nonce ? base.quietMs : quietFor(state.settings, state.base?.head)
+  const replaced = state.base?.head ?? null
+  const quietMs = state.nonce === replaced?.nonce ? replaced.quietMs : quietFor(state.settings, replaced)
   return { ...mine(state, base, opId), saved, version, quietMs }
 }
 
 /**
- * How long a former owner of this head may still be running, at most, in milliseconds, though the key was to be had: its
- * record was deleted by hand. That may be older than this lease: whoever found no record may have left before it had
- * claimed the head, and whoever had claimed it may have crashed while it waited. And it may be mine that was deleted, and its
- * successor's head that I find, or a record of the past that was brought back: then the record knows nothing of the head's owner.
+ * How long a former owner of this head may still be at work, at most, in milliseconds: nothing where the record proves that
+ * the tenancy that the head names has ended, and else its ttl. Whoever that one was still to wait for is waited for all the same.
  */
-export function quietFor({ created, began, after }: Settings, found: Head | undefined | null): number {
-  if (found === undefined || found === null) return 0
-  const isStrange = created || found.token < began || (after !== undefined && found.token > after)
-  const hasNoRecord = found.saved.state !== "removed" && isStrange
-  return Math.max(found.quietMs, hasNoRecord ? found.ttlMs : 0)
-}
-
-/**
- * What the record tells a tenancy of those before, as its lease comes. Where a stranger made it, or stripped it, it tells of
- * nobody, as one that was created: whoever the head names may have lost his by a deletion.
- */
-export function recordTells(
-  how: AcquiredHow,
-  token: number,
-  began: number | undefined,
-  after: number | undefined,
-): Pick<Settings, "created" | "began" | "after"> {
-  return { created: how === "created" || (began === token && after === undefined), began: began ?? 0, after }
+export function quietFor({ past }: Settings, found: Head | null): number {
+  if (found === null) return 0
+  return Math.max(found.quietMs, past.includes(found.nonce) ? 0 : found.ttlMs)
 }
 
 /** New state; the one it replaces is kept, if it is an object of its own. */
@@ -59,6 +42,7 @@ export function saysAlready(head: Head | null, wish: Wish, version: number): boo
     case "claim":
       return false
     case "settle":
+    case "waitOut":
       return true
     case "remove":
       return head?.saved.state === "removed"
@@ -79,11 +63,11 @@ type Base = Omit<Head, "token" | "nonce" | "opId" | "over">
 
 const baseOf = (state: State): Base => state.base?.head ?? emptyHead(state.settings)
 
-/** Who writes after its claim has waited, so that nobody is hidden any more. */
+/** Until this tenancy may run, each of its heads says who is still to be waited for. */
 const mine = (state: State, base: Base, opId: string): Head => {
-  const { token, nonce, settings } = state
+  const { token, nonce, settings, quietMs } = state
   const { type, leases, ttlMs } = settings
-  return { ...base, type, leases, ttlMs, token, nonce, seq: base.seq + 1, quietMs: 0, opId, over: overOf(state) }
+  return { ...base, type, leases, ttlMs, token, nonce, seq: base.seq + 1, quietMs, opId, over: overOf(state) }
 }
 
 /** The write that my tenancy began on: my first one names it, be that a claim or not, and the later ones carry it on. */

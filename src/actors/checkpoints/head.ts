@@ -63,7 +63,7 @@ export interface Head {
   /** The ttl of the lease under which it was written. */
   readonly ttlMs: number
   readonly token: number
-  /** Fresh for each tenancy: tells two owners with one token apart. */
+  /** The tenancy's, which is its lease's: a lease record that has it among those that have ended proves that it has. */
   readonly nonce: string
   /** Grows by one with each write of the head, across owners. */
   readonly seq: number
@@ -74,8 +74,8 @@ export interface Head {
   /** The head write that this owner's tenancy began on; null where there was no head. Its later writes carry it on. */
   readonly over: string | null
   /**
-   * Above 0: this owner has not run yet, since one before it, whose lease record was deleted by hand, may be running for
-   * so many milliseconds from the claim on. Should it never run, the next one waits as long.
+   * Above 0: this owner had not run yet when it wrote this, since its record didn't prove that the one before it had ended, whose
+   * lease is so many milliseconds long at most. Should it never run, the next one waits as long.
    */
   readonly quietMs: number
   readonly saved: Saved

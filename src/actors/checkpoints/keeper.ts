@@ -17,7 +17,7 @@ import { overCap } from "./codec.ts"
 import { storeContent } from "./content.ts"
 import { Garbage } from "./garbage.ts"
 import { HeadShell } from "./head-shell.ts"
-import { holdsBytes, quietFor, recordTells } from "./head-writes.ts"
+import { holdsBytes } from "./head-writes.ts"
 import { digestOf, fitsInline, inlined, KEPT_LIMIT, namedContents } from "./head.ts"
 import { contentName } from "./names.ts"
 import { failureOf } from "./outcomes.ts"
@@ -73,7 +73,7 @@ export class CheckpointKeeper {
   readonly #keep: number
   readonly #garbage: Garbage
   readonly #queue: PendingWrite[] = []
-  #tenancy: { readonly lease: Lease; readonly shell: HeadShell; readonly since: number } | undefined
+  #tenancy: { readonly lease: Lease; readonly shell: HeadShell } | undefined
   #isPumping = false
   #isClosed = false
 
@@ -89,8 +89,8 @@ export class CheckpointKeeper {
   }
 
   /**
-   * Claims the head, and gets what it holds. Before it has settled the sandbox must not run. After a failure it may be
-   * called again with the same lease.
+   * Claims the head, and gets what it holds. Before it has settled, and `waitOut` after it, the sandbox must not run. After a
+   * failure it may be called again with the same lease.
    *
    * Rejects with CorruptCheckpointError, FormatVersionError, CheckpointVersionError, StoreMisconfiguredError (a head of
    * another lease store), StoreUnavailableError, LockCancelledError, LockLostError, or CheckpointRejectedError where a
@@ -98,25 +98,24 @@ export class CheckpointKeeper {
    */
   async claim({ lease, budget, signal }: ClaimOptions): Promise<Claimed> {
     const { store, clock } = this.#options
-    this.#tenancy ??= { lease, shell: this.#openShell(lease), since: clock.read().mono }
+    this.#tenancy ??= { lease, shell: this.#openShell(lease) }
     const { shell } = this.#tenancy
-    const claimed = await claimState({ store, clock, place: this.#place, shell, lease, budget, signal })
+    const { claimed, before } = await claimState({ store, clock, place: this.#place, shell, lease, budget, signal })
     const head = shell.state.base!.head!
     for (const content of namedContents(head)) this.#garbage.note(content)
-    if (lease.how === "takeover" || (lease.how === "created" && shell.found !== undefined)) this.#garbage.sweep(head)
-    return { ...claimed, runAfterMs: this.runAfterMs }
+    if (lease.how === "takeover" || (lease.how === "created" && before !== null)) this.#garbage.sweep(head)
+    return claimed
   }
 
   /**
-   * The sandbox may run only from this time on, in milliseconds of the clock's monotonic time; 0 where at once. Set when
-   * the lease record was deleted by hand under what may be a living owner, whose lease ends by then. That holds after a
-   * failed claim too: a lease that is released before then would hide that owner from the next one.
+   * Settles once the sandbox may run: at once where the lease record proves that the owner whose head was claimed has ended.
+   * Otherwise that one may be at work yet, its record having been deleted by hand: then when mine has stood for as long as its
+   * lease may last. Rejects with LockLostError, and never before the lease is lost; until then the next owner would wait as long.
    */
-  get runAfterMs(): number {
-    if (this.#tenancy === undefined) return 0
-    const { shell, since } = this.#tenancy
-    const wait = quietFor(shell.state.settings, shell.found)
-    return wait === 0 ? 0 : since + wait
+  async waitOut(): Promise<void> {
+    const { lease, shell } = this.#tenancy!
+    const outcome = await shell.wish({ kind: "waitOut" }, Infinity)
+    if (outcome.kind !== "done") throw lossOf(lease, this.#options.clock.read().wall)
   }
 
   /**
@@ -176,9 +175,8 @@ export class CheckpointKeeper {
     const { store, clock, lockKey, type, version, leases, ttlMs, adoptHeads = false } = this.#options
     const left = this.#options.claimsGranted === true ? undefined : lease.note
     const spacingMs = store.capabilities.writeSpacing
-    const record = recordTells(lease.how, lease.token, lease.recordBegan, lease.recordAfter)
-    const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, left }
-    const settings = { ...kept, ...record, spacingMs, requestMs }
+    const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, left, past: lease.past }
+    const settings = { ...kept, spacingMs, requestMs }
     return new HeadShell({ store, clock, lease, settings, adoptHeads })
   }
 

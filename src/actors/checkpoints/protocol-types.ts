@@ -16,12 +16,8 @@ export interface Settings {
   /** The lease store's name. */
   readonly leases: string
   readonly ttlMs: number
-  /** There was no record when this tenancy began. */
-  readonly created: boolean
-  /** The token with which the record came to be, where it tells; 0 where not. */
-  readonly began: number
-  /** The last token that the record told of before this tenancy, where it told of one. */
-  readonly after?: number | undefined
+  /** The nonces of tenancies that have ended, as far as the lease record proves it. */
+  readonly past: readonly string[]
   /**
    * The head's generation as whoever granted this tenancy left it: with no write of its own under way, and none to come.
    * Undefined where it couldn't say that.
@@ -66,12 +62,15 @@ export type Wish =
   | { readonly kind: "remove" }
   /** Learn the fate of what is unresolved. */
   | { readonly kind: "settle" }
+  /** After the claim: wait until whoever the claimed head names has ended for sure. */
+  | { readonly kind: "waitOut" }
 
 /** What a job waits for. Answers to any other request are discarded. */
 export type Waiting =
   | { readonly for: "read" | "put"; readonly request: number; readonly deadline: number }
   | { readonly for: "raise"; readonly request: number; readonly above: number }
-  | { readonly for: "time"; readonly at: number; readonly next: "read" | "write" }
+  | { readonly for: "renewal"; readonly request: number }
+  | { readonly for: "time"; readonly at: number; readonly next: "read" | "write" | "renewal" }
 
 /** A wish under way. */
 export interface Job {
@@ -93,6 +92,10 @@ export interface State {
   readonly phase: "unclaimed" | "owner" | "fenced"
   /** The lease is gone for good. */
   readonly lost: boolean
+  /** How long the lease record has to stand, from a renewal after the claim on, before the tenancy may run; 0 once it has. */
+  readonly quietMs: number
+  /** Until when that is, once such a renewal is known applied. */
+  readonly quietUntil: number | null
   /** The version that the next write replaces; null until one was read. */
   readonly base: Seen | null
   readonly unresolved: Unresolved | null
@@ -116,6 +119,8 @@ export type Answer =
   | { readonly kind: "refused" }
   | { readonly kind: "unknown"; readonly fatal: boolean }
   | { readonly kind: "raised"; readonly token: number }
+  /** A renewal that was sent after it was asked for is applied. */
+  | { readonly kind: "renewed" }
 
 /** What happened. */
 export type Input =
@@ -150,6 +155,8 @@ export type Command =
     }
   /** Raise the lease's token above this, and answer once the raise is known applied. */
   | { readonly type: "raise"; readonly request: number; readonly above: number }
+  /** Renew the lease, and answer once a renewal that was sent after this is known applied. */
+  | { readonly type: "renew"; readonly request: number }
   | { readonly type: "ended"; readonly outcome: Outcome }
 
 /** One step. */

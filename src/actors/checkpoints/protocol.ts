@@ -5,7 +5,8 @@
  * In one paragraph: an owner first *claims* the head, writing the same content back under its own token and nonce on the
  * generation it has just read, which makes every earlier owner's write on an older generation fail for good. Where the one
  * before granted the key, left this very generation, and had no write under way, there is none to make fail, and nothing is
- * written. Only then it runs, and each commit replaces the last version it knows to be its own. Whatever isn't known applied is read back and
+ * written. Where the lease record doesn't prove that the owner whose head it claimed has ended, it *waits it out*. Only then it
+ * runs, and each commit replaces the last version it knows to be its own. Whatever isn't known applied is read back and
  * decided by what stands there: my write's id, the same generation, or another owner's head, whose `over` tells which
  * write of mine it followed.
  */
@@ -31,9 +32,9 @@ const longestPauseMs = 2000
 /** How soon to look again whether a lease in doubt is held. */
 const doubtPauseMs = 250
 
-/** Before the claim. `nonce` has to be fresh. */
+/** Before the claim. `nonce` is the lease's. */
 export function initialState(settings: Settings, token: number, nonce: string): State {
-  const blank = { base: null, unresolved: null, lastWriteAt: null, job: null }
+  const blank = { base: null, unresolved: null, lastWriteAt: null, job: null, quietMs: 0, quietUntil: null }
   return { settings, token, nonce, phase: "unclaimed", lost: false, ...blank, requests: 0 }
 }
 
@@ -41,13 +42,19 @@ export function initialState(settings: Settings, token: number, nonce: string): 
 export function dueAt(state: State): number | undefined {
   if (state.job === null) return undefined
   const { waiting, until } = state.job
-  if (waiting.for === "raise") return until
+  if (waiting.for === "raise" || waiting.for === "renewal") return until
   return Math.min(until, waiting.for === "time" ? waiting.at : waiting.deadline)
 }
 
 /** Whether the job under way has sent a write whose fate isn't known. */
 export function isSent(state: State): boolean {
   return state.job !== null && isSentBy(state, state.job)
+}
+
+/** Whether a head names this tenancy. The lease has to know before one can: what it leaves to the next owner depends on it. */
+export function traceOf({ base, nonce, unresolved }: State): "none" | "possible" | "sure" {
+  if (base?.head?.nonce === nonce) return "sure"
+  return unresolved === null ? "none" : "possible"
 }
 
 /** One step. Throws a TypeError for a wish that comes during another, or before the claim. */
@@ -76,6 +83,7 @@ function begin(state: State, wish: Wish, until: number, now: Now): Transition {
   if (wish.kind === "claim" && state.phase === "owner")
     return end(state, { kind: "done", written: false, before: state.base!.head })
   const job: Job = { wish, until, failures: 0, write: null, waiting: { for: "time", at: now.at, next: "read" } }
+  if (wish.kind === "waitOut") return waitOut(state, job, now)
   return wish.kind === "claim" || state.unresolved !== null ? sendRead(state, job, now) : decide(state, job, now)
 }
 
@@ -83,9 +91,10 @@ function tick(state: State, job: Job, now: Now): Transition {
   const { waiting } = job
   if (now.at >= job.until)
     return end(state, { kind: isSent(state) && job.wish.kind !== "claim" ? "unknown" : "timeout" })
-  if (waiting.for === "raise") return stay(state)
+  if (waiting.for === "raise" || waiting.for === "renewal") return stay(state)
   if (waiting.for === "time") {
     if (now.at < waiting.at) return stay(state)
+    if (waiting.next === "renewal") return waitOut(state, job, now)
     return waiting.next === "read" ? sendRead(state, job, now) : sendWrite(state, job, now)
   }
   if (now.at < waiting.deadline) return stay(state)
@@ -97,7 +106,7 @@ function tick(state: State, job: Job, now: Now): Transition {
 function lose(state: State, now: Now): Transition {
   const job = state.job
   if (job === null) return stay(state)
-  if (job.wish.kind === "claim") return end(state, { kind: "lost" })
+  if (job.wish.kind === "claim" || job.wish.kind === "waitOut") return end(state, { kind: "lost" })
   if (job.waiting.for === "read" || job.waiting.for === "put") return stay(state)
   return isSentBy(state, job) ? sendRead(state, job, now) : end(state, { kind: "lost" })
 }
@@ -116,12 +125,16 @@ function answered(state: State, job: Job, answer: Answer, now: Now): Transition 
       return decide(state, job, now)
     case "unusable":
       return end(state, { kind: isSentBy(state, job) && !isClaim ? "unknown" : "unusable" })
+    case "renewed":
+      return stood(state, job, now)
     case "raised":
       return decide({ ...state, token: answer.token }, job, now)
     case "applied":
       return landed(state, job, { generation: answer.generation, head: job.write }, now)
     case "failed":
       if (answer.fatal && isClaim) return end(state, { kind: "failed" })
+      if (job.waiting.for === "renewal")
+        return pauseBefore("renewal", state, { ...job, failures: job.failures + 1 }, now)
       return readBack(state, job, now)
     case "refused":
       return readBack(state, job, now)
@@ -136,8 +149,33 @@ function readBack(state: State, job: Job, now: Now): Transition {
   const failures = job.failures + 1
   const again: Job = { ...job, failures }
   if (failures === 1 && job.waiting.for === "put") return sendRead(state, again, now)
-  const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 10)) * (0.5 + now.draw / 2)
-  return wait(state, again, now.at + pause, "read")
+  return pauseBefore("read", state, again, now)
+}
+
+function pauseBefore(next: "read" | "renewal", state: State, job: Job, now: Now): Transition {
+  const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(job.failures, 10)) * (0.5 + now.draw / 2)
+  return wait(state, job, now.at + pause, next)
+}
+
+/**
+ * The record has to stand for as long as the hidden owner's lease may last: a renewal that is sent now shows that it stands.
+ * That owner was one before the head was read, so its last write came before this record, or never comes: see docs/protocol.md.
+ */
+function waitOut(state: State, job: Job, now: Now): Transition {
+  if (state.quietMs === 0) return end(state, { kind: "done", written: false, before: state.base!.head })
+  if (state.lost) return end(state, { kind: "lost" })
+  if (state.quietUntil !== null && now.at < state.quietUntil) return wait(state, job, state.quietUntil, "renewal")
+  const request = state.requests + 1
+  return {
+    state: { ...state, requests: request, job: { ...job, waiting: { for: "renewal", request } } },
+    commands: [{ type: "renew", request }],
+  }
+}
+
+/** The record stood when a renewal was sent: the first begins the time, and one that is sent after that has ended ends it. */
+function stood(state: State, job: Job, now: Now): Transition {
+  if (state.quietUntil !== null) return waitOut({ ...state, quietMs: 0, quietUntil: null }, job, now)
+  return waitOut({ ...state, quietUntil: now.at + state.quietMs }, job, now)
 }
 
 /** The head isn't the version that was known. */
@@ -164,7 +202,7 @@ function landed(before: State, job: Job, seen: Seen, now: Now): Transition {
   const state: State = { ...before, base: seen, unresolved: null, lastWriteAt: now.at }
   const head = seen.head!
   if (job.wish.kind === "claim" && head.token === state.token && head.nonce === state.nonce)
-    return end({ ...state, phase: "owner" }, done(before))
+    return end({ ...state, phase: "owner", quietMs: head.quietMs }, done(before))
   if (job.wish.kind !== "claim" && head.opId === opIdOf(before, job)) return end(state, done(before))
   return decide(state, { ...job, write: null }, now)
 }
@@ -242,11 +280,12 @@ function build(state: State, wish: Wish, now: Now): Head {
     case "remove":
       return removeHead(state, now.fresh)
     case "settle":
+    case "waitOut":
       return state.unresolved!.last
   }
 }
 
-const wait = (state: State, job: Job, at: number, next: "read" | "write"): Transition =>
+const wait = (state: State, job: Job, at: number, next: "read" | "write" | "renewal"): Transition =>
   stay({ ...state, job: { ...job, waiting: { for: "time", at, next } } })
 
 const end = (state: State, outcome: Outcome): Transition => {

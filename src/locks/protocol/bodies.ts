@@ -11,8 +11,9 @@ import {
   RECORD_LIMIT,
   toSeconds,
   type WaiterHalf,
+  withEnded,
 } from "../record.ts"
-import { neverRenewed, ownerOver, waiterOver } from "./over.ts"
+import { mayBeCreate, ownerOver, surelyEnded, waiterOver } from "./over.ts"
 import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
 import { sightOf } from "./view.ts"
 
@@ -37,21 +38,24 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
   const ended = came === "takeover" ? null : (record?.body["ended"] ?? null)
   const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, since: toSeconds(pen.at), ended }
   const { groups = [] } = attempt
-  return { ...owned(draft, record, pen, { ...mine, groups }), came, after: lastToken(record), groups }
+  const past = record && knownPast(draft, view, attempt.nonce)
+  return { ...owned(draft, record, pen, { ...mine, groups, past }), came, groups }
 }
 
-/** The last token that a record tells of; undefined where its owner is a stranger, who knows of none. */
-function lastToken(record: LeaseRecord | undefined): number | undefined {
-  if (record === undefined || (record.ownerId !== null && record.owner === undefined)) return undefined
-  return record.owner?.token ?? record.ended?.token
+/** Which ownerships have ended by the time that an attempt takes the key: its record's list, and who is over in it for sure. */
+export function knownPast(draft: Draft, view: View, mine: string): readonly string[] {
+  const { record } = view
+  const past = record?.past ?? []
+  const nonce = record?.owner?.nonce
+  if (nonce === undefined || nonce === mine || !surelyEnded(sightOf(draft, view), record!)) return past
+  return withEnded(past, nonce)
 }
 
-/**
- * Whether a record tells of owners before: one that isn't there doesn't, nor one that a stranger made, or stripped when nobody
- * of ours owned it. What is written next has a history that begins with it.
- */
-const tellsOfBefore = (record: LeaseRecord | undefined): boolean =>
-  record !== undefined && (record.began !== undefined || lastToken(record) !== undefined)
+/** Which have ended when an ownership has: itself, where a head may name it; then no head names an earlier one any more. */
+export function pastAfter({ past, trace, nonce }: Hold): readonly string[] {
+  if (trace === "none") return past
+  return trace === "sure" ? [nonce] : withEnded(past, nonce)
+}
 
 /** How a claim on this view comes by the key. */
 function claimHow(draft: Draft, view: View, attempt: Attempt): AcquiredHow {
@@ -64,7 +68,7 @@ function claimHow(draft: Draft, view: View, attempt: Attempt): AcquiredHow {
 }
 
 /** A create of this attempt's own, or a grant to it. */
-const attemptHow = (record: LeaseRecord): AcquiredHow => (neverRenewed(record) ? "created" : "granted")
+const attemptHow = (record: LeaseRecord): AcquiredHow => (mayBeCreate(record) ? "created" : "granted")
 
 /** A published pair of mine without half was granted by a stranger; a half of a dead attempt of mine is taken over. */
 const ownHow = (record: LeaseRecord): AcquiredHow => (record.owner === undefined ? "granted" : "takeover")
@@ -74,8 +78,9 @@ export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Writt
   const token = tokenOf(hold)
   const ended = view.record?.body["ended"] ?? hold.ended ?? null
   const { nonce, stateVersion, since, groups } = hold
-  const written = owned(draft, view.record, pen, { nonce, token, stateVersion, since, groups, ended })
-  return { ...written, groups }
+  const past = hold.trace === "sure" ? [] : hold.past
+  const written = owned(draft, view.record, pen, { nonce, token, stateVersion, since, groups, ended, past })
+  return { ...written, groups, ...(hold.isAsked && { isAsked: true }) }
 }
 
 /** Marks me as the waiter. The owner's half and times stay to the letter. */
@@ -98,10 +103,7 @@ export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pe
 
 /** Moves the generation and takes my mark off, if it is there: nothing sent on the old one can land any more. */
 export function eraseBody(draft: Draft, record: LeaseRecord | undefined, pen: Pen): Written {
-  if (record === undefined) {
-    const began = nextToken(draft, record, pen)
-    return finish(draft, { ...noOwner, ...noWaiter, ended: null, began }, pen, Infinity)
-  }
+  if (record === undefined) return finish(draft, { ...noOwner, ...noWaiter, ended: null }, pen, Infinity)
   const mine = record.waitingOwnerId === draft.config.id
   return finish(draft, { ...record.body, ...(mine && noWaiter) }, pen, Infinity)
 }
@@ -110,19 +112,20 @@ export function eraseBody(draft: Draft, record: LeaseRecord | undefined, pen: Pe
 export function leaveBody(
   draft: Draft,
   view: View,
-  { token, note }: { readonly token: number; readonly note: string | undefined },
+  left: { readonly token: number; readonly note: string | undefined; readonly past: readonly string[] },
   pen: Pen,
 ): Written {
+  const { token, note, past } = left
   const record = view.record!
   const how = leaveHow(draft, view)
   const ended = { token, by: pen.opId, how, note: null }
   if (how === "grant") {
-    const left: Note | null = note === undefined ? null : { to: record.waiter!.nonce, says: note }
-    return { ...granted(draft, record, pen, { ...ended, note: left }), how }
+    const says: Note | null = note === undefined ? null : { to: record.waiter!.nonce, says: note }
+    return { ...granted(draft, record, pen, { ended: { ...ended, note: says }, past }), how }
   }
   const waiter = how === "reserve" ? reserved(record, pen) : noWaiter
   const life = how === "reserve" ? HANDOVER : Infinity
-  return { ...finish(draft, { ...record.body, ...noOwner, ...waiter, ended }, pen, life), how }
+  return { ...finish(draft, { ...record.body, ...noOwner, ...waiter, ended, past }, pen, life), how }
 }
 
 /** How the record asks to be left. */
@@ -161,11 +164,11 @@ function owned(
   record: LeaseRecord | undefined,
   pen: Pen,
   mine: Pick<OwnerHalf, "nonce" | "token" | "stateVersion"> &
-    Pick<Hold, "since" | "groups"> & { readonly ended: unknown },
+    Pick<Hold, "since" | "groups"> & { readonly ended: unknown; readonly past: readonly string[] | undefined },
 ): Written {
   const { id, ttl, address, host, deletes } = draft.config
   const expiresAt = toSeconds(pen.at + ttl)
-  const { ended, since, groups, ...half } = mine
+  const { ended, past, since, groups, ...half } = mine
   const owner: OwnerHalf = {
     for: id,
     expiresAt,
@@ -179,12 +182,11 @@ function owned(
     ...(deletes && { deletes }),
   }
   const waiter = record === undefined || record.waitingOwnerId === id ? noWaiter : carriedWaiter(record)
-  const history = { ...record?.body, ...(!tellsOfBefore(record) && { began: half.token }) }
-  const body = { ...history, ownerId: id, expiresAt, ...waiter, owner, ended }
+  const body = { ...record?.body, ownerId: id, expiresAt, ...waiter, owner, ended, ...(past && { past }) }
   return { ...finish(draft, body, pen, ttl), token: half.token }
 }
 
-function granted(draft: Draft, record: LeaseRecord, pen: Pen, ended: object): Written {
+function granted(draft: Draft, record: LeaseRecord, pen: Pen, end: object): Written {
   const waiter = record.waiter!
   const ttlMs = Math.min(draft.config.ttl, HANDOVER)
   const expiresAt = toSeconds(pen.at + ttlMs)
@@ -201,7 +203,7 @@ function granted(draft: Draft, record: LeaseRecord, pen: Pen, ended: object): Wr
     host: hostOf(draft, waiter),
     ...(draft.config.host !== null && { since: toSeconds(pen.at) }),
   }
-  const body = { ...record.body, ownerId: waiter.for, expiresAt, owner, ...noWaiter, ended }
+  const body = { ...record.body, ownerId: waiter.for, expiresAt, owner, ...noWaiter, ...end }
   return finish(draft, body, pen, ttlMs)
 }
 
@@ -247,7 +249,7 @@ function readable(body: Readonly<Record<string, unknown>>, indent: number): stri
 
 const known: ReadonlySet<string> = new Set([
   ...["ownerId", "expiresAt", "waitingOwnerId", "waiterExpiresAt", "v", "needs", "key"],
-  ...["owner", "waiter", "ended", "began", "writtenAt"],
+  ...["owner", "waiter", "ended", "past", "writtenAt"],
 ])
 
 /** The token that a renewal writes. */

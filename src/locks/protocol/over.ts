@@ -9,8 +9,6 @@ import { type Now, surelyElapsed } from "./time.ts"
 
 /** `Date`s are rounded down, and answers of one store may differ. */
 const SLACK = 1000
-/** Tokens are rounded down, and times to the nearest. */
-const ROUNDED = 1
 /** No lease is longer; a stranger's time beyond it is no time. */
 const LONGEST = 24 * 60 * 60_000
 
@@ -29,29 +27,27 @@ export function ownerOver(sight: Sight, record: LeaseRecord): boolean {
   const half = record.owner
   if (half !== undefined && view.evidence?.owner !== undefined) return view.evidence.owner === "gone"
   const date = dateFor(config, view, half?.host?.bootId ?? null)
-  if (half !== undefined) {
-    const late = neverRenewed(record) && !unchangedFor(observed, half.ttlMs, now)
-    return !late && halfOver({ ...half, expiresAt: record.expiresAt }, date, observed, now)
-  }
+  if (half !== undefined) return halfOver({ ...half, expiresAt: record.expiresAt }, date, observed, now)
   const quiet = Math.max(config.ttl, config.strangerTtl, 3 * (observed?.longestGap ?? 0))
   return (date === undefined || date > record.expiresAt + SLACK) && unchangedFor(observed, quiet, now)
 }
 
 /**
- * Whether the record is as it was created. Of all writes a create alone can land late, once more or for the first time, when
- * somebody deleted the record by hand: what it says is then of the past, and whose record was deleted may own yet, for a ttl.
+ * Whether the owner's half may be as it was created, with nothing that tells of owners before. Of all writes a create alone
+ * can land late, once more or for the first time, when somebody deleted the record by hand: each other one is conditioned on
+ * a version that never comes back.
  */
-export function neverRenewed({ began, owner, expiresAt }: LeaseRecord): boolean {
-  return owner !== undefined && began === owner.token && expiresAt - owner.ttlMs <= began + ROUNDED
-}
+export const mayBeCreate = ({ owner, past, ended }: LeaseRecord): boolean =>
+  owner !== undefined && past === undefined && ended === undefined
 
 /**
- * Whether the record is a create to the letter: nobody has written since. Seen as another version of what was seen before, it
- * was brought back.
+ * Whether an owner whose half is over, or left by an attempt of mine, has ended for sure (rule 15). Its half says so unless it
+ * may be a create that was brought back: then its owner may have renewed since, until the record was deleted. It is over once
+ * that half was seen to stand for its ttl.
  */
-export function asCreated(record: LeaseRecord): boolean {
-  const { began = Infinity, writtenAt = Infinity, waitingOwnerId } = record
-  return neverRenewed(record) && waitingOwnerId === null && writtenAt <= began + ROUNDED
+export function surelyEnded({ view, observedOwner: observed, now }: Sight, { owner, past }: LeaseRecord): boolean {
+  if (past !== undefined || view.evidence?.owner === "gone") return true
+  return observed !== undefined && surelyElapsed(observed.stood, now) >= (owner?.ttlMs ?? Infinity)
 }
 
 /** Whether the waiter's mark is over: past, or never one because its time is none, or that of a process that has ended. */

@@ -24,10 +24,9 @@ export function beginOwning(
   {
     how,
     bound,
-    after,
     note,
     named,
-  }: Pick<Hold, "how" | "after"> & {
+  }: Pick<Hold, "how"> & {
     readonly bound: Bound
     readonly note?: string | undefined
     readonly named?: readonly number[] | undefined
@@ -50,7 +49,10 @@ export function beginOwning(
     tenureUntil: plus(now, attempt.minTenure),
     signalled: [],
     ended: view.record?.ended,
-    after,
+    past: view.record?.past ?? [],
+    trace: "none",
+    opId: view.record?.owner?.opId,
+    isAsked: false,
     note,
     stateVersion: attempt.stateVersion,
     since: view.record?.owner?.since,
@@ -87,11 +89,13 @@ function renewalTurn(state: LockState, hold: Hold): Instant {
   return earlier(ownersTurnSurely(state, hold.renewAt), later(ownersTurn(state, hold.renewAt), urgent))
 }
 
-/** The holder asks for a renewal now, perhaps with a greater token. */
+/** The holder asks for a renewal that is written from now on, perhaps with a greater token: one under way doesn't count. */
 export function forceRenewal(draft: Draft, phase: Owning, tokenAbove: number | undefined): void {
   const { hold } = phase
   const raising = tokenAbove !== undefined && tokenAbove >= tokenOf(hold) ? tokenAbove + 1 : hold.raising
-  draft.phase = { name: "owning", hold: { ...hold, raising, renewAt: earlier(hold.renewAt, instant(draft.now)) } }
+  const renewAt = earlier(hold.renewAt, instant(draft.now))
+  draft.sent = draft.sent.map(({ isAsked: _, ...sent }) => sent)
+  draft.phase = { name: "owning", hold: { ...hold, raising, isAsked: true, renewAt } }
 }
 
 /**
@@ -201,8 +205,10 @@ function looked(draft: Draft, hold: Hold): Hold {
   return { ...hold, signalled, watchAt: plus(draft.now, draft.config.watchEvery) }
 }
 
+/** A half of mine that is older than the last one known was brought back, by a late copy of its create: it is no longer mine. */
 function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | undefined): void {
   if (landed?.act === "renew") return renewed(draft, hold, landed, writtenBound(draft, landed, view))
+  if (view.record?.owner?.opId !== hold.opId) return lose(draft, hold, "deleted")
   const shown = shownBound(draft, view)
   const bounds = hold.bounds.map((bound) => (shown === undefined ? bound : lower(bound, shown)))
   draft.phase = { name: "owning", hold: hurried(draft, { ...hold, bounds, readBackAt: undefined }) }
@@ -215,6 +221,8 @@ function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound): void 
     ...hold,
     token: sent.token ?? hold.token,
     raising: hold.raising === sent.token ? undefined : hold.raising,
+    opId: sent.opId,
+    isAsked: hold.isAsked && sent.isAsked !== true,
     named: sent.groups ?? hold.named,
     bounds: [bound],
     renewAt: plus(sent.firstSend, renewEvery(draft)),
@@ -228,11 +236,11 @@ function renewed(draft: Draft, hold: Hold, sent: SentWrite, bound: Bound): void 
   tell(draft, next.suspect ? "Suspect" : recovered ? "Recovered" : "Renewed", next)
 }
 
-/** Under half a ttl left, or still in doubt, to be raised, or to name process groups: renew at once. */
+/** Under half a ttl left, or still in doubt, asked for, to be raised, or to name process groups: renew at once. */
 function hurried(draft: Draft, hold: Hold): Hold {
   const left = remaining(hold, draft.now) + draft.config.guard
-  const late =
-    left * 2 < draft.config.ttl || hold.suspect || hold.raising !== undefined || !sameGroups(hold.named, hold.groups)
+  const asked = hold.isAsked || hold.raising !== undefined || !sameGroups(hold.named, hold.groups)
+  const late = left * 2 < draft.config.ttl || hold.suspect || asked
   return late ? { ...hold, renewAt: earlier(hold.renewAt, instant(draft.now)) } : hold
 }
 

@@ -74,6 +74,13 @@ export function step(state: LockState, input: Input, now: Now): Step {
   return { state: next, commands, events }
 }
 
+/** A head names the ownership, or may come to. It needs no step: what it changes is what a later write says. */
+export function traced(state: LockState, trace: "possible" | "sure"): LockState {
+  const { phase } = state
+  if (phase.name !== "owning" || phase.hold.trace === "sure") return state
+  return { ...state, phase: { ...phase, hold: { ...phase.hold, trace } } }
+}
+
 /** The monotonic time at which the state wants a `tick`, if nothing else happens before. */
 export function nextWake(state: LockState, now: Now): number | undefined {
   const due = plan({ ...state, now, commands: [], events: [] })

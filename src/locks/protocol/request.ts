@@ -4,7 +4,18 @@
  */
 import { type LeaseRecord, sameGroups } from "../record.ts"
 import { ABSENT } from "../store.ts"
-import { claimBody, eraseBody, leaveBody, markBody, type Pen, renewBody, tokenOf, type Written } from "./bodies.ts"
+import {
+  claimBody,
+  eraseBody,
+  knownPast,
+  leaveBody,
+  markBody,
+  pastAfter,
+  type Pen,
+  renewBody,
+  tokenOf,
+  type Written,
+} from "./bodies.ts"
 import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./state.ts"
 import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } from "./time.ts"
 
@@ -114,7 +125,7 @@ function resendable(draft: Draft, act: WriteAct): SentWrite | undefined {
 }
 
 const saysTheSame = (sent: SentWrite, hold: Hold): boolean =>
-  sent.token === tokenOf(hold) && sameGroups(sent.groups ?? [], hold.groups)
+  sent.token === tokenOf(hold) && sameGroups(sent.groups ?? [], hold.groups) && (!hold.isAsked || sent.isAsked === true)
 
 function draftWrite(draft: Draft, act: WriteAct): SentWrite {
   const view = draft.view!
@@ -160,8 +171,10 @@ function holdOf(draft: Draft): Hold {
  * What ends, and what it leaves to the next owner. The token is that of the hold, of a raise that landed unnoticed, or of
  * what a cancelled attempt came to own.
  */
-function leavingOf({ phase }: Draft, view: View): { readonly token: number; readonly note: string | undefined } {
+function leavingOf(draft: Draft, view: View): Parameters<typeof leaveBody>[2] {
+  const { phase } = draft
   const shown = view.record?.owner?.token ?? 0
-  if (phase.name !== "leaving") return { token: shown, note: undefined }
-  return { token: Math.max(phase.hold.token, shown), note: phase.note }
+  if (phase.name !== "leaving")
+    return { token: shown, note: undefined, past: knownPast(draft, view, attemptOf(draft).nonce) }
+  return { token: Math.max(phase.hold.token, shown), note: phase.note, past: pastAfter(phase.hold) }
 }

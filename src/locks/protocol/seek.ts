@@ -8,7 +8,7 @@ import { shownBound, writtenBound } from "./authority.ts"
 import { liveOwner, liveWaiter } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
 import { beginClearing } from "./clear.ts"
-import { neverRenewed, stillRemembered, timeProblem } from "./over.ts"
+import { mayBeCreate, stillRemembered, timeProblem } from "./over.ts"
 import { beginOwning, renewAfterGrant } from "./own.ts"
 import { cancelled, contention, elsewhere, timedOut, tooNew } from "./refusals.ts"
 import { backoff, ownersTurn, renewsOften, waitersTurn } from "./request.ts"
@@ -128,18 +128,17 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   const anchored = claimed?.epoch === draft.sense.epoch ? claimed : undefined
   const bound = anchored === undefined ? shownBound(draft, view) : writtenBound(draft, anchored, view)
   const { record } = view
-  const givenUp = claimed === undefined && record !== undefined && neverRenewed(record)
+  const givenUp = claimed === undefined && record !== undefined && mayBeCreate(record)
   const outrun = givenUp || (record?.owner?.token ?? 0) < draft.topToken
   if (outrun || bound === undefined || past(bound.deadline, draft.now)) {
     return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
   }
   const { attempt } = draft.phase as Seeking
   if (claimed !== undefined) {
-    const { came = "granted", after, groups: named } = claimed
-    return beginOwning(draft, attempt, view, { how: came, after, bound, named })
+    const { came = "granted", groups: named } = claimed
+    return beginOwning(draft, attempt, view, { how: came, bound, named })
   }
-  const after = record?.ended?.token
-  beginOwning(draft, attempt, view, { how: "granted", after, bound, note: noteTo(record, attempt.nonce) })
+  beginOwning(draft, attempt, view, { how: "granted", bound, note: noteTo(record, attempt.nonce) })
   renewAfterGrant(draft, draft.phase as Owning)
 }
 

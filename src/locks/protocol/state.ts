@@ -71,8 +71,8 @@ export interface Observation {
   readonly seen: Instant
   /** The longest time that the same process was seen to change nothing before it did. */
   readonly longestGap: number
-  /** The last version that showed it. */
-  readonly generation: Generation
+  /** Receipt since which it is known to have stood there all the time: no version went by that nobody here knows. */
+  readonly stood: Instant
 }
 
 /** A live owner half of ours that was seen: if the record vanishes, it is not free before this. */
@@ -102,10 +102,10 @@ export interface SentWrite {
   readonly token?: number
   /** Of a claim: how it came by the key. */
   readonly came?: AcquiredHow
-  /** Of a claim: the last token that the record told of before; undefined where a stranger may have dropped it. */
-  readonly after?: number | undefined
   /** Of a claim or renewal: the process groups that it names. */
   readonly groups?: readonly number[]
+  /** Of a renewal: it was written after somebody last asked for one. */
+  readonly isAsked?: boolean
   /** Of a leave: how it hands off. */
   readonly how?: LeaveHow
 }
@@ -172,8 +172,14 @@ export interface Hold {
   /** Waiters that were passed on already. */
   readonly signalled: readonly string[]
   readonly ended: LeaseRecord["ended"]
-  /** The last token that the record told of before this ownership, where it did. */
-  readonly after: number | undefined
+  /** The ownerships that had ended when this one began, as its record tells. */
+  readonly past: readonly string[]
+  /** Whether a head names this ownership. Once one does for sure, none names an earlier one any more. */
+  readonly trace: "none" | "possible" | "sure"
+  /** The write that made my half, as last known. */
+  readonly opId: string | undefined
+  /** Somebody asked for a renewal, and none that was written since is known to be applied. */
+  readonly isAsked: boolean
   /** What the owner before left for this ownership, by granting it. */
   readonly note: string | undefined
   readonly stateVersion: number | null

@@ -5,7 +5,7 @@
 import { type LockError, StoreUnavailableError } from "../errors.ts"
 import { corruptError, type LeaseRecord, parseRecord } from "../record.ts"
 import { ABSENT, type Generation } from "../store.ts"
-import { asCreated, type Sight } from "./over.ts"
+import type { Sight } from "./over.ts"
 import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
 import { elapsed, instant, leastRounded, neverBack, plus, storeNow } from "./time.ts"
 
@@ -44,7 +44,7 @@ export function takeApplied(
     warm: sent.how === "release",
   }
   draft.sent = []
-  observe(draft, draft.view)
+  observe(draft, draft.view, true)
   if (endsMemory.has(sent.act)) draft.remembered = undefined
 }
 
@@ -100,7 +100,7 @@ function confirm(
     ...(evidence !== undefined && { evidence }),
   }
   draft.view = view
-  observe(draft, view)
+  observe(draft, view, !moved)
   remember(draft, view)
   return undefined
 }
@@ -121,35 +121,35 @@ function lastWrite(draft: Draft, record: LeaseRecord | undefined): Pick<View, "l
   return { lastWrite: plus(now, -age), vague: config.clock === "coarse" ? Math.min(age, 1000) : 0 }
 }
 
-function observe(draft: Draft, view: View): void {
+/** `follows`: nothing else can have stood there between the version known before and this one. */
+function observe(draft: Draft, view: View, follows: boolean): void {
   const { record } = view
   if (record === undefined) return
   const { owner, waiter } = record
   const ownerPair = [record.ownerId, record.expiresAt, owner?.nonce, owner?.opId]
   const waiterPair = [record.waitingOwnerId, record.waiterExpiresAt, waiter?.nonce, waiter?.opId]
-  draft.observedOwner = observed(draft, view, draft.observedOwner, record.ownerId, ownerPair)
-  draft.observedWaiter = observed(draft, view, draft.observedWaiter, record.waitingOwnerId, waiterPair)
+  draft.observedOwner = observed(draft, follows, draft.observedOwner, record.ownerId, ownerPair)
+  draft.observedWaiter = observed(draft, follows, draft.observedWaiter, record.waitingOwnerId, waiterPair)
   draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.ended?.token ?? 0)
 }
 
 function observed(
   draft: Draft,
-  view: View,
+  follows: boolean,
   before: Observation | undefined,
   id: string | null,
   parts: readonly unknown[],
 ): Observation | undefined {
   if (id === null) return undefined
-  const { generation } = view
   const pair = JSON.stringify(parts)
   const seen = instant(draft.now)
-  const broughtBack = before?.generation !== generation && asCreated(view.record!)
-  if (before?.pair === pair && !broughtBack) {
+  if (before?.pair === pair) {
     const since = neverBack(before.since, before.seen, seen)
-    return { ...before, since, seen, generation }
+    const stood = follows ? neverBack(before.stood, before.seen, seen) : seen
+    return { ...before, seen, since, stood }
   }
   const longestGap = before?.id === id ? Math.max(before.longestGap, elapsed(before.since, before.seen)) : 0
-  return { pair, id, since: seen, seen, longestGap, generation }
+  return { pair, id, since: seen, seen, stood: seen, longestGap }
 }
 
 /** An absent record leaves the memory as it is: that is what it is for. */

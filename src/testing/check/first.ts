@@ -19,7 +19,7 @@ function released(): string {
   const before = EPOCH - 60_000
   const published = { ownerId: null, expiresAt: 0, waitingOwnerId: null, waiterExpiresAt: null, v: 1, needs: [] }
   const ended = { token: before, by: "before", how: "release", note: null }
-  return JSON.stringify({ ...published, owner: null, waiter: null, ended, began: before, writtenAt: before / 1000 })
+  return JSON.stringify({ ...published, owner: null, waiter: null, ended, past: [], writtenAt: before / 1000 })
 }
 
 /** The orders in which processes may stand that are alike: those with the same clocks. */

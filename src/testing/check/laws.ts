@@ -26,15 +26,11 @@ export function judge(world: World, rules: Rules): void {
   const returned = all.find(({ tenancy }) => tenancy?.hasLeft === true)
   if (returned !== undefined) throw new Broken(`${returned.id} acts again after it sent its leave`)
   const byHead = rules.commits > 0 && wasDeleted(world, rules)
-  const working = byHead ? all.filter((process) => isWorking(world, process, rules)) : all
+  const working = byHead ? all.filter(runs) : all
   if (working.length > 1) throw new Broken(`${working.map(({ id }) => id).join(" and ")} hold the key at once`)
   const { until, beside } = world.stranger
   const beset = all.find(({ id }) => !beside.includes(id))
   if (until > world.at && beset !== undefined) throw new Broken(`${beset.id} and the stranger hold the key at once`)
-}
-
-function isWorking({ processes, at }: World, process: Process, { rates }: Rules): boolean {
-  return runs(process, nowOf(process, at, rates[processes.indexOf(process)]!))
 }
 
 /**
@@ -106,7 +102,7 @@ export function fenced({ head }: World, { id }: Process, { phase, nonce }: HeadS
 }
 
 /** A head took the place of another. */
-export function stored(before: World, after: World, index: number, rules: Rules): void {
+export function stored(before: World, after: World, index: number): void {
   const { id } = after.processes[index]!
   const [old, head] = [before.head.head, after.head.head!]
   if (old !== null && head.token < old.token)
@@ -115,10 +111,10 @@ export function stored(before: World, after: World, index: number, rules: Rules)
     throw new Broken(`two tenancies save under token ${head.token}`)
   const lost = after.acknowledged.find((name) => !logOf(head).includes(name))
   if (lost !== undefined) throw new Broken(`${lost} was acknowledged, and ${id} overwrites it`)
-  const later = after.processes.find((process, at) => {
+  const later = after.processes.find((process) => {
     const { tenancy, state } = process
     if (state === "gone" || tenancy === undefined || tenancy.head.token <= head.token || tenancy.head.lost) return false
-    return runs(process, nowOf(process, after.at, rules.rates[at]!))
+    return runs(process)
   })
   if (later !== undefined)
     throw new Broken(`${id} saves under token ${head.token} while ${later.id} runs under ${later.tenancy!.head.token}`)

@@ -4,7 +4,6 @@
  * having been asked for a little earlier or later.
  */
 import { deadlineOf } from "../../locks/protocol/authority.ts"
-import { neverRenewed } from "../../locks/protocol/over.ts"
 import { isThrough } from "./shapes.ts"
 import { EPOCH, nowOf, type Process, type Rules, trueTime, type World } from "./world.ts"
 
@@ -22,27 +21,20 @@ export function momentsOf(world: World, rules: Rules): readonly number[] {
 
 /** By whichever of its clocks comes first. */
 function endsOf(process: Process, at: number, rate: number): readonly number[] {
-  const { lock, state, tenancy } = process
+  const { lock, state } = process
   if (state === "gone" || lock.phase.name !== "owning") return []
-  const begins = tenancy === undefined ? [] : [trueTime(process, tenancy.runsFrom, rate)]
   const { mono, boot } = deadlineOf(lock.phase.hold)
   const byBoot = at + (boot - nowOf(process, at, rate).boot) / rate
-  return [...begins, state === "suspended" ? byBoot : Math.min(byBoot, trueTime(process, mono, rate))]
+  return [state === "suspended" ? byBoot : Math.min(byBoot, trueTime(process, mono, rate))]
 }
 
-/** A record as it was created is judged by how long it was watched. */
+/** Whether the owner of a record that tells of nobody before has ended is judged by how long it stood. */
 function watchedOf(process: Process, rate: number): readonly number[] {
   const { observedOwner: observed, view } = process.lock
-  const { state } = process
-  if (
-    state === "gone" ||
-    isThrough(process) ||
-    observed === undefined ||
-    view?.record === undefined ||
-    !neverRenewed(view.record)
-  )
-    return []
-  return [trueTime(process, observed.since.mono + view.record.owner!.ttlMs, rate)]
+  const record = view?.record
+  if (process.state === "gone" || isThrough(process) || observed === undefined) return []
+  if (record?.owner === undefined || record.past !== undefined) return []
+  return [trueTime(process, observed.stood.mono + record.owner.ttlMs, rate)]
 }
 
 /** As the answers to each process tell it: dates may differ, and may be whole seconds. */

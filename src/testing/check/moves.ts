@@ -7,18 +7,7 @@ import { momentsOf } from "./moments.ts"
 import { operatorMoves } from "./operator.ts"
 import { answered, arrived, commit, leave, lockInput, newProcess, wake, wakesAt } from "./processes.ts"
 import { strangerMoves } from "./stranger.ts"
-import {
-  type Left,
-  type Mail,
-  may,
-  nowOf,
-  type Process,
-  type Rules,
-  runs,
-  without,
-  withProcess,
-  type World,
-} from "./world.ts"
+import { type Left, type Mail, may, type Process, type Rules, runs, without, withProcess, type World } from "./world.ts"
 
 /** One thing that may happen, and all that may come of it. */
 export interface Move {
@@ -96,7 +85,7 @@ function users(world: World, process: Process, index: number, rules: Rules): rea
       what: `${id} no longer wants the key`,
       make: () => lockInput(without(world, "cancels"), index, { type: "cancel" }, rules),
     })
-  if (!isReady(world, process, index, rules)) return all
+  if (!isReady(process)) return all
   if (tenancy?.asked !== undefined)
     all.push({ what: `${id} leaves, as it was asked to`, make: () => leave(world, index, rules) })
   else if (may(world, "releases"))
@@ -107,16 +96,16 @@ function users(world: World, process: Process, index: number, rules: Rules): rea
 /** An owner saves as soon as it may, as often as it wants to: what comes of it may take any time. */
 function saves(world: World, process: Process, index: number, rules: Rules): readonly Move[] {
   const { id, tenancy, state } = process
-  if (state !== "up" || tenancy?.commits === 0 || !isReady(world, process, index, rules)) return []
+  if (state !== "up" || tenancy?.commits === 0 || !isReady(process)) return []
   return [{ what: `${id} saves`, make: () => commit(world, index, rules) }]
 }
 
 const unasked = { name: "", change: "" }
 
 /** Its work runs, and nothing of it is being saved. */
-function isReady(world: World, process: Process, index: number, rules: Rules): boolean {
+function isReady(process: Process): boolean {
   const isOwner = process.lock.phase.name === "owning" && process.tenancy?.head.job === null
-  return isOwner && runs(process, nowOf(process, world.at, rules.rates[index]!))
+  return isOwner && runs(process)
 }
 
 /** What a user asks for who wants the key. */

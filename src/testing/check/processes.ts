@@ -2,17 +2,22 @@
  * What a process does with one input: a step of its reducers, and all that comes of it at once. A request may meet several
  * fates, so that one input may lead to several worlds.
  */
-import { quietFor, recordTells } from "../../actors/checkpoints/head-writes.ts"
 import type {
   Answer,
   Command as HeadCommand,
   Input as HeadInput,
   Outcome,
 } from "../../actors/checkpoints/protocol-types.ts"
-import { dueAt, initialState as initialHead, leftBy, step as stepHead } from "../../actors/checkpoints/protocol.ts"
+import {
+  dueAt,
+  initialState as initialHead,
+  leftBy,
+  step as stepHead,
+  traceOf,
+} from "../../actors/checkpoints/protocol.ts"
 import { requestDeadline } from "../../locks/options.ts"
 import { isHeld } from "../../locks/protocol/authority.ts"
-import { initialState, nextWake, step } from "../../locks/protocol/reducer.ts"
+import { initialState, nextWake, step, traced } from "../../locks/protocol/reducer.ts"
 import type { Command, Input, LockConfig, ProtocolEvent } from "../../locks/protocol/state.ts"
 import { acquired, acknowledged, asked, fenced, losing, raised, stored, through, wrote } from "./laws.ts"
 import { logOf, savedLog, serve, silence } from "./stores.ts"
@@ -114,9 +119,12 @@ function told(world: World, index: number, event: ProtocolEvent, rules: Rules): 
   return [tenancy === undefined ? world : withProcess(world, index, { tenancy: { ...tenancy, asked: waiter } })]
 }
 
-/** A head may wait for its owner's token to be raised. */
+/** A head may wait for a renewal, or for its owner's token to be raised. */
 function renewed(world: World, index: number, token: number, rules: Rules): readonly World[] {
-  const waiting = world.processes[index]!.tenancy?.head.job?.waiting
+  const { tenancy, lock } = world.processes[index]!
+  const waiting = tenancy?.head.job?.waiting
+  if (waiting?.for === "renewal" && lock.phase.name === "owning" && !lock.phase.hold.isAsked)
+    return headInput(world, index, { type: "answer", request: waiting.request, answer: { kind: "renewed" } }, rules)
   if (waiting?.for !== "raise" || token <= waiting.above) return [world]
   const answer: HeadInput = { type: "answer", request: waiting.request, answer: { kind: "raised", token } }
   return headInput(raised(world, token), index, answer, rules)
@@ -127,15 +135,13 @@ function begin(world: World, index: number, rules: Rules): readonly World[] {
   const process = world.processes[index]!
   const { phase } = process.lock
   if (phase.name !== "owning" || rules.commits === 0) {
-    const blank = { log: [], runsFrom: 0, commit: undefined, commits: 0, asked: undefined, hasLeft: false }
+    const blank = { isClaimed: true, log: [], commit: undefined, commits: 0, asked: undefined, hasLeft: false }
     const head = initialHead(settingsOf(process, rules), 1, "")
     return [withProcess(world, index, { tenancy: { head, ...blank } })]
   }
   const { hold } = phase
-  const { mono } = nowOf(process, world.at, rules.rates[index]!)
-  const runsFrom = rules.start.deletions === 0 ? 0 : mono
-  const head = initialHead(settingsOf(process, rules), hold.token, `${process.id}#n${process.steps}`)
-  const blank = { log: undefined, runsFrom, commit: undefined, asked: undefined, hasLeft: false }
+  const head = initialHead(settingsOf(process, rules), hold.token, hold.nonce)
+  const blank = { isClaimed: false, log: undefined, commit: undefined, asked: undefined, hasLeft: false }
   const tenancy: Tenancy = { head, ...blank, commits: rules.commits }
   const begun = withProcess(ignoring(world, index, "head"), index, { tenancy })
   return wish(begun, index, { kind: "claim" }, claimWithin, rules)
@@ -146,8 +152,8 @@ function settingsOf({ lock }: Process, rules: Rules): Parameters<typeof initialH
   const hold = phase.name === "owning" ? phase.hold : undefined
   return {
     ...{ key: "k", type: "t", version: 1, leases: "s", ttlMs: lock.config.ttl, keep: 0, spacingMs: rules.spacing },
-    ...recordTells(hold?.how ?? "free", hold?.token ?? 0, lock.view?.record?.began, hold?.after),
     ...{
+      past: hold?.past ?? [],
       left: rules.claimsGranted ? undefined : hold?.note,
       requestMs: requestDeadline(lock.config.ttl),
     },
@@ -194,29 +200,34 @@ function headInput(world: World, index: number, input: HeadInput, rules: Rules):
     ...{ at: now.mono, draw: now.draw, fresh: `${process.id}#h${steps}`, held: isHeld(process.lock, now) },
   })
   fenced(world, process, state)
-  let worlds: readonly World[] = [withProcess(world, index, { tenancy: { ...tenancy, head: state }, steps: steps + 1 })]
+  const trace = traceOf(state)
+  const lock = trace === "none" ? process.lock : traced(process.lock, trace)
+  const changed = { tenancy: { ...tenancy, head: state }, lock, steps: steps + 1 }
+  let worlds: readonly World[] = [withProcess(world, index, changed)]
   for (const command of commands) worlds = worlds.flatMap((next) => headCommand(next, index, command, rules))
   return worlds
 }
 
 function headCommand(world: World, index: number, command: HeadCommand, rules: Rules): readonly World[] {
-  if (command.type === "ended") return [ended(ignoring(world, index, "head"), index, command.outcome)]
+  if (command.type === "ended") return ended(ignoring(world, index, "head"), index, command.outcome, rules)
+  if (command.type === "renew") return lockInput(world, index, { type: "renew" }, rules)
   if (command.type === "raise") return lockInput(world, index, { type: "renew", tokenAbove: command.above }, rules)
   return send(ignoring(world, index, "head"), index, { of: "head", command }, rules)
 }
 
-function ended(world: World, index: number, outcome: Outcome): World {
+function ended(world: World, index: number, outcome: Outcome, rules: Rules): readonly World[] {
   const process = world.processes[index]!
   const tenancy = process.tenancy!
   const isDone = outcome.kind === "done"
   if (tenancy.log === undefined) {
-    if (!isDone) return world
-    const runsFrom = tenancy.runsFrom + quietFor(tenancy.head.settings, outcome.before)
-    return withProcess(world, index, { tenancy: { ...tenancy, runsFrom, log: logOf(outcome.before) } })
+    if (!isDone) return [world]
+    const after = tenancy.isClaimed ? { log: logOf(outcome.before) } : { isClaimed: true }
+    const claimed = withProcess(world, index, { tenancy: { ...tenancy, ...after } })
+    return tenancy.isClaimed ? [claimed] : wish(claimed, index, { kind: "waitOut" }, Infinity, rules)
   }
   const { commit: name } = tenancy
   const settled = withProcess(world, index, { tenancy: { ...tenancy, commit: undefined } })
-  return isDone && name !== undefined ? acknowledged(settled, process, name) : settled
+  return [isDone && name !== undefined ? acknowledged(settled, process, name) : settled]
 }
 
 function lockCommand(world: World, index: number, command: Command, rules: Rules): readonly World[] {
@@ -253,7 +264,7 @@ function send(world: World, index: number, request: Request, rules: Rules): read
 export function arrived(world: World, index: number, request: Request | Mail, rules: Rules): readonly [World, unknown] {
   const [next, answer] = serve(world, request, rules.skews[index] ?? 0, rules)
   if (next === world) return [next, answer]
-  if (request.of === "head") stored(world, next, index, rules)
+  if (request.of === "head") stored(world, next, index)
   else wrote(world, next, "by" in request ? request.by : world.processes[index]!.id)
   return [next, answer]
 }

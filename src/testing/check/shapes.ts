@@ -29,8 +29,8 @@ export function lively({ mail, lease, head }: World): readonly Mail[] {
 
 /** What a former owner is judged by: whether it ran, and under which token. Without spacing nothing counts from a last write. */
 function tenancyShape(tenancy: Tenancy, isOver: boolean): unknown {
-  const { head, log, runsFrom } = tenancy
-  if (isOver && head.job === null) return { token: head.token, lost: head.lost, ran: log !== undefined, runsFrom }
+  const { head, log } = tenancy
+  if (isOver && head.job === null) return { token: head.token, lost: head.lost, ran: log !== undefined }
   return head.settings.spacingMs > 0 ? tenancy : { ...tenancy, head: { ...head, lastWriteAt: null } }
 }
 

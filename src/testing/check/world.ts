@@ -58,8 +58,8 @@ export interface Tenancy {
   readonly head: HeadState
   /** What it has restored and committed; undefined until it may run. */
   readonly log: readonly string[] | undefined
-  /** It may run from then on, in its process's monotonic time: a record that was deleted may have had another owner. */
-  readonly runsFrom: number
+  /** The head is claimed. It may have to wait yet, for an owner of a record that was deleted. */
+  readonly isClaimed: boolean
   /** The commit under way. */
   readonly commit: string | undefined
   readonly commits: number
@@ -167,8 +167,7 @@ export const without = (world: World, what: keyof Left): World => ({
 })
 
 /** Whether its work runs, if it holds the key: the head is claimed, and whoever may have owned it before is out. */
-export const runs = ({ tenancy }: Process, { mono }: Now): boolean =>
-  tenancy?.log !== undefined && mono >= tenancy.runsFrom
+export const runs = ({ tenancy }: Process): boolean => tenancy?.log !== undefined
 
 /** Whether the record was ever deleted by hand. */
 export const wasDeleted = ({ left }: World, { start }: Rules): boolean => left.deletions < start.deletions

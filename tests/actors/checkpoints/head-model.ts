@@ -25,8 +25,7 @@ export const settings: Settings = {
   version: 1,
   leases: "memory",
   ttlMs: 30_000,
-  created: false,
-  began: 0,
+  past: [],
   keep: 1,
   spacingMs: 0,
   requestMs: 5000,
@@ -156,7 +155,8 @@ export class HeadWorld {
   /** A next owner; `ahead` says how its token compares with the highest so far, as after records deleted by hand. */
   #takeOver(ahead: number, left?: Generation): void {
     this.#token += Math.max(0, ahead)
-    const state = initialState({ ...settings, left }, this.#token + Math.min(0, ahead), this.#id())
+    const past = this.#owners.map(({ state }) => state.nonce)
+    const state = initialState({ ...settings, left, past }, this.#token + Math.min(0, ahead), this.#id())
     const owner: Owner = { state, at: 0, log: undefined, commit: undefined, isGone: false }
     const index = this.#owners.push(owner) - 1
     if (this.#options.claims !== false) return this.#wish(index, { kind: "claim" })
@@ -192,9 +192,15 @@ export class HeadWorld {
     owner.state = JSON.parse(JSON.stringify(next.state)) as State
     for (const command of next.commands) {
       if (command.type === "ended") this.#ended(index, command.outcome)
+      else if (command.type === "renew") this.#renew(index, command.request)
       else if (command.type === "raise") this.#raise(index, command.request, command.above)
       else this.#messages.push({ owner: index, command })
     }
+  }
+
+  /** Every lease stands. */
+  #renew(index: number, request: number): void {
+    this.#input(index, { type: "answer", request, answer: { kind: "renewed" } })
   }
 
   #raise(index: number, request: number, above: number): void {

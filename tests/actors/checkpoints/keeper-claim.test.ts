@@ -20,7 +20,7 @@ import {
   refuse,
   refuseApplied,
 } from "../../support/scripted-store.ts"
-import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
+import { bytesOf, failureOf, large, lockKey, type Owner, textOf, World } from "./world.ts"
 
 describe("a claim", () => {
   it("writes the same content under its own token and nonce, and names the head write it claimed", async () => {
@@ -39,7 +39,7 @@ describe("a claim", () => {
   it("of a sandbox without a head makes one that holds nothing", async () => {
     const world = new World()
     const { claimed } = await world.claimed(100, { how: "created" })
-    expect(claimed).toEqual({ checkpoint: undefined, version: 0, runAfterMs: 0 })
+    expect(claimed).toEqual({ checkpoint: undefined, version: 0, quietMs: 0 })
     expect(await world.head()).toMatchObject({ key: lockKey, token: 100, over: null, saved: { state: "none" } })
   })
 
@@ -227,26 +227,60 @@ it("ends within its budget where the lease won't raise its token, and claims not
   expect(world.headWrites).toBe(1)
 })
 
-describe("no record but a live head", () => {
-  it("is claimed at once, and may run only when the ttl that the head names is over", async () => {
+describe("a head whose owner the record doesn't prove to have ended", () => {
+  /** Waits as the sandbox does, and tells how long that took. */
+  const waits = async (world: World, { keeper }: Owner): Promise<number> => {
+    const from = world.time.read().mono
+    await world.time.runUntil(keeper.waitOut())
+    return world.time.read().mono - from
+  }
+
+  it("is claimed at once, and may run only when the record has stood for the ttl that the head names", async () => {
     const world = new World()
     await world.claimed(100, { ttlMs: 45_000 })
     await world.time.advance(1000)
-    const { claimed } = await world.claimed(200, { how: "created", ttlMs: 30_000 })
-    expect(claimed.runAfterMs).toBe(46_000)
+    const owner = await world.claimed(200, { how: "created", ttlMs: 30_000 })
+    expect(owner.claimed.quietMs).toBe(45_000)
     expect(world.time.read().mono).toBe(1000)
+    expect(await waits(world, owner)).toBe(45_000)
+    expect(owner.lease.raises).toEqual([0, 0]) // a renewal before, and one after
   })
 
-  it("is known after a failed claim too, so that the lease isn't released before", async () => {
+  it("is waited for from the first renewal after the claim that succeeds, and until one after its time does", async () => {
     const world = new World()
     await world.claimed(100)
-    await world.time.advance(1000)
+    const owner = await world.claimed(200, { how: "created" })
+    owner.lease.failures = 5
+    const waited = owner.keeper.waitOut()
+    await world.time.advance(10_000)
+    expect(owner.lease.raises.length).toBe(6)
+    owner.lease.failures = 5
+    await world.time.runUntil(waited)
+    expect(owner.lease.raises.length).toBe(12)
+    expect(world.time.read().mono).toBeGreaterThan(32_000)
+  })
+
+  it("ends the wait with the lease, and is told to the next one", async () => {
+    const world = new World()
+    await world.claimed(100)
+    const owner = await world.claimed(200, { how: "created" })
+    const waited = failureOf(owner.keeper.waitOut())
+    await world.time.advance(20_000)
+    owner.lease.lose()
+    expect(await world.time.runUntil(waited)).toBeInstanceOf(LockLostError)
+    expect((await world.claimed(300)).claimed.quietMs).toBe(30_000)
+  })
+
+  it("is left to the next one by a failed claim, which proves nothing of it", async () => {
+    const world = new World()
+    await world.claimed(100)
     const owner = world.owner(200, { how: "created" })
     world.store.script.onPut(...Array.from({ length: 9 }, () => failPut()))
     expect(await failureOf(world.claim(owner, 2000))).toBeInstanceOf(StoreUnavailableError)
-    expect(owner.keeper.runAfterMs).toBe(31_000)
+    expect(owner.lease.traces).toEqual(["possible"])
     world.store.script.heal()
-    expect((await world.claim(owner)).runAfterMs).toBe(31_000)
+    expect((await world.claim(owner)).quietMs).toBe(30_000)
+    expect(owner.lease.traces).toEqual(["possible", "sure"])
   })
 
   it("is told to the next one, however it came by the key, should the one that waits crash", async () => {
@@ -255,7 +289,7 @@ describe("no record but a live head", () => {
     await world.claimed(200, { how: "created", ttlMs: 6000 })
     await world.time.advance(7000)
     for (const [token, how] of [[300, "takeover"] as const, [400, "free"] as const])
-      expect((await world.claimed(token, { how, ttlMs: 6000 })).claimed.runAfterMs).toBe(52_000)
+      expect((await world.claimed(token, { how, ttlMs: 6000 })).claimed.quietMs).toBe(45_000)
   })
 
   it("isn't told any more once the one that waited has saved, even what was saved already", async () => {
@@ -263,9 +297,17 @@ describe("no record but a live head", () => {
     const former = await world.claimed(100)
     await world.commit(former, "state")
     const owner = await world.claimed(200, { how: "created" })
-    await world.time.advance(30_000)
+    await waits(world, owner)
     await world.commit(owner, "state")
-    expect((await world.claimed(300, { how: "free" })).claimed.runAfterMs).toBe(0)
+    expect((await world.claimed(300, { how: "free" })).claimed.quietMs).toBe(0)
+  })
+
+  it("is told to the next one by whatever is written before the wait is over", async () => {
+    const world = new World()
+    await world.claimed(100)
+    const owner = await world.claimed(200, { how: "created" })
+    await world.commit(owner, "early")
+    expect(await world.head()).toMatchObject({ quietMs: 30_000 })
   })
 
   it("isn't what a claim of one's own leaves behind when it is made again", async () => {
@@ -275,21 +317,38 @@ describe("no record but a live head", () => {
     world.store.script.onRead({}, ...Array.from({ length: 9 }, () => failRead()))
     expect(await failureOf(world.claim(owner, 2000))).toBeInstanceOf(StoreUnavailableError)
     world.store.script.heal()
-    expect((await world.claim(owner)).runAfterMs).toBe(0)
+    expect((await world.claim(owner)).quietMs).toBe(0)
   })
 
-  it.each(["free", "takeover", "granted", "reserved"] as const)("doesn't wait when the key was %s", async (how) => {
+  it("is the one that was claimed, not the first that was met", async () => {
     const world = new World()
     await world.claimed(100)
-    expect((await world.claimed(200, { how })).claimed.runAfterMs).toBe(0)
+    const owner = world.owner(200) // its record tells of the first owner alone
+    const met = hold()
+    world.store.script.onPut({ ...met, of: /head$/ })
+    const claim = owner.keeper.claim({ lease: owner.lease, budget: 30_000 })
+    await world.time.runUntil(met.arrived)
+    const hidden = world.owner(150, { how: "created", ttlMs: 45_000 })
+    await world.claim(hidden)
+    met.answer()
+    expect((await world.time.runUntil(claim)).quietMs).toBe(45_000)
   })
 
-  it("doesn't wait for a sandbox that was removed, but does once it was claimed again", async () => {
+  it.each(["free", "takeover", "granted", "reserved"] as const)("doesn't matter when the key was %s", async (how) => {
+    const world = new World()
+    await world.claimed(100)
+    const owner = await world.claimed(200, { how })
+    expect(owner.claimed.quietMs).toBe(0)
+    expect(await waits(world, owner)).toBe(0)
+    expect(owner.lease.raises).toEqual([])
+  })
+
+  it("is waited for though its sandbox was removed", async () => {
     const world = new World()
     const former = await world.claimed(100)
     await world.time.runUntil(former.keeper.remove({ budget: 30_000 }))
-    expect((await world.claimed(200, { how: "created" })).claimed.runAfterMs).toBe(0)
-    expect((await world.claimed(300, { how: "created" })).claimed.runAfterMs).toBe(30_000)
+    expect((await world.claimed(200)).claimed.quietMs).toBe(0)
+    expect((await world.claimed(300, { how: "created" })).claimed.quietMs).toBe(30_000)
   })
 })
 
@@ -361,5 +420,5 @@ it("a removed sandbox starts empty, and may have been removed by newer code", as
   await world.commit(former, large(1))
   await world.time.runUntil(former.keeper.remove({ budget: 30_000 }))
   const { claimed } = await world.claimed(200, { version: 1 })
-  expect(claimed).toEqual({ checkpoint: undefined, version: 0, runAfterMs: 0 })
+  expect(claimed).toEqual({ checkpoint: undefined, version: 0, quietMs: 0 })
 })

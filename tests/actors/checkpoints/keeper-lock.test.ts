@@ -1,10 +1,11 @@
 // The keeper under real leases: handoff, takeover from an owner that is cut off, a record deleted by hand, a raised token.
-import { expect, it } from "vitest"
-import { CheckpointRejectedError, LockLostError } from "../../../src/locks/errors.ts"
+import { describe, expect, it } from "vitest"
+import { CheckpointRejectedError, LockCancelledError, LockLostError } from "../../../src/locks/errors.ts"
 import { encodeName } from "../../../src/locks/keys.ts"
 import type { Lease } from "../../../src/locks/lock.ts"
 import { StoreLock } from "../../../src/locks/store-lock.ts"
-import { hold, type ScriptedStore, scripted } from "../../support/scripted-store.ts"
+import { ABSENT } from "../../../src/locks/store.ts"
+import { hold, loseRequest, type ScriptedStore, scripted } from "../../support/scripted-store.ts"
 import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
 
 const budget = 30_000
@@ -31,6 +32,13 @@ const cutOff = ({ script }: ScriptedStore): void => {
   script.onRead(...lost)
 }
 
+/** An operator deletes the record. */
+const deleteRecord = async (world: World): Promise<void> => {
+  const ref = { area: "leases", name: encodeName(lockKey) } as const
+  const record = await world.store.read(ref, { deadline: 1000, limit: 100_000 })
+  await world.store.remove(ref, record.kind === "found" ? record.generation : "", { deadline: 1000 })
+}
+
 it("hands what was committed to the next owner, under a greater token", async () => {
   const world = new World()
   const one = await restore(world, "one")
@@ -39,7 +47,7 @@ it("hands what was committed to the next owner, under a greater token", async ()
   await world.time.runUntil(one.lease.release())
   const two = await restore(world, "two")
   expect(textOf(two.claimed.checkpoint)).toBe("saved")
-  expect(two.claimed.runAfterMs).toBe(0)
+  expect(two.claimed.quietMs).toBe(0)
   expect(await world.head()).toMatchObject({ token: two.lease.token })
   expect(two.lease.token).toBeGreaterThan(one.lease.token)
   await world.time.runUntil(two.lease.release())
@@ -73,20 +81,82 @@ it("knows a record that was deleted by hand under a living owner, and tells when
   const world = new World()
   const one = await restore(world, "one")
   await world.time.runUntil(one.keeper.commit(bytesOf("saved"), { budget }))
-  const ref = { area: "leases", name: encodeName(lockKey) } as const
-  const record = await world.store.read(ref, { deadline: 1000, limit: 100_000 })
-  await world.store.remove(ref, record.kind === "found" ? record.generation : "", { deadline: 1000 })
-  const since = world.time.read().mono
+  await deleteRecord(world)
   const two = await restore(world, "two")
   expect(two.lease.how).toBe("created")
-  expect(two.claimed.runAfterMs).toBeGreaterThanOrEqual(since + 30_000)
+  expect(two.claimed.quietMs).toBe(30_000)
   expect(textOf(two.claimed.checkpoint)).toBe("saved")
   const late = failureOf(world.time.runUntil(one.keeper.commit(bytesOf("late"), { budget })))
   expect([CheckpointRejectedError, LockLostError]).toContain(((await late) as object).constructor)
-  await world.time.advance(two.claimed.runAfterMs - world.time.read().mono)
+  await world.time.runUntil(two.keeper.waitOut())
   expect(one.lease.isHeld()).toBe(false)
   expect(two.lease.isHeld()).toBe(true)
   await world.time.runUntil(two.lease.release())
+})
+
+describe("an owner whose record was deleted, and who works on, is waited for by the next", () => {
+  const hidden = async (): Promise<readonly [World, Awaited<ReturnType<typeof restore>>]> => {
+    const world = new World()
+    const one = await restore(world, "one")
+    await world.time.runUntil(one.keeper.commit(bytesOf("saved"), { budget }))
+    cutOff(one.store)
+    await deleteRecord(world)
+    return [world, one]
+  }
+  const expectWaited = async (world: World, { lease }: { readonly lease: Lease }): Promise<void> => {
+    const next = await restore(world, "next")
+    expect(lease.isHeld()).toBe(true)
+    expect(next.claimed.quietMs).toBe(30_000)
+    await world.time.runUntil(next.keeper.waitOut())
+    expect(lease.isHeld()).toBe(false)
+    await world.time.runUntil(next.lease.release())
+  }
+
+  it("though one came and left between them that had raised its token, and hadn't claimed the head", async () => {
+    const [world, one] = await hidden()
+    const { lock } = processOf(world, "between")
+    const between = await world.time.runUntil(lock.acquire())
+    await world.time.runUntil(between.renew({ tokenAbove: one.lease.token + 1000 }))
+    await world.time.runUntil(between.release())
+    await expectWaited(world, one)
+  })
+
+  it("though one gave up between them, and burned its create", async () => {
+    const [world, one] = await hidden()
+    const { lock, store } = processOf(world, "between")
+    store.script.onPut(loseRequest())
+    const caller = new AbortController()
+    const between = failureOf(lock.acquire({ signal: caller.signal }))
+    await world.time.advance(5)
+    caller.abort()
+    expect(await world.time.runUntil(between)).toBeInstanceOf(LockCancelledError)
+    await world.time.advance(1000)
+    await expectWaited(world, one)
+  })
+
+  it("though one claimed the head between them, and crashed while it waited", async () => {
+    const [world, one] = await hidden()
+    const between = await restore(world, "between")
+    cutOff(between.store)
+    await deleteRecord(world)
+    await expectWaited(world, one)
+  })
+
+  it("though what came between them is a create of long ago, brought back", async () => {
+    const world = new World()
+    const { lock, store } = processOf(world, "old")
+    await world.time.runUntil(lock.acquire())
+    const ref = { area: "leases", name: encodeName(lockKey) } as const
+    const created = await world.store.read(ref, { deadline: 1000, limit: 100_000 })
+    cutOff(store)
+    await deleteRecord(world)
+    await world.time.advance(25_000)
+    const one = await restore(world, "one")
+    cutOff(one.store)
+    await deleteRecord(world)
+    await world.store.put(ref, ABSENT, created.kind === "found" ? created.body : new Uint8Array(), { deadline: 1000 })
+    await expectWaited(world, one)
+  })
 })
 
 it("raises the lease's own token above the head's, and claims with that", async () => {

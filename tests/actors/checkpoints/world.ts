@@ -32,10 +32,15 @@ export class TestLease implements Lease {
   /** Listeners on its signal. */
   listeners = 0
   readonly note: string | undefined
+  readonly nonce: string
+  readonly past: readonly string[]
+  readonly traces: string[] = []
   readonly raises: number[] = []
   readonly #controller = new AbortController()
 
-  constructor(token: number, how: AcquiredHow, note?: string) {
+  constructor(token: number, how: AcquiredHow, past: readonly string[], note?: string) {
+    this.nonce = `${token}.${how}.${past.length}`
+    this.past = how === "created" ? [] : past
     this.token = token
     this.note = note
     this.how = how
@@ -58,6 +63,10 @@ export class TestLease implements Lease {
     this.raises.push(tokenAbove)
     if (this.failures-- > 0) throw new StoreUnavailableError({ message: "no answer", next: "try again" })
     if (!this.isStubborn) this.token = Math.max(this.token, tokenAbove + 1)
+  }
+
+  traced(trace: "possible" | "sure"): void {
+    this.traces.push(trace)
   }
 
   lose(): void {
@@ -97,6 +106,8 @@ export interface Owner {
 export class World {
   readonly time: VirtualTime = new VirtualTime()
   readonly store: ScriptedStore
+  /** The nonces of all owners so far: records that weren't created say that they have ended. */
+  readonly nonces: string[] = []
   /** What came of deletes in the background. */
   readonly errors: unknown[] = []
 
@@ -106,7 +117,8 @@ export class World {
 
   /** An owner that hasn't claimed yet. */
   owner(token: number, { how = "free", note, ...options }: OwnerOptions = {}): Owner {
-    const lease = new TestLease(token, how, note)
+    const lease = new TestLease(token, how, [...this.nonces], note)
+    this.nonces.push(lease.nonce)
     const keeper = new CheckpointKeeper({
       store: this.store,
       clock: this.time,

@@ -19,7 +19,6 @@ function overlap(guard: number, phase: number, { rate, ahead }: typeof worst): n
   world.send(a, acquire())
   world.until(() => a.phase === "owning", 1000)
   a.network = "down"
-  world.store.put({ ...world.store.body, began: 1 }, world.at) // it isn't the key's first owner
   world.advance(26_000)
   const taken = takeover(world, ahead / 2)
   for (let after = -2000; after < 3000; after += 5) if (!a.holds(taken + after)) return after

@@ -71,7 +71,6 @@ describe("a request during which the clocks jump", () => {
     world.send(a, acquire())
     const claim = world.nextWrite(a)
     world.deliver(claim)
-    world.store.put({ ...world.store.body, began: 1 }, world.at) // not the key's first owner
     world.suspend(a, 60_000)
     a.wallAhead -= 65_000
     world.owner("b")
