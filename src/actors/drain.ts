@@ -1,6 +1,7 @@
 /** Letting all sandboxes of a process leave, and doing so when the process is asked to end. */
 import type { Clock } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
+import { reporter } from "../runtime/report.ts"
 import { onShutdown, type ShutdownOptions } from "../runtime/signals.ts"
 import type { Registry } from "./registry.ts"
 
@@ -36,13 +37,21 @@ export interface DrainOnSignalsOptions extends ShutdownOptions {
 }
 
 /**
- * Drains the manager on the first SIGTERM or SIGINT, and then ends the process (with 128 + the signal's number); a second
- * signal ends it at once. Dispose the result to no longer do so.
+ * Drains the manager on the first SIGTERM or SIGINT, and then ends the process with 128 + the signal's number. Where work is
+ * stuck when the grace is over, and on a second signal, the process ends by the signal itself, its threads included. Nothing
+ * of that work is released: its keys are free once the process is gone, or when their leases run out. Dispose the result to
+ * no longer drain on signals.
  */
 export function drainOnSignals(manager: Drainable, options: DrainOnSignalsOptions = {}): Disposable {
   const { grace, onDrained, ...shutdown } = options
+  const report = reporter(shutdown.onError)
   return onShutdown(async () => {
     const result = await manager.drain(grace === undefined ? {} : { grace })
-    onDrained?.(result)
+    try {
+      onDrained?.(result)
+    } catch (error) {
+      report(error)
+    }
+    return result.stuck.length > 0 ? "stuck" : undefined
   }, shutdown)
 }

@@ -14,7 +14,6 @@ import { watchClocks } from "../runtime/watch-clocks.ts"
 import { countEvent, type Counting } from "./counts.ts"
 import type { Owner } from "./errors.ts"
 import { examined } from "./evidence.ts"
-import { releasesAtEnd } from "./last-will.ts"
 import type { LockEvent } from "./lock.ts"
 import { Lookout } from "./lookout.ts"
 import { requestDeadline } from "./options.ts"
@@ -223,7 +222,6 @@ export class KeyCore {
     this.#rearm(now)
     this.#onStep?.(state)
     if (this.#lookout?.follow(state) === true) this.#rung = true
-    if (this.#prompt !== undefined) releasesAtEnd(this, this.hold !== undefined)
     this.#count(input, state)
     for (const event of events) this.#tell({ at: now.wall, key: this.key, ownerId: state.config.id, ...event })
     if (!wasAtRest && this.#atRest) this.#outbox.push(() => this.#rest())
@@ -235,11 +233,6 @@ export class KeyCore {
   /** What a head says of the present ownership. */
   traced(trace: "possible" | "sure"): void {
     if (this.#state !== undefined) this.#state = traced(this.#state, trace)
-  }
-
-  /** The process ends: what it owns is released before this returns, unless process groups work under it. */
-  releaseNow(): void {
-    if (this.isHeld() && this.hold?.groups.length === 0) this.dispatch({ type: "release" })
   }
 
   #prompted(store: PromptRequests | undefined): Prompt | undefined {

@@ -1,9 +1,13 @@
 /**
  * Process signals and shutdown, on Node and on Deno: the first SIGTERM or SIGINT runs every handler once and then ends the
- * process with 128 + the signal's number; a second one ends it at once. Copies of leasehold in one process wait for each
- * other's handlers.
+ * process with 128 + the signal's number. Copies of leasehold in one process wait for each other's handlers.
  *
- * Not promised: a limit on how long handlers take. Who sends the signal sets that, and kills.
+ * An exit waits for threads that are inside a system call or native code, and renews no lease meanwhile. So where work may
+ * still run, after a handler that says so and on a second signal, the process ends by the signal itself: the kernel stops all
+ * threads at once, when the listeners for the exit have been called.
+ *
+ * Not promised: a limit on how long handlers take; the sender of the signal sets that, and kills. Process 1 of a container
+ * can't end itself by a signal: there the exit waits.
  */
 import process from "node:process"
 import { ofProcess } from "./of-process.ts"
@@ -12,8 +16,8 @@ import { type OnError, reporter } from "./report.ts"
 /** The signals that ask a process to end. */
 export type ShutdownSignal = "SIGTERM" | "SIGINT"
 
-/** Called once with the signal that ends the process. */
-export type ShutdownHandler = (signal: ShutdownSignal) => Promise<void> | void
+/** Called once with the signal that ends the process. `"stuck"`: work of this process goes on, and must not outlast it. */
+export type ShutdownHandler = (signal: ShutdownSignal) => Promise<"stuck" | void> | "stuck" | void
 
 /** What shutdown needs of a process. */
 export interface SignalPort {
@@ -21,8 +25,8 @@ export interface SignalPort {
   on(signal: ShutdownSignal, listener: () => void): void
   /** Stops listening. */
   off(signal: ShutdownSignal, listener: () => void): void
-  /** Ends the process. */
-  exit(code: number): void
+  /** Ends the process with this code; `by` the signal where one is given, which waits for no thread. */
+  exit(code: number, by?: ShutdownSignal): void
 }
 
 /** How a handler is registered. */
@@ -37,13 +41,22 @@ export interface ShutdownOptions {
 export const processSignals: SignalPort = {
   on: (signal, listener) => void process.on(signal, listener),
   off: (signal, listener) => void process.off(signal, listener),
-  exit: (code) => process.exit(code),
+  exit: (code, by) => {
+    if (by !== undefined) process.on("exit", () => endBy(by))
+    process.exit(code)
+  },
+}
+
+/** Does not return, unless this is process 1 of a container. */
+function endBy(signal: ShutdownSignal): void {
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
 }
 
 const numbers: Readonly<Record<ShutdownSignal, number>> = { SIGINT: 2, SIGTERM: 15 }
 
 /** A handler that never rejects. */
-type GuardedHandler = (signal: ShutdownSignal) => Promise<void>
+type GuardedHandler = (signal: ShutdownSignal) => Promise<"stuck" | void>
 
 /** One process's handlers; it listens only while there are any, or while they run. */
 class Shutdown {
@@ -72,13 +85,15 @@ class Shutdown {
   }
 
   #received(signal: ShutdownSignal): void {
-    if (this.#begun) return this.#exit(signal)
+    if (this.#begun) return this.#exit(signal, signal)
     this.#begun = true
-    void Promise.all([...this.#handlers].map((handler) => handler(signal))).then(() => this.#exit(signal))
+    void Promise.all([...this.#handlers].map((handler) => handler(signal))).then((ends) =>
+      this.#exit(signal, ends.includes("stuck") ? signal : undefined),
+    )
   }
 
-  #exit(signal: ShutdownSignal): void {
-    this.#port.exit(128 + numbers[signal])
+  #exit(signal: ShutdownSignal, by: ShutdownSignal | undefined): void {
+    this.#port.exit(128 + numbers[signal], by)
   }
 }
 
@@ -100,7 +115,7 @@ export const onShutdown = (handler: ShutdownHandler, options: ShutdownOptions = 
   const report = reporter(onError)
   const guarded: GuardedHandler = async (signal) => {
     try {
-      await handler(signal)
+      return await handler(signal)
     } catch (error) {
       report(error)
     }

@@ -97,24 +97,52 @@ describe("a manager that is to end", () => {
     await world.end()
   })
 
+  /** A process that can be asked to end. */
+  function processToEnd(): { port: SignalPort; ask: (signal: ShutdownSignal) => void; ended: Promise<number | string> } {
+    const listeners = new Map<ShutdownSignal, () => void>()
+    const { promise: ended, resolve } = Promise.withResolvers<number | string>()
+    const port: SignalPort = {
+      on: (signal, listener) => void listeners.set(signal, listener),
+      off: (signal) => void listeners.delete(signal),
+      exit: (code, by) => resolve(by ?? code),
+    }
+    return { port, ask: (signal) => listeners.get(signal)!(), ended }
+  }
+
   it("drains on SIGTERM, tells how that went, and then ends the process", async () => {
     const world = new World()
     const sandbox = counter()
     const a = await world.manager("a", sandbox)
     await world.run(a.use(sandbox, "k", (state) => (state.n = 4)))
-    const listeners = new Map<ShutdownSignal, () => void>()
-    const exited = Promise.withResolvers<number>()
-    const port: SignalPort = {
-      on: (signal, listener) => void listeners.set(signal, listener),
-      off: (signal) => void listeners.delete(signal),
-      exit: (code) => exited.resolve(code),
-    }
+    const { port, ask, ended } = processToEnd()
     const told: unknown[] = []
     using _signals = drainOnSignals(a, { port, grace: "20 s", onDrained: (result) => void told.push(result) })
-    listeners.get("SIGTERM")!()
-    expect(await world.run(exited.promise)).toBe(143)
+    ask("SIGTERM")
+    expect(await world.run(ended)).toBe(143)
     expect(told).toEqual([{ stuck: [] }])
     expect(await world.saved(sandbox, "k")).toEqual({ n: 4 })
+    await world.end()
+  })
+
+  it("ends the process by the signal where work is stuck, whose lease it keeps", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const going = gate()
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const use = handle.use(() => going.promise)
+    const errors: unknown[] = []
+    const { port, ask, ended } = processToEnd()
+    const onDrained = ({ stuck }: { readonly stuck: readonly string[] }): never => {
+      throw new Error(`stuck: ${stuck.join()}`)
+    }
+    using _signals = drainOnSignals(a, { port, grace: "20 s", onDrained, onError: (error) => void errors.push(error) })
+    ask("SIGTERM")
+    expect(await world.run(ended)).toBe("SIGTERM")
+    expect(errors.map(String)).toEqual(["Error: stuck: counter/k"])
+    expect(handle.lease.isHeld()).toBe(true)
+    going.resolve()
+    await world.run(use)
     await world.end()
   })
 })

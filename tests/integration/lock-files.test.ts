@@ -1,4 +1,5 @@
-/** Lock files between real processes: what a person reads, who takes over from the dead, and what an ending process leaves. */
+/** Lock files between real processes: what a person reads, who takes over from the dead, and that
+ * an ending process releases nothing. */
 import { mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises"
 import { hostname, tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,11 +10,14 @@ import { FileLock } from "../../src/locks/stores/file/mod.ts"
 import { processes } from "../../src/runtime/processes.ts"
 import { failure } from "../support/lock-world.ts"
 import { LockProcess } from "./support/lock-process.ts"
+import { Pipe, PIPE_HOLDS } from "./support/pipe.ts"
 import type { Runtime } from "./support/spawn.ts"
 
 const key = "deploy/web"
 /** Nothing here waits for a lease to run out, unless it says so. */
 const LONG = "1 h"
+/** More than a pipe holds, so that the write goes on until somebody reads. */
+const WRITTEN = 20 * PIPE_HOLDS
 
 interface Scene {
   readonly directory: string
@@ -101,74 +105,43 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     ["gets SIGTERM", { code: null, signal: "SIGTERM" }],
     ["gets SIGINT", { code: null, signal: "SIGINT" }],
     ["gets SIGHUP", { code: null, signal: "SIGHUP" }],
-  ])("is released when that process %s", async (_, end) => {
-    const { owner, shown } = await scene()
+  ])("is left as it is when that process %s, and free as soon as it is gone", async (_, end) => {
+    const { lock, owner, shown } = await scene()
     const holder = await owner(runtime)
+    const before = await shown()
     if (end.signal === null) holder.tell({ do: "exit", code: 3 })
     else holder.signal(end.signal as "SIGTERM")
     expect(await holder.ended).toMatchObject(end)
-    expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
+    expect(await shown()).toEqual(before)
+    await using lease = await lock.acquire({ timeout: 0 })
+    expect(lease.how).toBe("takeover")
   })
 
-  it("is released only at the exit where somebody else handles the signal", async () => {
-    const { owner, shown } = await scene()
-    const holder = await owner(runtime)
-    holder.tell({ do: "exitOnSignal", code: 7 })
-    await holder.says("listening")
-    holder.signal("SIGTERM")
-    expect(await holder.says("signalled")).toMatchObject({ held: true })
-    expect(await holder.ended).toMatchObject({ code: 7 })
-    expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
-  })
-
-  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-    "is released by %s beside listeners that only clean up, and they do so too",
-    async (signal) => {
-      const { directory, owner, shown } = await scene()
+  it.each(["thread", "pool"] as const)(
+    "stays its own at an exit, beside one that waits, while its %s still writes",
+    async (by) => {
+      const { directory, lock, owner } = await scene()
       const holder = await owner(runtime)
-      holder.tell({ do: "lockProperly", file: join(directory, "other") })
-      await holder.says("lockedProperly")
-      expect(await readdir(directory)).toContain("other.lock")
-      holder.signal(signal)
-      expect(await holder.ended).toMatchObject({ code: null, signal })
-      expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
-      expect(await readdir(directory)).not.toContain("other.lock")
+      using pipe = new Pipe(join(directory, "pipe"))
+      holder.tell({ do: "write", by, file: pipe.path, bytes: WRITTEN })
+      await pipe.begun
+      holder.tell({ do: "exit", code: 3 })
+      const early = await lock.acquire({ timeout: "1 s" }).catch((error: unknown) => error)
+      const written = await pipe.drain()
+      expect(await holder.ended).toMatchObject({ code: 3 })
+      if (early instanceof LockTimeoutError) {
+        // The exit waited for the write, and the key for the exit.
+        expect(written).toBeGreaterThan(PIPE_HOLDS)
+        await using lease = await lock.acquire({ timeout: "1 min" })
+        expect(lease.how).toBe("takeover")
+      } else {
+        // On Deno the exit stops the write at once: no more came than the pipe held.
+        expect(early).toMatchObject({ how: "takeover" })
+        expect(written).toBeLessThanOrEqual(PIPE_HOLDS)
+        await lock.release()
+      }
     },
   )
-
-  it("is released by a signal beside a second copy of leasehold, and so is what that one owns", async () => {
-    const { owner, shown } = await scene()
-    const holder = await owner(runtime)
-    holder.tell({ do: "loadAgain" })
-    await holder.says("loadedAgain")
-    holder.signal("SIGINT")
-    expect(await holder.ended).toMatchObject({ code: null, signal: "SIGINT" })
-    expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
-    expect(holder.said.filter(({ event }) => event === "releasedToo")).toHaveLength(1)
-  })
-
-  it("is left to somebody who handles the signal, also beside listeners that only clean up", async () => {
-    const { directory, owner, shown } = await scene()
-    const holder = await owner(runtime)
-    holder.tell({ do: "lockProperly", file: join(directory, "other") }, { do: "loadAgain" })
-    await Promise.all([holder.says("lockedProperly"), holder.says("loadedAgain")])
-    holder.tell({ do: "exitOnSignal", code: 7 })
-    await holder.says("listening")
-    holder.signal("SIGTERM")
-    expect(await holder.says("signalled")).toMatchObject({ held: true })
-    expect(await holder.ended).toMatchObject({ code: 7 })
-    expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
-  })
-
-  it("is handed by an exit to one that waits", async () => {
-    const { owner, start } = await scene()
-    const [holder, waiter] = [await owner(runtime), await start("node")]
-    waiter.tell({ do: "acquire" })
-    await waiter.says("Waiting")
-    await holder.says("ReleaseRequested")
-    holder.tell({ do: "exit", code: 0 })
-    expect(await waiter.says("acquire")).toMatchObject({ how: "granted" })
-  })
 
   it("is not taken over while a process group that it named lives, dead and over though it is", async () => {
     const { lock, owner, shown } = await scene()

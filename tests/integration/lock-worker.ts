@@ -4,9 +4,10 @@
  */
 import { spawn } from "node:child_process"
 import { appendFileSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
 import process from "node:process"
 import { createInterface } from "node:readline"
-import type * as lastWill from "../../src/locks/last-will.ts"
+import { Worker } from "node:worker_threads"
 import type { AcquireOptions, Lease, Lock } from "../../src/locks/lock.ts"
 import { nameGroups } from "../../src/locks/name-groups.ts"
 import type { LockOptions } from "../../src/locks/options.ts"
@@ -14,6 +15,7 @@ import { FileLock } from "../../src/locks/stores/file/mod.ts"
 import { GcsLock } from "../../src/locks/stores/gcs/mod.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import { onShutdown } from "../../src/runtime/signals.ts"
+import { writerUrl } from "./support/writer.ts"
 
 /** Where the lock is, and what the process does about it by itself. */
 export interface LockWorkerSettings {
@@ -37,12 +39,8 @@ export type LockCommand =
   | { readonly do: "releaseOnSignal" }
   /** Ends at once, with this code. */
   | { readonly do: "exit"; readonly code: number }
-  /** Listens for SIGTERM, and ends a while after it with this code. */
-  | { readonly do: "exitOnSignal"; readonly code: number }
-  /** Locks this file by proper-lockfile too, which cleans up by signal-exit. */
-  | { readonly do: "lockProperly"; readonly file: string }
-  /** Loads the last will a second time, as a second copy of leasehold would, with something to release by it. */
-  | { readonly do: "loadAgain" }
+  /** Writes so many bytes, in another thread or in the pool of this process. */
+  | { readonly do: "write"; readonly by: "thread" | "pool"; readonly file: string; readonly bytes: number }
   /** Starts a process in a group of its own, and names that group. */
   | { readonly do: "employ" }
 
@@ -85,18 +83,10 @@ function act(log: string, held: Lease, acts = 0): void {
   liveClock.after(5, () => act(log, held, acts + 1))
 }
 
-async function lockProperly(file: string): Promise<void> {
-  const { lock: properLock } = await import("proper-lockfile") // from then on signal-exit listens
-  await properLock(file, { realpath: false })
-  print({ event: "lockedProperly" })
-}
-
-async function loadAgain(): Promise<void> {
-  const { href } = new URL("../../src/locks/last-will.ts?again", import.meta.url)
-  const again = (await import(href)) as typeof lastWill
-  again.releasesAtEnd({ releaseNow: () => print({ event: "releasedToo", held: lease?.isHeld() }) }, true)
-  again.releaseOnSignals()
-  print({ event: "loadedAgain" })
+/** Not seen to its end. */
+function write(by: "thread" | "pool", file: string, bytes: number): void {
+  if (by === "pool") return void writeFile(file, new Uint8Array(bytes))
+  new Worker(writerUrl(file, bytes))
 }
 
 async function employ(): Promise<void> {
@@ -119,16 +109,8 @@ function obey(command: LockCommand): void {
       return
     case "exit":
       return process.exit(command.code)
-    case "exitOnSignal":
-      process.on("SIGTERM", () => {
-        print({ event: "signalled", held: lease?.isHeld() })
-        liveClock.after(100, () => process.exit(command.code))
-      })
-      return print({ event: "listening" })
-    case "lockProperly":
-      return void lockProperly(command.file)
-    case "loadAgain":
-      return void loadAgain()
+    case "write":
+      return write(command.by, command.file, command.bytes)
     case "employ":
       return void employ()
   }

@@ -14,37 +14,24 @@ interface Scene {
   readonly shown: () => Promise<unknown>
 }
 
-async function scene(runtime: Runtime, ...also: readonly "file"[]): Promise<Scene> {
+async function scene(runtime: Runtime): Promise<Scene> {
   const directory = await mkdtemp(join(tmpdir(), "leasehold-provider-"))
   onTestFinished(() => rm(directory, { recursive: true }))
   const script = new URL("provider-worker.ts", import.meta.url)
-  const holder = spawnScript({ runtime, script, args: [directory, ...also] })
+  const holder = spawnScript({ runtime, script, args: [directory] })
   onTestFinished(() => void holder.signal("SIGKILL"))
   await says(holder, "holds")
   return { directory, holder, shown: async () => JSON.parse(await readFile(join(directory, "provided.lock"), "utf8")) }
 }
 
 describe.each(["node", "deno"] as const)("a key that a provider on %s holds", (runtime) => {
-  it("is released when its process exits", async () => {
-    const { holder, shown } = await scene(runtime)
-    holder.child.stdin?.end()
-    expect(await holder.ended).toMatchObject({ code: 0 })
-    expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
-  })
-
-  it("is left by a signal that nobody listens for, and taken over on the same machine", async () => {
+  it.each(["an exit", "a signal"] as const)("is left by %s, and taken over on the same machine", async (by) => {
     const { directory, holder, shown } = await scene(runtime)
-    holder.signal("SIGTERM")
-    expect(await holder.ended).toMatchObject({ signal: "SIGTERM" })
+    if (by === "an exit") holder.child.stdin?.end()
+    else holder.signal("SIGTERM")
+    expect(await holder.ended).toMatchObject(by === "an exit" ? { code: 0 } : { signal: "SIGTERM" })
     expect(await shown()).toMatchObject({ ownerId: expect.any(String) })
     await using lease = await new FileLock("provided", { directory }).acquire({ timeout: 0 })
     expect(lease.how).toBe("takeover")
-  })
-
-  it("is released by the signal that a FileLock of its process listens for", async () => {
-    const { holder, shown } = await scene(runtime, "file")
-    holder.signal("SIGTERM")
-    expect(await holder.ended).toMatchObject({ signal: "SIGTERM" })
-    expect(await shown()).toMatchObject({ ownerId: null, ended: { how: "release" } })
   })
 })

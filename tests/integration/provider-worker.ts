@@ -1,13 +1,12 @@
 /**
- * A process that holds a key by a lock provider on a directory: `provider-worker.ts <directory> [file]`, with `file` another by a
- * `FileLock` too. It says so, and exits once its standard input ends.
+ * A process that holds a key by a lock provider on a directory: `provider-worker.ts <directory>`. It says so, and exits
+ * once its standard input ends.
  */
 import process from "node:process"
 import { storeLockProvider } from "../../src/locks/providers/store.ts"
-import { FileLock, fileStore } from "../../src/locks/stores/file/mod.ts"
+import { fileStore } from "../../src/locks/stores/file/mod.ts"
 
-const [directory = "", also] = process.argv.slice(2)
+const [directory = ""] = process.argv.slice(2)
 await storeLockProvider({ store: fileStore({ directory }) }).acquire("provided")
-if (also === "file") await new FileLock("file", { directory }).acquire()
 process.stdin.on("end", () => process.exit()).resume()
 console.log("holds")

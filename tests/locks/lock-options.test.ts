@@ -58,13 +58,13 @@ describe("a lock is refused at its construction", () => {
   })
 
   it("for options that nobody reads, of locks on a directory and on a bucket too", () => {
-    const bad = { releaseOnSignal: true }
+    const bad = { releaseOnSignals: true }
     expect(thrown(() => new FileLock("k", { directory: "/", ...bad }))).toBeInstanceOf(InvalidConfigError)
     expect(thrown(() => new GcsLock("k", { bucket: "b", ...bad }))).toBeInstanceOf(InvalidConfigError)
     expect(thrown(() => new FileLock("k", null as never))).toBeInstanceOf(InvalidConfigError)
-    const message = "releaseOnSignal is no option of FileLock. Use some of ttl"
+    const message = "releaseOnSignals is no option of FileLock. Use some of ttl"
     expect(() => new FileLock("k", { directory: "/", ...bad })).toThrow(message)
-    expect(() => new FileLock("k", { directory: "/", releaseOnSignals: false })).not.toThrow()
+    expect(() => new FileLock("k", { directory: "/" })).not.toThrow()
   })
 
   it.each([{ id: "" }, { id: "a b" }, { id: "a/b" }, { id: "x".repeat(101) }, {}])("for the incarnation %j", (who) => {

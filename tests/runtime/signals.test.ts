@@ -4,17 +4,25 @@ import { describe, expect, it } from "vitest"
 import { onShutdown, type SignalPort } from "../../src/runtime/signals.ts"
 import { start } from "./programs.ts"
 
+interface FakeProcess {
+  readonly port: SignalPort
+  readonly emitter: EventEmitter
+  /** The codes that it ended with, or the signals that it ended by. */
+  readonly exits: (number | string)[]
+  readonly exited: Promise<void>
+}
+
 /** A process that notes its exits instead of ending. */
-const fakeProcess = (): { port: SignalPort; emitter: EventEmitter; exits: number[]; exited: Promise<void> } => {
+const fakeProcess = (): FakeProcess => {
   const emitter = new EventEmitter()
-  const exits: number[] = []
+  const exits: (number | string)[] = []
   let exit = (): void => {}
   const exited = new Promise<void>((resolve) => (exit = resolve))
   const port: SignalPort = {
     on: (signal, listener) => void emitter.on(signal, listener),
     off: (signal, listener) => void emitter.off(signal, listener),
-    exit: (code) => {
-      exits.push(code)
+    exit: (code, by) => {
+      exits.push(by ?? code)
       exit()
     },
   }
@@ -40,13 +48,26 @@ describe("shutdown", () => {
     expect([ran, exits]).toEqual([["quick SIGTERM", "slow SIGTERM"], [143]])
   })
 
-  it("exits at once on a second signal, also when its handlers took themselves out meanwhile", () => {
+  it("ends by the signal where a handler says that work is stuck, once all have finished", async () => {
+    const { port, emitter, exits, exited } = fakeProcess()
+    let finish = (): void => {}
+    onShutdown(() => "stuck", { port })
+    onShutdown(() => new Promise<void>((resolve) => (finish = resolve)), { port })
+    emitter.emit("SIGTERM")
+    await Promise.resolve()
+    expect(exits).toEqual([])
+    finish()
+    await exited
+    expect(exits).toEqual(["SIGTERM"])
+  })
+
+  it("ends by a second signal at once, also when its handlers took themselves out meanwhile", () => {
     const { port, emitter, exits } = fakeProcess()
     const registration = onShutdown(() => new Promise(() => {}), { port })
     emitter.emit("SIGTERM")
     registration[Symbol.dispose]()
     emitter.emit("SIGINT")
-    expect(exits).toEqual([130])
+    expect(exits).toEqual(["SIGINT"])
   })
 
   it("reports a handler that throws or rejects, lets the others finish, and exits all the same", async () => {
@@ -87,8 +108,8 @@ describe("a real process", { timeout: 60_000 }, () => {
       process.kill(program.child.pid!, signal)
       await program.printed("first SIG")
     }
-    const { code, stdout, stderr } = await program.ended
-    return [code, ...stdout.trim().split("\n"), stderr.split("\n")[0]].join("|")
+    const { code, signal, stdout, stderr } = await program.ended
+    return [code ?? signal, ...stdout.trim().split("\n"), stderr.split("\n")[0]].join("|")
   }
 
   it("finishes its handlers on SIGTERM and exits with 143", async () => {
@@ -99,8 +120,8 @@ describe("a real process", { timeout: 60_000 }, () => {
     expect(await signalled("finish", "SIGINT")).toBe("130|ready|first SIGINT|second SIGINT|first done|")
   })
 
-  it("whose handler hangs ends on the second signal", async () => {
-    expect(await signalled("hang", "SIGTERM", "SIGINT")).toBe("130|ready|first SIGTERM|second SIGTERM|")
+  it("whose handler hangs ends by the second signal, when its listeners for the exit were called", async () => {
+    expect(await signalled("hang", "SIGTERM", "SIGINT")).toBe("SIGINT|ready|first SIGTERM|second SIGTERM|exit 130|")
   })
 
   it("finishes the handlers of two copies of leasehold", async () => {

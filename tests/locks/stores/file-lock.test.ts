@@ -1,5 +1,5 @@
 /** The lock on a real directory, in real time: that it is the shell over the store, and which locks share one. */
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import process from "node:process"
@@ -33,6 +33,13 @@ describe("a lock on a directory", () => {
     expect(await lease.release()).toBe("released")
     expect(types(events)).toEqual(["Acquired", "Renewed", "Renewed", "Released"])
     expect(await lock.peek()).toBeUndefined()
+  })
+
+  it("leaves the signals and the exit of its process to the program", async () => {
+    const listeners = (): number[] => ["SIGTERM", "SIGINT", "SIGHUP", "exit"].map((event) => process.listenerCount(event))
+    const before = listeners()
+    await using lease = await new FileLock("quiet", { directory }).acquire()
+    expect([lease.isHeld(), listeners()]).toEqual([true, before])
   })
 
   it("contends with the locks of other incarnations, and is handed over on request", async () => {
@@ -95,5 +102,35 @@ describe("a lock on a directory", () => {
     const lock = new FileLock("k", { directory: file })
     expect(await failure(lock.acquire())).toBeInstanceOf(StoreMisconfiguredError)
     expect(await failure(lock.peek())).toBeInstanceOf(StoreMisconfiguredError)
+  })
+})
+
+describe("half a record from before this boot, as a power cut of the directory's machine leaves it", () => {
+  const torn = async (key: string, number: string): Promise<FileLock> => {
+    const version = join(directory, "leases", key, number.padStart(16, "0"))
+    await writeFile(version, '{ "ownerId": "a')
+    await utimes(version, 0, 0)
+    return new FileLock(key, { directory, ttl, strangerTtl: "1 s" })
+  }
+
+  it("is nobody's to take at once, and is written anew by its owner, another machine's that lives on", async () => {
+    const owner = new FileLock("lives", { directory, ttl: "1 h", incarnation: { id: "elsewhere" } })
+    await using lease = await owner.acquire()
+    const other = await torn("lives", "1")
+    const error = await failure(other.acquire({ timeout: 0 }))
+    expect(error).toBeInstanceOf(LockTimeoutError)
+    expect(error.message).toContain("unknown (half a record")
+    await lease.renew()
+    expect(await other.peek()).toMatchObject({ ownerId: "elsewhere" })
+  })
+
+  it("is free once it was seen unchanged for strangerTtl", async () => {
+    const former = await new FileLock("gone", { directory, ttl }).acquire()
+    await former.release()
+    const lock = await torn("gone", "2")
+    const began = liveClock.mono()
+    await using lease = await lock.acquire({ timeout: "1 min" })
+    expect(liveClock.mono() - began).toBeGreaterThanOrEqual(1000)
+    expect(lease.how).toBe("takeover")
   })
 })

@@ -42,7 +42,6 @@ const reading = { ...options, limit: 65_536 }
 const lease: ObjectRef = { area: "leases", name: "key" }
 const head: ObjectRef = { area: "state", name: "key/head" }
 const content: ObjectRef = { area: "state", name: "key/17-1-abc" }
-const released = '{"ownerId":null,"expiresAt":0,"waitingOwnerId":null,"waiterExpiresAt":null}'
 const hour = 3_600_000
 
 let base = ""
@@ -288,6 +287,11 @@ describe("the time of a file store", () => {
   )
 })
 
+interface LeaseRecordBody {
+  readonly ownerId: string
+  readonly expiresAt: number
+}
+
 describe("a torn lease record", () => {
   const half = '{ "ownerId": "a", "expi'
 
@@ -305,8 +309,11 @@ describe("a torn lease record", () => {
 
   const beforeBoot = (): number => liveClock.read().boot + hour
 
-  it.each(["", half, "\0\0\0\0", "\u0000{}"])("from before this boot counts as released: %j", async (body) => {
-    expect(await readTorn(lease, body, beforeBoot())).toBe(released)
+  it.each(["", half, "\0\0\0\0", "\u0000{}"])("from before this boot is one of an unknown owner: %j", async (body) => {
+    const { ownerId, expiresAt, ...rest } = JSON.parse(await readTorn(lease, body, beforeBoot())) as LeaseRecordBody
+    expect(ownerId).toMatch(/^unknown/)
+    expect(expiresAt * 1000).toBeLessThan(liveClock.read().wall - beforeBoot() + hour)
+    expect(rest).toEqual({ waitingOwnerId: null, waiterExpiresAt: null })
   })
 
   it("from this boot is handed on as it is", async () => {

@@ -21,6 +21,7 @@ if (manner === "dispose") {
 } else {
   liveClock.after(3_600_000, () => {})
 }
+if (manner === "hang") process.on("exit", (code) => console.log(`exit ${code}`))
 if (manner === "twice") {
   const { href } = new URL("../../../src/runtime/signals.ts?again", import.meta.url)
   const again = (await import(href)) as typeof signals

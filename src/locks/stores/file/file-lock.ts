@@ -1,8 +1,6 @@
 /** The lock on a directory. All of it is the shell's and the store's; this joins them. */
 import { resolve } from "node:path"
 import { liveClock } from "../../../runtime/clock.ts"
-import { releaseOnSignals } from "../../last-will.ts"
-import type { AcquireOptions, Lease } from "../../lock.ts"
 import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../options.ts"
 import { StoreLock } from "../../store-lock.ts"
 import type { CheckpointStore, LeaseStore } from "../../store.ts"
@@ -13,19 +11,9 @@ import { fileStore } from "./store.ts"
 export interface FileLockOptions extends LockOptions {
   /** Made where it is missing. All processes that contend name the same one, by the same path. */
   readonly directory: string
-  /**
-   * Whether a SIGTERM, SIGINT or SIGHUP that nobody else in this process decides on releases what it owns in directories
-   * before it ends the process, as it would without. Whoever listens decides, unless he only cleans up as signal-exit does.
-   * Without one: true, from the first acquire on.
-   */
-  readonly releaseOnSignals?: boolean
 }
 
-const OPTIONS: Readonly<Record<keyof FileLockOptions, true>> = {
-  ...LOCK_OPTIONS,
-  directory: true,
-  releaseOnSignals: true,
-}
+const OPTIONS: Readonly<Record<keyof FileLockOptions, true>> = { ...LOCK_OPTIONS, directory: true }
 
 const stores = new SharedStores<LeaseStore & CheckpointStore>()
 
@@ -34,20 +22,11 @@ const stores = new SharedStores<LeaseStore & CheckpointStore>()
  * that they take turns at a key. Leaves the record of the key behind, some 100 bytes, unless `onRelease` is `delete`.
  */
 export class FileLock extends StoreLock {
-  readonly #releaseOnSignals: boolean
-
   /** Throws InvalidKeyError or InvalidConfigError. Nothing is opened before the first call. */
   constructor(key: string, options: FileLockOptions) {
     refuseUnknown("FileLock", options, OPTIONS)
-    const { directory: _directory, releaseOnSignals: releases = true, ...lockOptions } = options
+    const { directory: _directory, ...lockOptions } = options
     super(key, { ...lockOptions, store: storeOf(options) })
-    this.#releaseOnSignals = releases
-  }
-
-  /** As `acquire` of any lock. */
-  override acquire(options?: AcquireOptions): Promise<Lease> {
-    if (this.#releaseOnSignals) releaseOnSignals()
-    return super.acquire(options)
   }
 }
 

@@ -37,7 +37,7 @@ import { prepare, requireArea } from "./prepare.ts"
 import { run, runNow, step, type Steps } from "./steps.ts"
 import { put, remove, type Swap } from "./swap.ts"
 import { storeTime, type StoreTime } from "./time.ts"
-import { wholeOrReleased } from "./torn.ts"
+import { wholeOrUnknown } from "./torn.ts"
 import { readCurrent } from "./versions.ts"
 import { watchVersions } from "./watch.ts"
 import { MachineWitness } from "./witness.ts"
@@ -180,7 +180,7 @@ class FileStore implements LeaseStore, CheckpointStore {
         case "large":
           return { kind: "tooLarge", generation }
         case "body": {
-          const body = ref.area === "leases" ? wholeOrReleased(current, time) : current.body
+          const body = ref.area === "leases" ? wholeOrUnknown(current, time) : current.body
           return { kind: "found", generation, body }
         }
       }
