@@ -6,7 +6,7 @@ import { liveClock } from "../runtime/clock.ts"
 import { processes } from "../runtime/processes.ts"
 import { InvalidConfigError } from "./errors.ts"
 import type { Incarnation } from "./lock.ts"
-import type { HostHalf } from "./record.ts"
+import { bootOf, type HostHalf } from "./record.ts"
 
 const SYNTAX = /^[A-Za-z0-9._-]{1,100}$/
 
@@ -46,7 +46,7 @@ export function checkIncarnation(incarnation: Incarnation): Incarnation {
  * simulation, there is no process to tell of.
  */
 export function hostOf(bootId: string): HostHalf {
-  if (bootId !== liveClock.bootId) return { name: "", pid: 0, startedAt: null, bootId, pidNs: null, groups: [] }
+  if (bootOf(bootId) !== liveClock.bootId) return { name: "", pid: 0, startedAt: null, bootId, pidNs: null, groups: [] }
   const { self, life } = processes
   return { ...self, bootId, groups: [], ...(life !== null && { life }) }
 }

@@ -23,7 +23,7 @@ export interface HostHalf {
   readonly pid: number
   /** Tells the process from later ones of that pid. Opaque. */
   readonly startedAt: string | null
-  /** The boot whose clock stamps the half. */
+  /** The clock that stamps the half, by its boot; `~` and a number follow where that boot has more than one (`bootOf`). */
   readonly bootId: string | null
   /** In which namespace pid and groups mean something. */
   readonly pidNs: string | null
@@ -104,6 +104,9 @@ export interface LeaseRecord {
   /** The body itself, from which the next write is built: what isn't ours to change is carried over. */
   readonly body: Readonly<Record<string, unknown>>
 }
+
+/** The boot of a clock that a record names. */
+export const bootOf = (clockId: string): string => clockId.replace(/~\d+$/, "")
 
 /** Milliseconds to the seconds of a record. */
 export const toSeconds = (ms: number): number => Math.round(ms) / 1000

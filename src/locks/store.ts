@@ -28,7 +28,7 @@ export interface ObjectRef {
 export interface StoreCapabilities {
   /** Whether answers carry the store's time: not at all, in whole seconds rounded down, or exactly. */
   readonly clock: "none" | "coarse" | "exact"
-  /** Where set, the store's time means something only to records that name the same boot id. */
+  /** Where set, the store's time means something only to records that name the same clock, by its boot. */
   readonly bootId?: string
   /** The store stamps with the very clock that `isHeld()` reads, so that the guard may be small. */
   readonly sameClock: boolean

@@ -6,6 +6,7 @@
  * that a timer is on time. A timer is never early, it may be any amount late.
  */
 import { randomBytes } from "node:crypto"
+import process from "node:process"
 import { clearTimeout, setImmediate, setTimeout } from "node:timers"
 import { BootClock } from "./boot-clock.ts"
 
@@ -48,7 +49,10 @@ export interface Clock {
   after(ms: number, callback: () => void, options?: TimerOptions): Timer
   /** Runs callback after the current synchronous work and its microtasks, in the order of calls. */
   soon(callback: () => void): void
-  /** Which boot of the machine `Reading.boot` counts from; undefined where the boot clock can't be read. */
+  /**
+   * Which boot of the machine `Reading.boot` counts from; undefined where the boot clock can't be read, and from when a
+   * reading shows that this process was moved to another boot or time namespace.
+   */
   readonly bootId: string | undefined
 }
 
@@ -93,7 +97,7 @@ class LiveTimer implements Timer {
 const ID_BYTES = 12
 
 class LiveClock implements Clock {
-  readonly #boot = new BootClock()
+  readonly #boot = new BootClock("/proc", () => process.uptime())
   /** Drawn in advance: many ids cost little more than one. */
   #chance = randomBytes(0)
   #used = 0

@@ -98,7 +98,11 @@ describe("a manager that is to end", () => {
   })
 
   /** A process that can be asked to end. */
-  function processToEnd(): { port: SignalPort; ask: (signal: ShutdownSignal) => void; ended: Promise<number | string> } {
+  function processToEnd(): {
+    port: SignalPort
+    ask: (signal: ShutdownSignal) => void
+    ended: Promise<number | string>
+  } {
     const listeners = new Map<ShutdownSignal, () => void>()
     const { promise: ended, resolve } = Promise.withResolvers<number | string>()
     const port: SignalPort = {

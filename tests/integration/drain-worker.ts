@@ -4,8 +4,8 @@
  */
 import process from "node:process"
 import { Worker } from "node:worker_threads"
-import { defineSandbox, drainOnSignals, SandboxManager, unchecked } from "../../src/mod.ts"
 import { fileStore } from "../../src/locks/stores/file/mod.ts"
+import { defineSandbox, drainOnSignals, SandboxManager, unchecked } from "../../src/mod.ts"
 import { writerUrl } from "./support/writer.ts"
 
 const [directory = "", file = "", bytes = ""] = process.argv.slice(2)

@@ -10,12 +10,15 @@ export class Guardian {
   readonly gone: Promise<void>
   readonly #child: ChildProcess
   readonly #clock: Clock
+  /** Whose time it is told: the boot clock's, or the wall clock's. */
+  readonly #boots: boolean
   #dismissed = false
 
   /** It is there before it knows the group. `folder` is removed when it has to act. */
   constructor(group: Promise<number>, folder: string, clock: Clock) {
     this.#clock = clock
-    const arguments_ = [clock.bootId === undefined ? "wall" : "boot", folder]
+    this.#boots = clock.bootId !== undefined
+    const arguments_ = [this.#boots ? "boot" : "wall", folder]
     this.#child = spawn("/bin/sh", ["-c", GUARDIAN, "leasehold guardian", ...arguments_], {
       env: standardEnvironment(),
       stdio: ["pipe", "ignore", "ignore"],
@@ -37,7 +40,7 @@ export class Guardian {
   /** From now on the group may work until then, in Unix milliseconds of this process's clock. */
   allow(until: number): void {
     const { wall, boot } = this.#clock.read()
-    const due = this.#clock.bootId === undefined ? until : until - wall + boot
+    const due = this.#boots ? until - wall + boot : until
     this.#tell(String(Math.floor(due / 10)))
   }
 

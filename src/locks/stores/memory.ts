@@ -52,6 +52,7 @@ class MemoryStore implements LeaseStore, CheckpointStore {
     writeSpacing: 0,
   }
   readonly #clock: Clock
+  readonly #hasBoot: boolean
   /** What makes Unix time of a clock that is never stepped. */
   readonly #offset: number
   readonly #objects = new Map<string, Version>()
@@ -61,6 +62,7 @@ class MemoryStore implements LeaseStore, CheckpointStore {
   constructor(name: string, clock: Clock) {
     this.name = name
     this.#clock = clock
+    this.#hasBoot = clock.bootId !== undefined
     this.#offset = clock.read().wall - this.#steady()
   }
 
@@ -117,7 +119,7 @@ class MemoryStore implements LeaseStore, CheckpointStore {
   /** The boot clock, which `isHeld()` reads too; without one not the wall clock in its place, which may step. */
   #steady(): number {
     const { boot, mono } = this.#clock.read()
-    return this.#clock.bootId === undefined ? mono : boot
+    return this.#hasBoot ? boot : mono
   }
 }
 

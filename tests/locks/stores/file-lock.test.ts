@@ -6,7 +6,7 @@ import process from "node:process"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { InvalidConfigError, LockTimeoutError, StoreMisconfiguredError } from "../../../src/locks/errors.ts"
 import { FileLock } from "../../../src/locks/stores/file/mod.ts"
-import { liveClock } from "../../../src/runtime/clock.ts"
+import { type Clock, liveClock } from "../../../src/runtime/clock.ts"
 import { eventsOf, failure, types } from "../../support/lock-world.ts"
 
 let directory = ""
@@ -36,7 +36,8 @@ describe("a lock on a directory", () => {
   })
 
   it("leaves the signals and the exit of its process to the program", async () => {
-    const listeners = (): number[] => ["SIGTERM", "SIGINT", "SIGHUP", "exit"].map((event) => process.listenerCount(event))
+    const listeners = (): number[] =>
+      ["SIGTERM", "SIGINT", "SIGHUP", "exit"].map((event) => process.listenerCount(event))
     const before = listeners()
     await using lease = await new FileLock("quiet", { directory }).acquire()
     expect([lease.isHeld(), listeners()]).toEqual([true, before])
@@ -125,12 +126,45 @@ describe("half a record from before this boot, as a power cut of the directory's
   })
 
   it("is free once it was seen unchanged for strangerTtl", async () => {
-    const former = await new FileLock("gone", { directory, ttl }).acquire()
+    const former = await new FileLock("gone", { directory, ttl, incarnation: someone() }).acquire()
     await former.release()
     const lock = await torn("gone", "2")
     const began = liveClock.mono()
     await using lease = await lock.acquire({ timeout: "1 min" })
     expect(liveClock.mono() - began).toBeGreaterThanOrEqual(1000)
     expect(lease.how).toBe("takeover")
+  })
+})
+
+describe("a made-up uptime that nothing gave away, on a directory", () => {
+  /** A clock of this boot by its name, whose uptime is another's. */
+  const off = (ms: number): Clock => ({
+    bootId: "b00t.1",
+    read: () => ({ ...liveClock.read(), boot: liveClock.read().boot + ms }),
+    mono: () => liveClock.mono(),
+    random: () => liveClock.random(),
+    id: () => liveClock.id(),
+    after: (...how) => liveClock.after(...how),
+    soon: (callback) => liveClock.soon(callback),
+  })
+  const lockBy = (key: string, ms: number): FileLock =>
+    new FileLock(key, { directory, clock: off(ms), ttl: "1 h", incarnation: someone() })
+
+  it.each([
+    ["behind", -7_200_000, 0],
+    ["ahead", 7_200_000, 0],
+    ["that came first", 0, -7_200_000],
+  ])("makes no two owners: %s", async (key, made, other) => {
+    await using lease = await lockBy(key, made).acquire()
+    expect(await failure(lockBy(key, other).acquire({ timeout: 0 }))).toBeInstanceOf(LockTimeoutError)
+    await lease.renew()
+    expect(lease.isHeld()).toBe(true)
+  })
+
+  it("costs nothing between processes that have the same", async () => {
+    const lease = await lockBy("same", -7_200_000).acquire()
+    await lease.release()
+    await using next = await lockBy("same", -7_200_000).acquire({ timeout: 0 })
+    expect(next.token).toBeGreaterThan(lease.token)
   })
 })

@@ -30,7 +30,7 @@ import {
 } from "../../../src/locks/store.ts"
 import { durableFiles } from "../../../src/locks/stores/file/files.ts"
 import { fileStore } from "../../../src/locks/stores/file/mod.ts"
-import { liveClock } from "../../../src/runtime/clock.ts"
+import { type Clock, liveClock } from "../../../src/runtime/clock.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
 import { describeConformance } from "../../support/conformance.ts"
 import { bytes, names, text, write } from "../../support/objects.ts"
@@ -52,7 +52,7 @@ afterAll(() => rm(base, { recursive: true }))
 
 const fresh = (): Promise<string> => mkdtemp(join(base, "case-"))
 
-async function started(directory: string, clock = liveClock): Promise<FileStore> {
+async function started(directory: string, clock: Clock = liveClock): Promise<FileStore> {
   const store = fileStore({ directory, clock })
   await store.start(options)
   return store
@@ -234,15 +234,60 @@ describe("the time of a file store", () => {
   const wall = 1_700_000_000_000
   const time = async (store: FileStore): Promise<number | undefined> => (await store.read(lease, reading)).storeTime
 
-  it("is one for all processes of a boot, whenever they start and wherever the wall clock was set meanwhile", async () => {
+  it("is one for all processes of a boot that agree on when it began, whenever they start", async () => {
     const directory = await fresh()
     const clock = new VirtualTime({ wall })
     const first = await started(directory, clock)
-    clock.stepWall(-hour)
     clock.advanceSync(5000)
+    clock.stepWall(-500)
     const second = await started(directory, clock)
-    expect(await time(first)).toBe(wall + 5000)
-    expect(await time(second)).toBe(wall + 5000)
+    expect([await time(first), await time(second)]).toEqual([wall + 5000, wall + 5000])
+    expect([first, second].map(({ capabilities }) => capabilities.bootId)).toEqual([clock.bootId, clock.bootId])
+  })
+
+  it("is another for those that don't, be it that an uptime is made up, or that the wall clock was set", async () => {
+    const directory = await fresh()
+    const clock = new VirtualTime({ wall })
+    const reckonings = [0, -hour, 501, 501, -hour, 0]
+    const clocks = new Map<string, number>()
+    for (const step of reckonings) {
+      clock.stepWall(step - (clock.read().wall - wall))
+      const store = await started(directory, clock)
+      const now = (await time(store))!
+      expect(clocks.get(store.capabilities.bootId!) ?? now).toBe(now)
+      clocks.set(store.capabilities.bootId!, now)
+    }
+    const id = clock.bootId!
+    expect([...clocks]).toEqual([
+      [id, wall],
+      [`${id}~1`, wall - hour],
+      [`${id}~2`, wall + 501],
+    ])
+  })
+
+  it("is that of the start, as all else: a process that is moved to another boot gets no answer any more", async () => {
+    const clock = new VirtualTime({ wall })
+    let bootId = clock.bootId
+    const moved: Clock = {
+      read: () => clock.read(),
+      mono: () => clock.mono(),
+      random: () => clock.random(),
+      id: () => clock.id(),
+      after: (...how) => clock.after(...how),
+      soon: (callback) => clock.soon(callback),
+      get bootId() {
+        return bootId
+      },
+    }
+    const store = await started(await fresh(), moved)
+    await write(store, lease, ABSENT, "1")
+    bootId = undefined
+    const error = expect.any(StoreMisconfiguredError)
+    for (const ref of [lease, head]) {
+      expect(await store.read(ref, reading)).toMatchObject({ kind: "failed", error })
+      expect(await store.put(ref, "1", bytes("2"), options)).toMatchObject({ kind: "unknown", error })
+      expect(await store.remove(ref, "1", options)).toMatchObject({ kind: "unknown", error })
+    }
   })
 
   it("goes on while the machine sleeps", async () => {

@@ -83,6 +83,7 @@ class FileStore implements LeaseStore, CheckpointStore {
   readonly #root: string
   readonly #clock: Clock
   readonly #id: string
+  readonly #bootId: string | undefined
   #capabilities: StoreCapabilities
   #time: StoreTime | undefined
   #started: Promise<void> | undefined
@@ -95,6 +96,7 @@ class FileStore implements LeaseStore, CheckpointStore {
     this.#clock = clock
     this.#id = clock.id()
     const { bootId } = clock
+    this.#bootId = bootId
     if (bootId !== undefined && bootId === liveClock.bootId) this.witness = new MachineWitness(bootId)
     const time =
       bootId === undefined
@@ -159,7 +161,8 @@ class FileStore implements LeaseStore, CheckpointStore {
     await bounds.within(() => run(prepare(files, this.#root)))
     this.#time = await bounds.within(() => run(storeTime(files, this.#root, this.#id, this.#clock)))
     const { deletes } = await bounds.within(() => probe(this, this.#clock, options))
-    this.#capabilities = { ...this.#capabilities, deletes }
+    const { id: bootId } = this.#time ?? {}
+    this.#capabilities = { ...this.#capabilities, deletes, ...(bootId !== undefined && { bootId }) }
   }
 
   #reading(options: ReadOptions): Work<ReadAnswer> {
@@ -207,12 +210,14 @@ class FileStore implements LeaseStore, CheckpointStore {
   #now<A>(ref: ObjectRef, options: RequestOptions, work: Work<A>): A {
     const bounds = new Bounds(this.#clock, options, this.#root)
     if (options.signal?.aborted === true) throw bounds.over()
+    this.#requireBoot()
     return runNow(work(this.#target(quickFiles, ref), bounds))
   }
 
   /** What may wait for the disk, and whose budget may end meanwhile. */
   async #later<A>(ref: ObjectRef, options: RequestOptions, work: Work<A>): Promise<A> {
     const bounds = new Bounds(this.#clock, options, this.#root)
+    this.#requireBoot()
     return bounds.within(() => run(work(this.#target(bounds.guarded(durableFiles), ref), bounds)))
   }
 
@@ -233,6 +238,12 @@ class FileStore implements LeaseStore, CheckpointStore {
       this.#unsure.add(ref.name)
       return this.#unwritten(ref, error)
     }
+  }
+
+  /** What this process knows of the directory's time and of other processes is of the boot in which it started. */
+  #requireBoot(): void {
+    this.#clock.read() // which is what finds out
+    if (this.#clock.bootId !== this.#bootId) throw moved(this.#root)
   }
 
   #unread({ area, name }: ObjectRef, error: unknown): ReadAnswer {
@@ -261,6 +272,13 @@ function overtaken(store: string, { area, name }: ObjectRef): StoreUnavailableEr
   return new StoreUnavailableError({
     message: `${store} shows a later version of ${area}/${name} than the one just written`,
     next: "Read it again to see whether this write came before",
+  })
+}
+
+function moved(directory: string): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: `This process was moved to another boot or time namespace while it used the directory ${directory}`,
+    next: "Start it anew there, rather than from a checkpoint image",
   })
 }
 

@@ -1,6 +1,11 @@
 /**
- * The store's time: the boot clock plus one offset per boot of the machine, which its first process leaves in the
- * directory. All processes of one boot so read one clock that counts sleep, and that no step of the wall clock moves.
+ * The store's time: the boot clock plus one offset, which the first process of a boot leaves in the directory. Processes of
+ * one boot so read one clock that counts sleep, and that no step of the wall clock moves.
+ *
+ * That two processes read one boot clock is not taken from the boot's name alone: they must agree on when the machine
+ * booted, by the wall clock. Where one reckons otherwise than the offset says, its uptime is made up, or the wall clock was
+ * set in between, and nobody can tell which. It then has a clock of its own, which it shares with those that reckon as it
+ * does. Clocks are told apart by their names in records, and of another clock's record no time counts, only observation.
  *
  * Not promised: that two machines agree, or two boots. Where the boot clock can't be read the store has no time at all.
  */
@@ -14,6 +19,8 @@ import type { Files } from "./files.ts"
 import { type Steps, step } from "./steps.ts"
 
 export interface StoreTime {
+  /** Names the clock: the boot, followed by `~` and a number where it is not the first clock of that boot. */
+  readonly id: string
   /** Unix milliseconds. */
   now(): number
   /** Before this moment of the file system's time the machine had not booted. The earlier of two guesses. */
@@ -21,28 +28,50 @@ export interface StoreTime {
 }
 
 const LIMIT = 64
+/**
+ * In ms. So far apart two may reckon and share a clock: half of what a lease must be over before another takes it, since two
+ * who each reckon so far from the offset may be twice as far from each other.
+ */
+const AGREED = 500
 
-/** The time of this boot in this directory; undefined where the boot clock can't be read. */
+/** The time of this process in this directory; undefined where the boot clock can't be read. */
 export function* storeTime(files: Files, root: string, id: string, clock: Clock): Steps<StoreTime | undefined> {
-  if (clock.bootId === undefined) return undefined
-  const directory = join(root, "clock")
-  const path = join(directory, encodeName(clock.bootId))
-  if ((yield* recorded(files, path)) === undefined) {
-    const { wall, boot } = clock.read()
-    yield* createWhole(files, id, directory, path, new TextEncoder().encode(`${wall - boot}\n`))
-  }
-  const offset = yield* recorded(files, path)
-  if (offset === undefined) throw unreadable(path)
-  return {
-    now: () => clock.read().boot + offset,
-    bootedAt: () => {
-      const { wall, boot } = clock.read()
-      return Math.min(wall - boot, offset)
-    },
+  const { bootId } = clock
+  if (bootId === undefined) return undefined
+  const mine = reckoned(clock)
+  for (let count = 0; ; count++) {
+    const name = count === 0 ? bootId : `${bootId}~${count}`
+    const offset = yield* offsetOf(files, id, root, name, mine)
+    if (Math.abs(offset - mine) > AGREED) continue
+    return {
+      id: name,
+      now: () => clock.read().boot + offset,
+      bootedAt: () => {
+        const now = clock.read()
+        return Math.min(now.wall - now.boot, offset)
+      },
+    }
   }
 }
 
-/** Undefined where no process of this boot has been here. */
+/** When the machine booted, by this process. One that was held up between its looks at two clocks reckons too early. */
+function reckoned(clock: Clock): number {
+  const looks = [clock.read(), clock.read(), clock.read()]
+  return Math.max(...looks.map(({ wall, boot }) => wall - boot))
+}
+
+/** The offset of that clock, `mine` where it has none yet. */
+function* offsetOf(files: Files, id: string, root: string, name: string, mine: number): Steps<number> {
+  const directory = join(root, "clock")
+  const path = join(directory, encodeName(name))
+  if ((yield* recorded(files, path)) === undefined)
+    yield* createWhole(files, id, directory, path, new TextEncoder().encode(`${mine}\n`))
+  const offset = yield* recorded(files, path)
+  if (offset === undefined) throw unreadable(path)
+  return offset
+}
+
+/** Undefined where no process with that clock has been here. */
 function* recorded(files: Files, path: string): Steps<number | undefined> {
   const content = yield* unlessMissing(() => step(files.read(path, LIMIT)))
   if (content === undefined) return undefined

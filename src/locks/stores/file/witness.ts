@@ -4,7 +4,7 @@
  * groups that may be this machine's and can't be shown to have ended are at work.
  */
 import { type Processes, processes } from "../../../runtime/processes.ts"
-import type { HostHalf } from "../../record.ts"
+import { bootOf, type HostHalf } from "../../record.ts"
 import type { Testimony, Witness } from "../../store.ts"
 
 /** Of the processes that share this one's boot. */
@@ -19,7 +19,7 @@ export class MachineWitness implements Witness {
   }
 
   testify(host: HostHalf): Testimony | undefined {
-    if (host.bootId !== this.#bootId || this.#isThis(host)) return undefined
+    if (!this.#isOfBoot(host) || this.#isThis(host)) return undefined
     if (this.#isAtWork(host)) return "working"
     return this.#isHere(host) && this.#processes.hasEnded(host.pid, host.startedAt) ? "gone" : undefined
   }
@@ -27,6 +27,11 @@ export class MachineWitness implements Witness {
   watch(host: HostHalf, wake: () => void): Disposable {
     if (!this.#isHere(host) || this.#isThis(host) || host.life === undefined) return { [Symbol.dispose]: () => {} }
     return this.#processes.whenEnding(host.pid, host.startedAt, host.life, wake)
+  }
+
+  /** Whichever clock of that boot its record is stamped by. */
+  #isOfBoot({ bootId }: HostHalf): boolean {
+    return typeof bootId === "string" && bootOf(bootId) === this.#bootId
   }
 
   /** Another namespace's groups are as unknown as another machine's; those of an unknown one may be here. */
@@ -39,8 +44,8 @@ export class MachineWitness implements Witness {
 
   #isHere(host: HostHalf): host is HostHalf & { startedAt: string } {
     const { self } = this.#processes
-    const { bootId, pidNs, name, startedAt } = host
-    if (bootId !== this.#bootId || self.pidNs === null || pidNs !== self.pidNs) return false
+    const { pidNs, name, startedAt } = host
+    if (!this.#isOfBoot(host) || self.pidNs === null || pidNs !== self.pidNs) return false
     return name !== "" && name === self.name && typeof startedAt === "string"
   }
 

@@ -23,6 +23,7 @@ describe("a process that a record names", () => {
     const { witness, dead } = machine()
     expect(witness.testify(dead)).toBe("gone")
     expect(witness.testify({ ...dead, groups: [50] })).toBe("gone")
+    expect(witness.testify({ ...dead, bootId: "boot~3" })).toBe("gone") // another clock of that boot
   })
 
   it.each<readonly [string, Partial<HostHalf>]>([
