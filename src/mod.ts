@@ -68,12 +68,14 @@ export type {
   WriteAnswer,
 } from "./locks/store.ts"
 
-export { bytes, type Codec, unchecked } from "./actors/checkpoints/codec.ts"
+export { bytes, type Codec, type CodecContext, unchecked } from "./actors/checkpoints/codec.ts"
 export { defineSandbox } from "./actors/definition.ts"
 export type {
   AnyDefinition,
   AnySchema,
+  CheckpointContext,
   CheckpointReason,
+  CloseContext,
   HookContext,
   RestoredBy,
   RunContext,

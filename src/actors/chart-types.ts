@@ -22,15 +22,18 @@ export type LeaveReason = "handoff" | "drain" | "idle" | "released" | "removed"
 /** Why a sandbox ended. */
 export type EndReason = LeaveReason | "lost" | "failed"
 
-/** What went wrong, where the sandbox ends as `failed`. Absent error: a deadline passed. */
+/** What went wrong, where the sandbox ends as `failed`. Absent error: a deadline of the lock passed. */
 export interface ChartFailure {
   /** What was being done. */
   readonly during: "acquire" | "restore" | "run" | "checkpoint" | "release"
-  /** What was thrown, as it was. */
+  /** What was thrown, as it was; HookOverrunError where a hook's limit is over. */
   readonly error?: unknown
 }
 
-/** The deadlines of the states that wait, in milliseconds. `Infinity` waits forever (on this project's clock). */
+/**
+ * The deadlines of the states that wait for the lock, in milliseconds. `Infinity` waits forever (on this project's clock).
+ * What waits for hooks has the limits of those (`work.overran`), and what waits for the store the store's budgets.
+ */
 export interface ChartDelays {
   /** Before the first try; 0 for none. */
   readonly backOff: number
@@ -38,13 +41,7 @@ export interface ChartDelays {
   readonly acquireWithin: number
   /** Until a cancelled acquire has shown that it left nothing behind. */
   readonly reconcileWithin: number
-  /** For the claim and the `restore` hook. */
-  readonly restoreWithin: number
-  /** For the work, once it is asked to end; the same again for `close`. */
-  readonly settleWithin: number
-  /** For the last checkpoint. */
-  readonly checkpointWithin: number
-  /** For the release itself, once the state is closed. */
+  /** For `close` and the release after it: a backstop, since both have limits of their own. */
   readonly releaseWithin: number
 }
 
@@ -64,14 +61,12 @@ export interface ChartContext {
   readonly key: string
   /** What the key is wanted for. */
   readonly purpose: "run" | "remove"
-  /** The deadlines of the states that wait. */
+  /** The deadlines of the states that wait for the lock. */
   readonly delays: ChartDelays
   /** The fencing token, from acquisition on. */
   readonly token: number | undefined
   /** How the lease does; outlives the change from owning to handing off. */
   readonly lease: LeaseHealth
-  /** How long a former owner has to be waited out before `restore`, in milliseconds. */
-  readonly delay: number
   /** Set by the first request to leave. */
   readonly leaving: LeaveReason | undefined
   /** Set by the first failure; nothing is saved after one. */
@@ -104,12 +99,12 @@ export type ChartEvent =
   | { readonly type: "lock.released"; readonly result: ReleaseResult; readonly error?: unknown }
   /** This process wants the sandbox to end (or the acquire, before there is one). */
   | { readonly type: "leave"; readonly reason: LeaveReason }
-  /** The record was deleted by hand under what may be a living owner: `restore` begins after this time. */
-  | { readonly type: "work.delayed"; readonly ms: number }
   /** The claim may have raised the token. */
   | { readonly type: "work.restored"; readonly token: number }
   /** `restore` or `run` rejected. Before the work was asked to end that is a failure, afterwards it has stopped. */
   | { readonly type: "work.failed"; readonly error: unknown }
+  /** A hook, or work that was asked to end, goes on past its limit. Its lease is kept until it ends. */
+  | { readonly type: "work.overran"; readonly error: unknown }
   | { readonly type: "work.settled" }
   | { readonly type: "work.closed" }
   | { readonly type: "checkpoint.stored" }
@@ -121,21 +116,21 @@ export interface ChartCommands {
   readonly acquire: unknown
   /** Ends the acquire; its own event tells how. */
   readonly cancelAcquire: unknown
-  /** Claims the head and runs `restore`: ends in `work.restored` or `work.failed`. */
+  /** Claims the head and runs `restore`: ends in `work.restored`, `work.failed` or `work.overran`. */
   readonly restore: unknown
   /** Runs `run` and admits uses: ends in `work.failed`, or in nothing where `run` returns. */
   readonly run: unknown
   /** Asks the work to end. No event: `settle` waits for it. */
   readonly abortWork: { readonly reason: EndReason }
-  /** Waits for the work to end, however long: `work.settled`. */
+  /** Waits for all work to end, however long: `work.settled`. Before that `work.overran`, each time that a limit is over. */
   readonly settle: unknown
-  /** Tells that the work ignores that it should end. No event. */
+  /** Tells whoever waits for the release that it may never come: work ignores that it should end. No event. */
   readonly reportStuck: unknown
-  /** The final checkpoint, or the tombstone: ends in `checkpoint.stored` or `checkpoint.failed`. */
+  /** The final checkpoint, or the tombstone: ends in `checkpoint.stored`, `checkpoint.failed` or `work.overran`. */
   readonly checkpoint: unknown
   /** Tells of a failure that nobody else will. No event. */
   readonly reportFailure: unknown
-  /** Closes the state if there is one, once: `work.closed`. */
+  /** Closes the state if there is one, once: `work.closed`, however long that takes. */
   readonly close: unknown
   /** Ends in `lock.released`. */
   readonly release: unknown
@@ -156,7 +151,6 @@ export interface ChartGuard {
     | "isLeaving"
     | "isRemoval"
     | "hasFailed"
-    | "isClosing"
     | "wasGranted"
     | "isContended"
     | "isTimedOut"
@@ -168,7 +162,7 @@ export interface ChartGuard {
 }
 
 /** The names of the deadlines, as the chart's `after` uses them. */
-export type ChartDelay = keyof ChartDelays | "closeWithin"
+export type ChartDelay = keyof ChartDelays
 
 type Nothing = {} | null | undefined
 

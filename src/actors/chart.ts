@@ -7,7 +7,8 @@
  * (a) the `lease` region spans owning and handingOff; (b) `releasing` follows only work that has settled and a
  * checkpoint that is stored or has failed for good; (c) loss aborts the work and saves nothing; (d) a handoff asked for
  * while restoring is honoured after it; (e) every effect reports back as an event; (f) every state that waits for one
- * has a deadline, but for `stuck`: there a lease is renewed until the work ends, or the process.
+ * has a deadline, or a way out for a hook that ran over its limit, but for `stuck`: there a lease is renewed until the
+ * work ends, or the process.
  */
 import { setup, type EventObject, type MetaObject, type StateMachine, type StateSchema } from "xstate"
 import type {
@@ -28,10 +29,7 @@ const defaultDelays: ChartDelays = {
   backOff: 0,
   acquireWithin: 45_000,
   reconcileWithin: 15_000,
-  restoreWithin: 30_000,
-  settleWithin: 10_000,
-  checkpointWithin: 10_000,
-  releaseWithin: 15_000,
+  releaseWithin: 25_000,
 }
 
 /** Given its meaning by the shell; without one it is only data. */
@@ -68,7 +66,6 @@ const chart = setup({
     isLeaving: ({ context }) => context.leaving !== undefined,
     isRemoval: ({ context }) => context.purpose === "remove",
     hasFailed: ({ context }) => context.failure !== undefined,
-    isClosing: ({ context }) => !context.closed,
     wasGranted: ({ context }) => context.granted || context.leaving === "handoff",
     isContended: ({ event }) => event.type === "lock.refused" && event.how === "contended",
     isTimedOut: ({ event }) => event.type === "lock.refused" && event.how === "timedOut",
@@ -80,11 +77,7 @@ const chart = setup({
     backOff: ({ context }) => context.delays.backOff,
     acquireWithin: ({ context }) => context.delays.acquireWithin,
     reconcileWithin: ({ context }) => context.delays.reconcileWithin,
-    restoreWithin: ({ context }) => context.delays.restoreWithin + context.delay,
-    settleWithin: ({ context }) => context.delays.settleWithin,
-    checkpointWithin: ({ context }) => context.delays.checkpointWithin,
-    closeWithin: ({ context }) => context.delays.settleWithin,
-    releaseWithin: ({ context }) => context.delays.settleWithin + context.delays.releaseWithin,
+    releaseWithin: ({ context }) => context.delays.releaseWithin,
   },
 })
 const { assign } = chart
@@ -96,9 +89,6 @@ interface Args {
 
 const noteAcquired = assign({
   token: ({ context, event }) => (event.type === "lock.acquired" ? event.token : context.token),
-})
-const noteDelay = assign({
-  delay: ({ context, event }) => (event.type === "work.delayed" ? event.ms : context.delay),
 })
 const noteRestored = assign({
   token: ({ context, event }) => (event.type === "work.restored" ? event.token : context.token),
@@ -176,7 +166,6 @@ const machine = chart.createMachine({
     delays: { ...defaultDelays, ...input.delays },
     token: undefined,
     lease: "healthy",
-    delay: 0,
     leaving: undefined,
     failure: undefined,
     saved: "no",
@@ -239,16 +228,9 @@ const machine = chart.createMachine({
           states: {
             restoring: {
               description: "The head is claimed and the state built. Whoever wants the key waits for the end of it.",
-              after: {
-                restoreWithin: {
-                  target: "#sandbox.handingOff.work.settling",
-                  actions: [noteFailed("restore"), "reportFailure"],
-                },
-              },
               on: {
                 "lock.releaseRequested": { actions: [noteLeaving, abort] },
                 leave: { actions: [noteLeaving, abort] },
-                "work.delayed": { target: "restoring", reenter: true, actions: noteDelay },
                 "work.restored": [
                   {
                     guard: "isRemoval",
@@ -258,6 +240,7 @@ const machine = chart.createMachine({
                   { guard: "isLeaving", target: "#sandbox.handingOff.work.checkpointing", actions: noteRestored },
                   { target: "running", actions: noteRestored },
                 ],
+                "work.overran": { target: "#sandbox.handingOff.work.settling", actions: noteFailed("restore") },
                 "work.failed": [
                   { guard: "isLeaving", target: "#sandbox.handingOff.work.releasing" },
                   {
@@ -294,10 +277,10 @@ const machine = chart.createMachine({
           initial: "settling",
           states: {
             settling: {
-              description: "No use begins; run and the use in progress are asked to end.",
+              description:
+                "No use begins; run, the use in progress, and a hook that ran over its limit, are asked to end.",
               entry: [abort, "settle"],
-              after: { settleWithin: "stuck" },
-              on: { "work.settled": settled },
+              on: { "work.overran": "stuck", "work.settled": settled },
             },
             stuck: {
               description:
@@ -307,13 +290,11 @@ const machine = chart.createMachine({
             },
             checkpointing: {
               entry: "checkpoint",
-              after: {
-                checkpointWithin: {
-                  target: "releasing",
-                  actions: [assign({ saved: "failed" }), noteFailed("checkpoint"), "reportFailure"],
-                },
-              },
               on: {
+                "work.overran": {
+                  target: "settling",
+                  actions: [assign({ saved: "failed" }), noteFailed("checkpoint")],
+                },
                 "checkpoint.stored": { target: "releasing", actions: assign({ saved: "stored" }) },
                 "checkpoint.failed": {
                   target: "releasing",
@@ -325,13 +306,13 @@ const machine = chart.createMachine({
               description: "The state is closed, then the lease released, or handed to whoever waits.",
               entry: "close",
               after: {
-                closeWithin: { guard: "isClosing", target: "stuck" },
                 releaseWithin: {
                   target: "#sandbox.released.failed",
                   actions: [noteFailed("release"), "reportFailure"],
                 },
               },
               on: {
+                "work.overran": "stuck",
                 "work.closed": { actions: [assign({ closed: true }), "release"] },
                 "lock.released": [
                   { guard: "hasFailed", target: "#sandbox.released.failed" },

@@ -11,6 +11,8 @@ export interface CommitSteps<Saved> {
   take(begun: () => CheckpointReason): Promise<Saved>
   /** Settles when it is acknowledged. */
   write(saved: Saved): Promise<void>
+  /** Why none can be taken now: the taking of one was given up, and hasn't ended. Undefined where one can. */
+  hindrance?(): Error | undefined
 }
 
 interface Batch extends PromiseWithResolvers<void> {
@@ -38,7 +40,8 @@ export class Commits<Saved> {
 
   /** Settles when a checkpoint of what is done so far is acknowledged; rejects with why it isn't. */
   request(reason: CheckpointReason): Promise<void> {
-    if (this.#closed !== undefined) return quiet(Promise.reject(this.#closed.error as Error))
+    const refusal = (this.#closed?.error as Error | undefined) ?? this.#steps.hindrance?.()
+    if (refusal !== undefined) return quiet(Promise.reject(refusal))
     const batch = (this.#next ??= newBatch(reason))
     if (reason === "handoff") batch.reason = reason
     if (!this.#working) void this.#work()
@@ -74,7 +77,14 @@ export class Commits<Saved> {
     } catch (error) {
       this.#begin(batch)
       batch.reject(error)
+      if (this.#steps.hindrance?.() !== undefined) this.#failNext(error)
     }
+  }
+
+  /** Who has asked for the next one would wait for the end of what was given up. */
+  #failNext(error: unknown): void {
+    this.#next?.reject(error)
+    this.#next = undefined
   }
 
   #refuseClosed(): void {

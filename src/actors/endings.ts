@@ -29,20 +29,9 @@ export const whyNotOpened = (snapshot: SandboxSnapshot): unknown => {
   return context.error ?? unanswered(snapshot)
 }
 
-/** The error of a failure; a deadline that passed has one of its own. */
-export const failureError = (key: string, failure: ChartFailure, delays: ChartDelays): unknown => {
-  if (failure.error !== undefined) return failure.error
-  switch (failure.during) {
-    case "restore":
-      return tooSlow(key, "restore", "restoreWithin", delays.restoreWithin)
-    case "checkpoint":
-      return tooSlow(key, "the last checkpoint", "checkpointWithin", delays.checkpointWithin)
-    case "acquire":
-    case "run":
-    case "release":
-      return tooSlow(key, failure.during, "a deadline of the lock", delays.releaseWithin)
-  }
-}
+/** The error of a failure; a deadline of the lock that passed has one of its own. */
+export const failureError = (key: string, { during, error }: ChartFailure, delays: ChartDelays): unknown =>
+  error ?? tooSlow(key, during, "a deadline of the lock", delays.releaseWithin)
 
 /** The lock broke its contract: it was to settle by itself. */
 const unanswered = ({ context, value }: SandboxSnapshot): unknown => {

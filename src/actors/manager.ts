@@ -81,7 +81,7 @@ export interface SandboxManager extends AsyncDisposable {
   /** Every sandbox that this process owns or wants. */
   sandboxes(): Iterable<SandboxView>
   /**
-   * How many there are: by state, uses that wait, stuck ones. And what happened to their locks so far, as `LockCounts`: that
+   * How many there are: by state, uses that wait, those in which a hook goes on past its limit (`stuck`). And what happened to their locks so far, as `LockCounts`: that
    * of all locks of this incarnation on the store; of locks made by a `lockFactory` what their events tell (no `throttled`).
    */
   stats(): Readonly<Record<string, number>>
@@ -179,7 +179,7 @@ class Manager implements SandboxManager {
 
   async readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined> {
     const named = this.#named(definition, key)
-    return (await readSaved(this.#settings, named.known, lockKeyOf(named))) as C | undefined
+    return (await readSaved(this.#settings, named.known, key)) as C | undefined
   }
 
   list(definition: AnyDefinition): AsyncIterable<string> {

@@ -44,12 +44,17 @@ export type ManagerOptions = ManagerStores & {
    * more than `restore` takes: a sandbox that is asked for while it restores leaves before anybody has used it.
    */
   readonly minTenure?: Duration
-  /** What `restore` may take; default 30 s. */
+  /** What claiming the saved state may take, and then `migrate`, the schema and `restore` together; default 30 s. */
   readonly restoreWithin?: Duration
-  /** What the work may take to end once it is asked to, and `close` after it; default 10 s. Then it counts as stuck. */
+  /**
+   * What the work may take to end once it is asked to; default 10 s. Then it counts as stuck. As with every limit of a hook:
+   * its signal aborts, `onError` and `stats().stuck` tell, and the lease is kept until the hook has ended.
+   */
   readonly settleWithin?: Duration
-  /** What storing one checkpoint may take; default 10 s. */
+  /** What one checkpoint may take: the hook, the schema and the store together; default 10 s. */
   readonly checkpointWithin?: Duration
+  /** What `close` may take; default: as `settleWithin`. */
+  readonly closeWithin?: Duration
   /** What this process has between SIGTERM and SIGKILL: the default grace of `drain`. Default 30 s. */
   readonly killGrace?: Duration
   /** How many older content objects stay beside the newest, 0 to 32; default 1. */
@@ -79,6 +84,7 @@ const MANAGER_OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
   restoreWithin: true,
   settleWithin: true,
   checkpointWithin: true,
+  closeWithin: true,
   killGrace: true,
   keepCheckpoints: true,
   maxCheckpoint: true,
@@ -113,6 +119,7 @@ export interface Settings {
   readonly restoreWithin: number
   readonly settleWithin: number
   readonly checkpointWithin: number
+  readonly closeWithin: number
   readonly killGrace: number
   readonly keepCheckpoints: number
   readonly maxCheckpoint: number
@@ -142,6 +149,7 @@ export const settingsOf = (options: ManagerOptions): Settings => {
     restoreWithin: millisOf("restoreWithin", options.restoreWithin ?? "30 s", 1),
     settleWithin: millisOf("settleWithin", options.settleWithin ?? "10 s", 1),
     checkpointWithin: millisOf("checkpointWithin", options.checkpointWithin ?? "10 s", 1),
+    closeWithin: millisOf("closeWithin", options.closeWithin ?? options.settleWithin ?? "10 s", 1),
     killGrace: millisOf("killGrace", options.killGrace ?? "30 s", 1),
     keepCheckpoints: countOf("keepCheckpoints", options.keepCheckpoints ?? 1),
     ...{ maxCheckpoint, adoptHeads, clock, inspect },

@@ -1,6 +1,7 @@
 /** The typed errors of sandboxes and managers, each with what to do next. Owns the wording; who raises which is elsewhere. */
 import {
   HandingOffError,
+  HookOverrunError,
   LockLostError,
   LockNotHeldError,
   LockTimeoutError,
@@ -11,6 +12,7 @@ import {
   UnknownDefinitionError,
 } from "../locks/errors.ts"
 import type { EndReason } from "./chart-types.ts"
+import type { HookName, LimitOption } from "./hook-runs.ts"
 
 const because: Readonly<Record<EndReason, string>> = {
   handoff: "another process asked for it",
@@ -48,7 +50,7 @@ export const notHere = (key: string): LockNotHeldError =>
     key,
   })
 
-/** A hook took longer than its option allows. */
+/** Something of ours took longer than its option allows. */
 export const tooSlow = (key: string, what: string, option: string, limitMs: number): LockTimeoutError =>
   new LockTimeoutError({
     message: `${what} of ${key} did not end within ${limitMs} ms (${option})`,
@@ -59,19 +61,38 @@ export const tooSlow = (key: string, what: string, option: string, limitMs: numb
     source: option,
   })
 
-/** Its work was asked to end and hasn't. */
-export const stuck = (key: string, limitMs: number, reason: EndReason): LockTimeoutError =>
-  new LockTimeoutError({
-    message: `The work of ${key} ignores that it should end (${because[reason]}): it is stuck since ${limitMs} ms (settleWithin)`,
-    next:
-      reason === "lost"
-        ? "Make run, use and close obey their signal: what they do now may be done by another owner too"
-        : "Make run, use and close obey their signal; until they end the lease is renewed and nobody else can have it",
-    key,
-    waitedMs: limitMs,
-    limitMs,
-    source: "settleWithin",
+/** Code of the user goes on past its limit: of its own, or since it was asked to end. */
+export const ranOver = (
+  key: string,
+  hook: HookName,
+  option: LimitOption,
+  limitMs: number,
+  isLost: boolean,
+): HookOverrunError => {
+  const what = whatOf[hook]
+  return new HookOverrunError({
+    message:
+      option === "settleWithin"
+        ? `${what} of ${key} ignores that it should end, and is stuck: it had ${limitMs} ms for that (${option})`
+        : `${what} of ${key} did not end within ${limitMs} ms (${option})`,
+    next: isLost
+      ? `Make it obey its signal: what it does now may be done by another owner too`
+      : `Make it faster, let it obey its signal, or raise ${option}; until it ends the lease is renewed and nobody else can have it`,
+    ...{ key, hook, option, limitMs },
   })
+}
+
+const whatOf: Readonly<Record<HookName, string>> = {
+  restore: "restore",
+  run: "run",
+  turn: "a turn of run",
+  use: "a use",
+  checkpoint: "checkpoint",
+  close: "close",
+  migrate: "migrate",
+  schema: "the validation by the schema",
+  codec: "the codec",
+}
 
 /** It ran, and nobody can promise that its effect is stored. */
 export const notDurable = (key: string, cause: unknown): NotDurableError =>

@@ -1,22 +1,30 @@
 /** Looking at saved state without owning it. */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { sandboxLockKey } from "../locks/keys.ts"
 import { checkpointCodec } from "./checkpoints/codec.ts"
 import { listHeads } from "./checkpoints/listing.ts"
 import { readCheckpointBytes } from "./checkpoints/read.ts"
 import type { AnyHooks } from "./definition.ts"
+import { HookRuns } from "./hook-runs.ts"
 import type { Known, Settings } from "./options.ts"
 import { defaultWait } from "./waits.ts"
 
 const from = ({ checkpoints, clock }: Settings) => ({ store: checkpoints, clock, budget: defaultWait })
 
-/** What is saved under a lock key, as `checkpoint` returned it (migrated); undefined where nothing is. */
-export const readSaved = async (settings: Settings, { parts }: Known, lockKey: string): Promise<unknown> => {
+/**
+ * What is saved of a sandbox, as `checkpoint` returned it (migrated); undefined where nothing is. Beside the errors of saved
+ * state it rejects with HookOverrunError.
+ */
+export const readSaved = async (settings: Settings, { parts }: Known, key: string): Promise<unknown> => {
   const { schema, migrate, name } = parts.hooks
+  const lockKey = sandboxLockKey(name, key)
   const saved = await readCheckpointBytes(from(settings), { lockKey, type: name })
   if (saved === undefined) return undefined
-  const { maxCheckpoint } = settings
+  const { maxCheckpoint, clock, restoreWithin } = settings
   const codec = checkpointCodec({ version: parts.version, schema: inputSide(schema), migrate, maxCheckpoint })
-  return codec.decode(lockKey, saved.bytes, saved.version)
+  const hooks = new HookRuns({ key: lockKey, clock, isLost: () => false, onOverrun: () => {} }) // the caller is told
+  const { run } = hooks.series({ under: [], limit: hooks.limit("restoreWithin", restoreWithin) })
+  return codec.decode({ key, lockKey, token: undefined, run }, saved.bytes, saved.version)
 }
 
 /** The keys of all sandboxes of a definition that have saved state. */
@@ -27,8 +35,8 @@ export const listSaved = (settings: Settings, definition: string): AsyncIterable
 const inputSide = (schema: AnyHooks["schema"]): AnyHooks["schema"] => {
   if (!("~standard" in schema)) return schema
   const standard = schema["~standard"] as StandardSchemaV1.Props
-  const validate = async (value: unknown): Promise<StandardSchemaV1.Result<unknown>> => {
-    const result = await standard.validate(value)
+  const validate: StandardSchemaV1.Props["validate"] = async (value, options) => {
+    const result = await standard.validate(value, options)
     return result.issues ? result : { value }
   }
   return { "~standard": { version: 1, vendor: standard.vendor, validate } }

@@ -11,7 +11,7 @@ import {
   OwnedElsewhereError,
 } from "../locks/errors.ts"
 import { sandboxLockKey } from "../locks/keys.ts"
-import type { AcquireOptions, Lease, LockEvent } from "../locks/lock.ts"
+import type { AcquireOptions, LockEvent } from "../locks/lock.ts"
 import { tokensOnlyGrow } from "../locks/options.ts"
 import { Fibers } from "../runtime/fibers.ts"
 import { Hub } from "../runtime/observables.ts"
@@ -21,7 +21,7 @@ import { sandboxChart } from "./chart.ts"
 import { CheckpointKeeper } from "./checkpoints/keeper.ts"
 import type { Known, Settings } from "./options.ts"
 import { ownedElsewhere } from "./problems.ts"
-import { SavedState } from "./saved-state.ts"
+import { SavedState, type SavedStateParts } from "./saved-state.ts"
 import { Shell, type Surroundings } from "./shell.ts"
 import type { Wait, WaitDetail } from "./waits.ts"
 
@@ -120,7 +120,7 @@ export class Registry {
   }
 
   #begin({ known, key }: Named, purpose: "run" | "remove", options: OpenOptions, wait: Wait): Shell {
-    const { makeLock, minTenure, restoreWithin, settleWithin, checkpointWithin } = this.#settings
+    const { makeLock, minTenure, restoreWithin, settleWithin, checkpointWithin, closeWithin } = this.#settings
     const lockKey = lockKeyOf(known, key)
     const { ms: backOff } = this.#backOff.of(lockKey)
     wait.detail = () => ({ cause: this.#backOff.of(lockKey).error })
@@ -135,11 +135,12 @@ export class Registry {
       ...{ key, lockKey, purpose, lock, definition: known.parts },
       id: `${lockKey}#${++this.#begun}`,
       delays: {
-        ...{ backOff, restoreWithin, settleWithin, checkpointWithin },
+        backOff,
         acquireWithin: timeout + lockMargin,
         reconcileWithin: lockMargin,
-        releaseWithin: lockMargin,
+        releaseWithin: closeWithin + lockMargin,
       },
+      limits: { restoreWithin, settleWithin, checkpointWithin, closeWithin },
       acquire: {
         ...options,
         timeout: timeout === Infinity ? "infinite" : timeout,
@@ -148,7 +149,7 @@ export class Registry {
         minTenure,
         stateVersion: known.parts.version,
       },
-      savedState: (lease) => this.#savedState(known, lockKey, lease),
+      savedState: (lease) => this.#savedState(known, { key, lockKey, lease }),
       onEnd: ({ failure, hasRun }) => {
         telling.unsubscribe()
         if (failure?.during === "restore" || failure?.during === "run") this.#backOff.failed(lockKey, failure.error)
@@ -160,7 +161,11 @@ export class Registry {
     return shell
   }
 
-  #savedState({ definition, parts, codec }: Known, lockKey: string, lease: Lease): SavedState {
+  #savedState(
+    { definition, parts, codec }: Known,
+    home: Pick<SavedStateParts, "key" | "lockKey" | "lease">,
+  ): SavedState {
+    const { lockKey } = home
     const { clock, checkpoints, leases, ttl, restoreWithin, checkpointWithin, report } = this.#settings
     const { keepCheckpoints, maxCheckpoint, adoptHeads, store } = this.#settings
     const keeper = new CheckpointKeeper({
@@ -171,7 +176,7 @@ export class Registry {
       // Of locks that are made elsewhere nobody tells on which store they are.
       claimsGranted: store === undefined || !tokensOnlyGrow(store.capabilities),
     })
-    return new SavedState({ lockKey, keeper, codec, lease, clock, checkpointWithin, claimWithin: restoreWithin })
+    return new SavedState({ ...home, keeper, codec, clock, checkpointWithin, claimWithin: restoreWithin })
   }
 
   /** Waits for a sandbox that another call began, or that leaves. */
@@ -196,8 +201,8 @@ export class Registry {
   }
 
   /** Once this process owns it, who owned it before is in nobody's way. */
-  #whySlow({ lockKey, owner, tenancy }: Shell): WaitDetail {
-    return { owner: tenancy === undefined ? owner : undefined, cause: this.#backOff.of(lockKey).error }
+  #whySlow({ lockKey, owner, tenancy, overrun }: Shell): WaitDetail {
+    return { owner: tenancy === undefined ? owner : undefined, cause: overrun ?? this.#backOff.of(lockKey).error }
   }
 
   /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */

@@ -7,7 +7,7 @@ import type { Observable } from "rxjs"
 import type { LeaseView, ReleaseResult } from "../locks/lock.ts"
 import type { Duration } from "../runtime/duration.ts"
 import type { EndReason, SandboxActor, SandboxSnapshot } from "./chart-types.ts"
-import type { Codec } from "./checkpoints/codec.ts"
+import type { Codec, CodecContext } from "./checkpoints/codec.ts"
 
 declare const stateType: unique symbol
 declare const checkpointType: unique symbol
@@ -39,7 +39,7 @@ export interface SandboxClock {
   now(): number
   /** A number in [0,1). */
   random(): number
-  /** Rejects with the reason of the context's signal as soon as that aborts. */
+  /** Rejects with the reason of the context's signal as soon as that aborts, and never resolves once the lease is over. */
   sleep(time: Duration): Promise<void>
 }
 
@@ -52,8 +52,9 @@ export interface HookContext {
   /** To look at, not to end. Give `lease.signal` to I/O: it aborts on loss only. */
   readonly lease: LeaseView
   /**
-   * In `restore` and `run`: aborts when the sandbox has to end, for whatever reason. In a use: on loss, when the caller's
-   * own signal aborts, or when the sandbox has to leave and the use doesn't end within `settleWithin`.
+   * In `restore` and `run`: aborts when the sandbox has to end, for whatever reason. In a use: on loss, or when the caller's
+   * own signal aborts. In all of them: once their limit is over, which is `restoreWithin` for `restore`, and for the others
+   * `settleWithin` from when the sandbox has to leave.
    */
   readonly signal: AbortSignal
   /** The manager's time and chance: code that uses it runs unchanged under a simulated clock. */
@@ -63,8 +64,9 @@ export interface HookContext {
 /** What `run` is given beside. */
 export interface RunContext extends HookContext {
   /**
-   * Runs fn in the sandbox's turn, so that no use and no checkpoint sees half a change. Rejects with the reason of
-   * `signal` once that has aborted, and with ReentrantLockError from inside a turn.
+   * Runs fn in the sandbox's turn, so that no use and no checkpoint sees half a change. Rejects without running it: with the
+   * reason of `signal` once that has aborted, and with ReentrantLockError from inside a turn. Rejects after it ran where the
+   * lease is over by then (LockLostError): fn may have had effects beside those of the next owner.
    */
   readonly turn: <A>(fn: () => A | Promise<A>) => Promise<A>
   /**
@@ -72,6 +74,22 @@ export interface RunContext extends HookContext {
    * `signal` once that has aborted (the last checkpoint is about to be made), and ReentrantLockError from inside a turn.
    */
   readonly checkpoint: () => Promise<void>
+}
+
+/** What `checkpoint` is told. */
+export interface CheckpointContext {
+  /** Why it is asked for. */
+  readonly reason: CheckpointReason
+  /** Aborts on loss, and once `checkpointWithin` is over; not for a handoff, which it may precede. */
+  readonly signal: AbortSignal
+}
+
+/** What `close` is told. */
+export interface CloseContext {
+  /** How the sandbox ended. */
+  readonly reason: EndReason
+  /** Aborts once `closeWithin` is over, and not on loss: what was opened has to be closed. */
+  readonly signal: AbortSignal
 }
 
 /** Why a checkpoint is asked for. */
@@ -95,28 +113,51 @@ export type RestoredBy<Schema> = Schema extends StandardSchemaV1
     ? Out
     : never
 
-/** What a definition is made of. `S` is the live state, `In` what is saved, `Out` what the schema makes of it. */
+/**
+ * What a definition is made of. `S` is the live state, `In` what is saved, `Out` what the schema makes of it.
+ *
+ * Every hook is work. It begins only while the lease is held by time (`close` alone does so afterwards). It has a signal and
+ * a limit, which is an option of the manager. Once the limit is over the signal aborts, who waits for the hook is rejected
+ * with HookOverrunError, `onError` gets that, and `stats().stuck` counts the sandbox. The lease is kept until the hook has
+ * ended, and nothing that follows it (checkpoint, close, release) begins before.
+ */
 export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | Codec<In, Out>> {
   /** See SandboxDefinition: it becomes part of lock keys and object names. */
   readonly name: string
   /** A positive integer, raised when saved state changes its form; default 1. */
   readonly version?: number
-  /** Turns state that version `from` saved into this version's, before the schema sees it. */
-  readonly migrate?: (saved: unknown, from: number) => unknown
-  /** Any Standard Schema for JSON, a Codec for bytes, or `unchecked()`. */
+  /** Turns state that version `from` saved into this version's, before the schema sees it. Within `restoreWithin`. */
+  readonly migrate?: (saved: unknown, from: number, context: CodecContext) => unknown
+  /**
+   * Any Standard Schema for JSON, a Codec for bytes, or `unchecked()`. Within `restoreWithin` before a restore, and within
+   * `checkpointWithin` after a checkpoint. A schema that validates asynchronously gets a CodecContext, its signal included, as
+   * the `libraryOptions` of Standard Schema.
+   */
   readonly schema: Schema
   /** Releases the sandbox after this time without a use, once `run` has returned. Without one: never. */
   readonly idleAfter?: Duration
   /** Saves a checkpoint this often while the sandbox runs. Without one: when it leaves, and when asked to. */
   readonly checkpointEvery?: Duration
-  /** Builds the live state, from what was saved last or from nothing. Throwing ends the sandbox; the next try backs off. */
+  /**
+   * Builds the live state, from what was saved last or from nothing. Throwing ends the sandbox; the next try backs off.
+   * Within `restoreWithin`, like what came before it: `migrate` and the schema. A state that comes later is closed unused.
+   */
   restore(context: HookContext & { readonly checkpoint: Out | undefined }): S | Promise<S>
-  /** The sandbox's own work. May return; throwing ends the sandbox without a checkpoint. */
+  /**
+   * The sandbox's own work. May return; throwing ends the sandbox without a checkpoint. Once its signal has aborted it has
+   * `settleWithin` to end.
+   */
   run?(state: S, context: RunContext): Promise<void>
-  /** What to save. Runs in a turn of its own; must not change the state. */
-  checkpoint(state: NoInfer<S>, context: { readonly reason: CheckpointReason }): NoInfer<In> | Promise<NoInfer<In>>
-  /** Frees what `restore` took. Called exactly once for each restore that gave a state, when all work has ended. */
-  close?(state: NoInfer<S>, context: { readonly reason: EndReason }): void | Promise<void>
+  /**
+   * What to save. Runs in a turn of its own; must not change the state. Within `checkpointWithin`, the schema and the store
+   * included: what comes later is not stored, and the last good one stays.
+   */
+  checkpoint(state: NoInfer<S>, context: CheckpointContext): NoInfer<In> | Promise<NoInfer<In>>
+  /**
+   * Frees what `restore` took. Called exactly once for each restore that gave a state, when all work has ended. Within
+   * `closeWithin`, after which it is stuck: the lease is kept until it has ended.
+   */
+  close?(state: NoInfer<S>, context: CloseContext): void | Promise<void>
 }
 
 /** How to use a sandbox. */

@@ -4,11 +4,13 @@
  */
 import type { Lease } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
-import type { CheckpointCodec } from "./checkpoints/codec.ts"
+import type { CheckpointCodec, CodecScope } from "./checkpoints/codec.ts"
 import type { CheckpointKeeper, Claimed } from "./checkpoints/keeper.ts"
 
 /** What it is made of. Budgets are milliseconds. */
 export interface SavedStateParts {
+  /** As the user knows it. */
+  readonly key: string
   readonly lockKey: string
   readonly keeper: CheckpointKeeper
   readonly codec: CheckpointCodec<unknown, unknown>
@@ -26,32 +28,31 @@ export class SavedState {
   }
 
   /**
-   * Fences the head for this tenancy; from then on the sandbox may run. Rejects with why it may not. `onDelay` hears how
-   * long that takes at least where a former owner has to be waited out, in milliseconds. That isn't cut short by who wants the
-   * sandbox to leave: the next owner would have to wait as long again.
+   * Fences the head for this tenancy; from then on the sandbox may run. Rejects with why it may not. Where a former owner
+   * has to be waited out it takes that long too. That isn't cut short by who wants the sandbox to leave: the next owner would
+   * have to wait as long again.
    */
-  async claim(signal: AbortSignal, onDelay: (ms: number) => void): Promise<Claimed> {
+  async claim(signal: AbortSignal): Promise<Claimed> {
     const { keeper, lease, claimWithin } = this.#parts
     const claimed = await keeper.claim({ lease, budget: claimWithin, signal })
-    if (claimed.quietMs > 0) onDelay(claimed.quietMs)
     await keeper.waitOut()
     return claimed
   }
 
-  /** What `restore` gets. Rejects with CheckpointVersionError or CorruptCheckpointError. */
-  async decode({ checkpoint, version }: Claimed): Promise<unknown> {
-    const { codec, lockKey } = this.#parts
-    return checkpoint === undefined ? undefined : codec.decode(lockKey, checkpoint, version)
+  /** What `restore` gets. Rejects with CheckpointVersionError, CorruptCheckpointError, or as `run` does. */
+  async decode({ checkpoint, version }: Claimed, run: CodecScope["run"]): Promise<unknown> {
+    return checkpoint === undefined ? undefined : this.#parts.codec.decode(this.#scope(run), checkpoint, version)
   }
 
-  /** What is stored. Rejects with CheckpointInvalidError. */
-  encode(value: unknown): Promise<Uint8Array> {
-    return this.#parts.codec.encode(this.#parts.lockKey, value)
+  /** What is stored. Rejects with CheckpointInvalidError, or as `run` does. */
+  encode(value: unknown, run: CodecScope["run"]): Promise<Uint8Array> {
+    return this.#parts.codec.encode(this.#scope(run), value)
   }
 
-  /** Settles when it is acknowledged. */
-  write(bytes: Uint8Array): Promise<void> {
-    return this.#parts.keeper.commit(bytes, { budget: this.#parts.checkpointWithin })
+  /** Settles when it is acknowledged. `until`, by the clock's monotonic time, nobody waits for it any more. */
+  write(bytes: Uint8Array, until: number): Promise<void> {
+    const { keeper, clock } = this.#parts
+    return keeper.commit(bytes, { budget: Math.max(0, until - clock.mono()) })
   }
 
   /** Whether a later owner has claimed the head. */
@@ -72,5 +73,10 @@ export class SavedState {
   /** Takes no more writes; settles when those under way, and the deletes they led to, have ended. Never rejects. */
   close(): Promise<void> {
     return this.#parts.keeper.close()
+  }
+
+  #scope(run: CodecScope["run"]): CodecScope {
+    const { key, lockKey, lease } = this.#parts
+    return { key, lockKey, token: lease.token, run }
   }
 }

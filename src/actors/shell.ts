@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { Subscription } from "rxjs"
 import type { Actor, InspectionEvent } from "xstate"
-import type { Owner } from "../locks/errors.ts"
+import type { HookOverrunError, Owner } from "../locks/errors.ts"
 import type { AcquireOptions, Lease, Lock, LockEvent, ReleaseResult } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Fibers } from "../runtime/fibers.ts"
@@ -27,10 +27,10 @@ import { endReason, type sandboxChart } from "./chart.ts"
 import type { DefinitionParts } from "./definition.ts"
 import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
 import { chartEventOf, refusalOf } from "./lock-events.ts"
-import { handingOff, lostBefore, stuck } from "./problems.ts"
+import { handingOff, lostBefore } from "./problems.ts"
 import type { SandboxEnding } from "./sandbox.ts"
 import type { SavedState } from "./saved-state.ts"
-import { Tenancy } from "./tenancy.ts"
+import { type HookLimits, Tenancy } from "./tenancy.ts"
 
 /** What all sandboxes of a manager share. */
 export interface Surroundings {
@@ -51,14 +51,13 @@ export interface ShellParts {
   readonly definition: DefinitionParts
   readonly purpose: "run" | "remove"
   readonly delays: ChartDelays
+  readonly limits: HookLimits
   readonly lock: Lock
   readonly acquire: Omit<AcquireOptions, "signal">
   readonly savedState: (lease: Lease) => SavedState
   /** Called when it has ended; its work may not have (`gone`). */
   readonly onEnd: (end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }) => void
 }
-
-const workFailed = (error: unknown): ChartEvent => ({ type: "work.failed", error })
 
 export class Shell {
   readonly key: string
@@ -76,8 +75,6 @@ export class Shell {
   owner: Owner | undefined
   /** How many calls wait for it to run: they hear of its failure. */
   callers = 0
-  /** Its work ignores that it should end. */
-  isStuck = false
   /** Settles when all that it left to do in the store is done. Never rejects; final once `gone` has settled. */
   cleaned: Promise<void> = Promise.resolve()
 
@@ -134,6 +131,11 @@ export class Shell {
     return this.snapshot.matches({ owning: { work: "running" } })
   }
 
+  /** Why it is stuck: a hook goes on past its limit. Undefined where none does. */
+  get overrun(): Error | undefined {
+    return this.#tenancy?.hooks.overrun
+  }
+
   /** It may still come to run. */
   get isOpening(): boolean {
     const { context, value } = this.snapshot
@@ -160,15 +162,23 @@ export class Shell {
         (error) => ({ type: "lock.refused", how: refusalOf(error), error }),
       ),
     cancelAcquire: () => this.#cancel.abort(),
-    restore: ({ purpose }) => this.#perform(() => this.#restore(purpose), workFailed),
-    run: () => this.#perform(() => this.#run(), workFailed),
+    restore: ({ purpose }) =>
+      this.#perform(
+        () => this.#restore(purpose),
+        (error) => this.#unlessOverrun(error, { type: "work.failed", error }),
+      ),
+    run: () =>
+      this.#perform(
+        () => this.#run(),
+        (error) => ({ type: "work.failed", error }),
+      ),
     abortWork: ({ error }, { reason }) => this.#owned.end(() => this.#whyEnded(reason, error)),
     settle: () => this.#perform(() => this.#owned.settled().then(() => ({ type: "work.settled" }))),
-    reportStuck: (context) => this.#reportStuck(endReason(context)),
+    reportStuck: () => this.#released.resolve("unknown"),
     checkpoint: (context) =>
       this.#perform(
         () => this.#owned.save(endReason(context)).then(() => ({ type: "checkpoint.stored" })),
-        (error) => ({ type: "checkpoint.failed", error }),
+        (error) => this.#unlessOverrun(error, { type: "checkpoint.failed", error }),
       ),
     reportFailure: ({ failure }) => this.#reportFailure(failure),
     close: (context) =>
@@ -178,7 +188,7 @@ export class Shell {
   }
 
   /** Forks an Effect that ends in one event, or in none where the command has none. */
-  #perform(start: () => Promise<ChartEvent | undefined>, orElse?: (error: unknown) => ChartEvent): void {
+  #perform(start: () => Promise<ChartEvent | undefined>, orElse?: (error: unknown) => ChartEvent | undefined): void {
     const effect =
       orElse === undefined
         ? Effect.promise(start)
@@ -187,6 +197,11 @@ export class Shell {
             onFailure: orElse,
           })
     this.#around.fibers.fork(Effect.map(effect, (event) => event && this.#send(event)))
+  }
+
+  /** A command that a limit has ended has told so by `work.overran`. */
+  #unlessOverrun(error: unknown, event: ChartEvent): ChartEvent | undefined {
+    return this.#owned.hooks.isOverrun(error) ? undefined : event
   }
 
   #send(event: ChartEvent): void {
@@ -212,15 +227,15 @@ export class Shell {
   }
 
   async #acquire(): Promise<ChartEvent | undefined> {
-    const { lock, acquire, key, lockKey, definition, savedState } = this.#parts
+    const { lock, acquire, key, lockKey, definition, limits, savedState } = this.#parts
     const { clock, report } = this.#around
     const lease = await lock.acquire({ ...acquire, signal: this.#cancel.signal })
     if (this.#isOver) return void (await lease.release())
     this.#tenancy = new Tenancy({
-      ...{ key, lockKey, definition, clock, lease, report },
+      ...{ key, lockKey, definition, clock, lease, limits, report },
       saved: savedState(lease),
       onIdle: () => this.leave("idle"),
-      onDelay: (ms) => this.#send({ type: "work.delayed", ms }),
+      onOverrun: (error) => this.#overran(error),
       onFenced: (error) => this.#send({ type: "lock.lost", error }),
     })
     return { type: "lock.acquired", token: lease.token }
@@ -232,9 +247,10 @@ export class Shell {
   }
 
   async #run(): Promise<ChartEvent | undefined> {
-    this.#hasRun = true
-    this.#opened.resolve()
-    await this.#owned.run()
+    await this.#owned.run(() => {
+      this.#hasRun = true
+      this.#opened.resolve()
+    })
     return undefined
   }
 
@@ -248,13 +264,9 @@ export class Shell {
 
   /** The lease is lost: the chart is over, its work may not be. Only once that has ended may the key be restored here. */
   async #abandon(error: unknown): Promise<undefined> {
-    const { clock } = this.#around
-    const { settleWithin } = this.#parts.delays
     this.cleaned = this.#owned.stopSaving(error as Error)
-    const timer = clock.after(settleWithin, () => this.#reportStuck("lost"), { background: true })
     await this.#owned.settled()
     await this.#owned.close("lost")
-    timer.cancel()
     await this.#owned.lease.release() // where only the head told of the loss there is still one
     this.#gone.resolve()
     return undefined
@@ -264,12 +276,11 @@ export class Shell {
     return reason === "lost" ? (loss as Error) : handingOff(this.lockKey, reason)
   }
 
-  #reportStuck(reason: EndReason): void {
-    const error = stuck(this.lockKey, this.#parts.delays.settleWithin, reason)
-    this.isStuck = true
-    this.#owned.endUses(error)
-    this.#released.resolve("unknown")
+  /** Told at once, whatever else becomes of it; where it is why the sandbox never runs, to who waits for that too. */
+  #overran(error: HookOverrunError): void {
     this.#around.report(error)
+    this.#send({ type: "work.overran", error })
+    if (this.snapshot.context.failure?.error === error) this.#opened.reject(error)
   }
 
   /** Where a call waits for the sandbox, it is told by the call's rejection. */

@@ -1,9 +1,11 @@
 /**
  * One tenancy of a sandbox: from its lease to its end. Holds the live state and everything that runs on it (restore, run,
- * uses, checkpoints), and knows when all of it has ended. When each of these is to happen the chart says.
+ * uses, checkpoints), and knows when all of it has ended. When each of these is to happen the chart says; how the user's
+ * code is begun and limited is said in `hook-runs.ts`.
  *
- * Not promised: that work ends because it is asked to. Whoever waits for `settled` sets the limit.
+ * Not promised: that work ends because it is asked to.
  */
+import type { HookOverrunError } from "../locks/errors.ts"
 import type { Lease, LeaseView, ReleaseResult } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { anySignal, type LatchedAbort } from "../runtime/latch-signal.ts"
@@ -13,6 +15,7 @@ import type { EndReason } from "./chart-types.ts"
 import { Commits } from "./commits.ts"
 import { hookContext, leaseView } from "./contexts.ts"
 import type { DefinitionParts } from "./definition.ts"
+import { type HookLimit, HookRuns, type LimitOption } from "./hook-runs.ts"
 import { handingOff } from "./problems.ts"
 import { Routine } from "./routine.ts"
 import type { CheckpointReason, HookContext, RunContext } from "./sandbox.ts"
@@ -29,37 +32,54 @@ export interface TenancyParts {
   readonly lease: Lease
   readonly saved: SavedState
   readonly report: OnError
+  /** What hooks may take, in milliseconds. */
+  readonly limits: HookLimits
+  /** A hook goes on past its limit. Must not throw. */
+  readonly onOverrun: (error: HookOverrunError) => void
   /** Nobody has used it for `idleAfter`. */
   readonly onIdle: () => void
-  /** `restore` begins this many milliseconds late, since a former owner has to be waited out. */
-  readonly onDelay: (ms: number) => void
   /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
   readonly onFenced: (error: unknown) => void
+}
+
+/** What each hook may take, in milliseconds. */
+export type HookLimits = Readonly<Record<LimitOption, number>>
+
+/** A checkpoint that was taken. */
+interface Taken {
+  readonly bytes: Uint8Array
+  /** Taking and storing it have one limit: what is left of that, by the clock's monotonic time. */
+  readonly until: number
 }
 
 export class Tenancy {
   readonly lease: Lease
   readonly view: LeaseView
   readonly turns: Turns
-  readonly commits: Commits<Uint8Array>
+  readonly commits: Commits<Taken>
+  readonly hooks: HookRuns
   readonly #parts: TenancyParts
-  /** What restore and run are given. */
+  /** What restore and run are begun under. */
   readonly #ending: LatchedAbort
-  readonly #uses = new Set<LatchedAbort>()
   #state: { readonly value: unknown } | undefined
   /** Restore, then run. */
   #work: Promise<void> = Promise.resolve()
   #routine: Routine | undefined
   #closing: Promise<void> | undefined
+  /** The limit of a checkpoint is over that still goes on being taken: none can be taken before it has ended. */
+  #hindrance: Error | undefined
 
   constructor(parts: TenancyParts) {
     this.#parts = parts
     this.lease = parts.lease
     this.view = leaseView(parts.lease)
-    this.turns = new Turns(parts.lockKey)
-    this.commits = new Commits({
+    const { clock, lockKey, lease, onOverrun } = parts
+    this.turns = new Turns(lockKey)
+    this.hooks = new HookRuns({ key: lockKey, clock, isLost: () => lease.signal.aborted, onOverrun })
+    this.commits = new Commits<Taken>({
       take: (begun) => this.#take(begun),
-      write: (bytes) => this.#write(bytes),
+      write: (taken) => this.#write(taken),
+      hindrance: () => this.#hindrance,
     })
     this.#ending = anySignal(parts.lease.signal)
   }
@@ -74,9 +94,13 @@ export class Tenancy {
     return this.#start(purpose === "run" ? this.#restore() : this.#claim())
   }
 
-  /** Admits uses and settles with `run`. */
-  run(): Promise<void> {
-    return this.#start(this.#run())
+  /** Settles with `run`. `onBegin` is told when that begins, if it does: by time the lease may be over. */
+  run(onBegin: () => void): Promise<void> {
+    const begin = async (signal: AbortSignal): Promise<void> => {
+      onBegin()
+      await this.#run(signal)
+    }
+    return this.#start(this.hooks.run({ hook: "run", under: [this.ending] }, begin))
   }
 
   /** Runs fn on the state as one use; `uses.ts` has the rest of it. */
@@ -84,13 +108,10 @@ export class Tenancy {
     fn: (state: unknown, context: HookContext) => A | Promise<A>,
     caller: AbortSignal | undefined,
   ): Promise<A> {
-    const abort = anySignal(this.lease.signal, caller)
-    this.#uses.add(abort)
+    const call = { hook: "use", under: [this.lease.signal, caller] } as const
     try {
-      return await fn(this.#state?.value, this.#context(abort.signal))
+      return await this.hooks.run(call, async (signal) => fn(this.#state?.value, this.#context(signal)))
     } finally {
-      this.#uses.delete(abort)
-      abort[Symbol.dispose]()
       this.#routine?.touched()
     }
   }
@@ -102,15 +123,17 @@ export class Tenancy {
     this.#ending.abort(error())
   }
 
-  /** Asks the use in progress to end too. */
-  endUses(error: Error): void {
-    for (const abort of this.#uses) abort.abort(error)
-  }
-
-  /** Settles when restore, run and every turn have ended. Never rejects. */
+  /**
+   * Settles when restore, run, every turn and every other hook have ended. From now on they have `settleWithin` for that: a
+   * use sees its signal abort when it is over. Never rejects.
+   */
   async settled(): Promise<void> {
+    this.hooks.limitAll(this.#limit("settleWithin"))
     await this.#work.catch(() => {})
-    await this.turns.idle()
+    do {
+      await this.turns.idle()
+      await this.hooks.idle()
+    } while (this.turns.busy)
   }
 
   /** The last checkpoint, or the tombstone instead, which no checkpoint that was asked for before may follow. */
@@ -132,8 +155,8 @@ export class Tenancy {
   }
 
   /**
-   * Closes the state if there is one, once, and reports what `close` throws. Only after `settled`; no checkpoint of
-   * a state that is being closed is stored. Never rejects.
+   * Closes the state if there is one, once, and reports what `close` throws. Settles when that has ended, however long it
+   * takes. Only after `settled`; no checkpoint of a state that is being closed is stored. Never rejects.
    */
   close(reason: EndReason): Promise<void> {
     return (this.#closing ??= this.#close(reason))
@@ -145,25 +168,28 @@ export class Tenancy {
   }
 
   async #claim(): Promise<void> {
-    await this.#parts.saved.claim(this.ending, this.#parts.onDelay)
+    await this.#parts.saved.claim(this.ending)
   }
 
+  /** A state that comes after the limit is there to be closed. */
   async #restore(): Promise<void> {
-    const { saved, definition, onDelay } = this.#parts
-    const checkpoint = await saved.decode(await saved.claim(this.ending, onDelay))
-    this.ending.throwIfAborted()
-    const value: unknown = await definition.hooks.restore({ ...this.#context(this.ending), checkpoint })
-    this.#state = { value }
+    const { saved, definition } = this.#parts
+    const claimed = await saved.claim(this.ending)
+    const { run } = this.hooks.series({ under: [this.ending], limit: this.#limit("restoreWithin") })
+    const checkpoint = await saved.decode(claimed, run)
+    await run("restore", async (signal) => {
+      const value: unknown = await definition.hooks.restore({ ...this.#context(signal), checkpoint })
+      this.#state = { value }
+    })
   }
 
-  async #run(): Promise<void> {
-    this.ending.throwIfAborted()
-    const { definition, clock, report, onIdle } = this.#parts
+  async #run(signal: AbortSignal): Promise<void> {
+    const { definition, clock, onIdle } = this.#parts
     const { idleAfter, checkpointEvery, hooks } = definition
     const isBusy = (): boolean => this.turns.busy || this.turns.waiting > 0
-    const onCheckpoint = (): Promise<void> => this.commits.request("periodic").catch(report)
+    const onCheckpoint = (): Promise<void> => this.commits.request("periodic").catch(this.#report)
     this.#routine = new Routine(clock, { idleAfter, checkpointEvery, isBusy, onIdle, onCheckpoint })
-    await hooks.run?.(this.#state?.value, this.#runContext())
+    await hooks.run?.(this.#state?.value, this.#runContext(signal))
     this.#routine.finished()
   }
 
@@ -176,31 +202,54 @@ export class Tenancy {
     this.#endCommits(reason)
     this.#ending[Symbol.dispose]()
     if (this.#state === undefined) return
-    try {
-      await this.#parts.definition.hooks.close?.(this.#state.value, { reason })
-    } catch (error) {
-      this.#parts.report(error)
-    }
+    const { value } = this.#state
+    const { definition } = this.#parts
+    const call = { hook: "close", under: [], limit: this.#limit("closeWithin") } as const
+    const close = async (signal: AbortSignal): Promise<void> => definition.hooks.close?.(value, { reason, signal })
+    const { result, ended } = this.hooks.start(call, close)
+    void result.catch(this.#report)
+    await ended
     this.#state = undefined
   }
 
-  /** Encoded inside of the turn: what `checkpoint` returned may be part of the live state. */
-  #take(begun: () => CheckpointReason): Promise<Uint8Array> {
+  /**
+   * Encoded inside of the turn: what `checkpoint` returned may be part of the live state. Where its limit is over it
+   * rejects, and the turn goes on until the hook has ended.
+   */
+  #take(begun: () => CheckpointReason): Promise<Taken> {
     const { definition, saved } = this.#parts
-    const take = async (): Promise<Uint8Array> => {
-      this.lease.signal.throwIfAborted() // by time: the process may have been stopped until now
-      return saved.encode(await definition.hooks.checkpoint(this.#state?.value, { reason: begun() }))
+    const taken = Promise.withResolvers<Taken>()
+    const take = async (): Promise<void> => {
+      const limit = this.#limit("checkpointWithin")
+      const { run, ended } = this.hooks.series({ under: [this.lease.signal], limit })
+      const hook = async (signal: AbortSignal): Promise<unknown> =>
+        definition.hooks.checkpoint(this.#state?.value, { reason: begun(), signal })
+      try {
+        const bytes = await saved.encode(await run("checkpoint", hook), run)
+        taken.resolve({ bytes, until: limit.until })
+      } catch (error) {
+        if (this.hooks.isOverrun(error)) this.#hindrance = error as Error
+        taken.reject(error)
+      }
+      await ended()
+      this.#hindrance = undefined
     }
-    return this.turns.run(take, { from: "own" })
+    void this.turns.run(take, { from: "own" }).catch(taken.reject)
+    return taken.promise
   }
 
-  async #write(bytes: Uint8Array): Promise<void> {
+  async #write({ bytes, until }: Taken): Promise<void> {
     try {
-      await this.#parts.saved.write(bytes)
+      await this.#parts.saved.write(bytes, until)
     } catch (error) {
       if (this.#parts.saved.isFenced) this.#parts.onFenced(error)
       throw error
     }
+  }
+
+  /** What nobody waits for. That a limit is over was told when it was. */
+  readonly #report = (error: unknown): void => {
+    if (!this.hooks.isOverrun(error)) this.#parts.report(error)
   }
 
   #context(signal: AbortSignal): HookContext {
@@ -208,13 +257,20 @@ export class Tenancy {
     return hookContext({ key, clock, lease: this.view }, signal)
   }
 
-  #runContext(): RunContext {
+  #limit(option: LimitOption): HookLimit {
+    return this.hooks.limit(option, this.#parts.limits[option])
+  }
+
+  #runContext(signal: AbortSignal): RunContext {
     return {
-      ...this.#context(this.ending),
+      ...this.#context(signal),
       turn: async (fn) => {
         this.turns.refuseInside("turn")
         this.ending.throwIfAborted()
-        return this.turns.run(fn, { from: "own", signal: this.ending })
+        const inTurn = () => this.hooks.run({ hook: "turn", under: [this.ending] }, fn)
+        const value = await this.turns.run(inTurn, { from: "own", signal: this.ending })
+        this.lease.signal.throwIfAborted() // by time: what fn did may have been done by two
+        return value
       },
       checkpoint: async () => {
         this.turns.refuseInside("checkpoint")

@@ -305,6 +305,29 @@ export class NotDurableError extends LockError {
   readonly retryable = false as const
 }
 
+/**
+ * A hook of a sandbox ran over its limit. Its signal has aborted by then, and its sandbox keeps the lease until the hook has
+ * really ended: what it does meanwhile nobody else does.
+ */
+export class HookOverrunError extends LockError {
+  readonly _tag = "HookOverrunError" as const
+  readonly code = "LEASEHOLD_HOOK_OVERRUN" as const
+  readonly retryable = true as const
+  /** Which hook: `restore`, `run`, `turn`, `use`, `checkpoint`, `close`, `migrate`, `schema` or `codec`. */
+  readonly hook: string
+  /** The option of the manager that limits it. */
+  readonly option: string
+  /** The limit, in milliseconds. */
+  readonly limitMs: number
+
+  constructor(details: ErrorDetails & { hook: string; option: string; limitMs: number }) {
+    super(details)
+    this.hook = details.hook
+    this.option = details.option
+    this.limitMs = details.limitMs
+  }
+}
+
 /** A text is no trace: its `line` is none. */
 export class TraceFormatError extends LockError {
   readonly _tag = "TraceFormatError" as const

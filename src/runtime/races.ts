@@ -1,6 +1,9 @@
-/** A promise against a signal, without a listener left behind whichever comes first. */
+/**
+ * A promise against a signal, without a listener left behind whichever comes first. A signal that is right by time is
+ * read once more before the promise's value is passed on: a process that was stopped may hear of the value first.
+ */
 
-/** Settles as the promise does, or rejects with the signal's reason if that aborts first; the promise is then left alone. */
+/** Settles as the promise does, or rejects with the signal's reason if that has aborted by then; the promise is left alone. */
 export const orAbort = async <A>(promise: Promise<A>, signal: AbortSignal): Promise<A> => {
   void quiet(promise)
   signal.throwIfAborted()
@@ -8,7 +11,9 @@ export const orAbort = async <A>(promise: Promise<A>, signal: AbortSignal): Prom
   const onAbort = (): void => reject(signal.reason as Error)
   signal.addEventListener("abort", onAbort)
   try {
-    return await Promise.race([promise, aborted])
+    const value = await Promise.race([promise, aborted])
+    signal.throwIfAborted()
+    return value
   } finally {
     signal.removeEventListener("abort", onAbort)
   }

@@ -10,6 +10,8 @@ export type Effect = "acquire" | "restore" | "run" | "settle" | "checkpoint" | "
 /** What a shell that does what it is told would know. */
 export interface Shell {
   readonly effects: readonly Effect[]
+  /** Commands that a limit has ended, though their hooks go on. */
+  readonly goesOn: readonly Effect[]
   /** A state was built and not closed. */
   readonly open: boolean
   readonly reported: boolean
@@ -43,8 +45,15 @@ export const healthOf = ({ value }: SandboxSnapshot): string | undefined => {
 export const deadlinesOf = (snapshot: SandboxSnapshot): readonly ChartEvent[] =>
   snapshot._nodes.flatMap((node) => node.after.map(({ eventType }) => ({ type: eventType }) as unknown as ChartEvent))
 
+/** What comes when nothing else does: the deadlines, and that a hook ran over its limit, where that leads somewhere. */
+export const limitsOf = (snapshot: SandboxSnapshot): readonly ChartEvent[] => {
+  const overran: ChartEvent = { type: "work.overran", error }
+  const isDrawn = sandboxChart.getTransitionData(snapshot, overran).length > 0
+  return [...deadlinesOf(snapshot), ...(isDrawn ? [overran] : [])]
+}
+
 const effects: readonly string[] = ["acquire", "restore", "run", "settle", "checkpoint", "close", "release"]
-const nothing: Shell = { effects: [], open: false, reported: false, lost: false, aborted: false }
+const nothing: Shell = { effects: [], goesOn: [], open: false, reported: false, lost: false, aborted: false }
 const error = new Error("as scripted")
 const refusals: readonly Refusal[] = ["contended", "timedOut", "cancelled", "failed"]
 
@@ -61,9 +70,9 @@ export const allEvents: readonly ChartEvent[] = [
   { type: "lock.lost", error },
   ...(["released", "alreadyLost", "unknown"] as const).map((result) => ({ type: "lock.released", result }) as const),
   { type: "leave", reason: "drain" },
-  { type: "work.delayed", ms: 5000 },
   { type: "work.restored", token: 8 },
   { type: "work.failed", error },
+  { type: "work.overran", error },
   { type: "work.settled" },
   { type: "work.closed" },
   { type: "checkpoint.stored" },
@@ -88,28 +97,38 @@ const failing = (shell: Shell): Effect | undefined =>
 const canCome = ({ shell, snapshot }: Place, event: ChartEvent): boolean => {
   if (event.type === "leave") return true
   if (event.type === "work.failed") return failing(shell) !== undefined
-  if (event.type === "work.delayed") return shell.effects.includes("restore")
+  if (event.type === "work.overran") return shell.effects.some((effect) => limited.includes(effect))
   if (event.type === "lock.waiting") return shell.effects.includes("acquire")
   const ends = endedBy[event.type]
   if (ends !== undefined) return shell.effects.includes(ends)
   return snapshot.context.token !== undefined // what the lock says of a lease
 }
 
-/** A final checkpoint whose deadline passes is interrupted. */
-const givenUp = (event: ChartEvent): Effect | undefined =>
-  event.type.startsWith("xstate.after.checkpointWithin") ? "checkpoint" : undefined
+/** Commands that are under way while hooks are which have a limit, or get one when they are asked to end. */
+const limited: readonly Effect[] = ["restore", "run", "settle", "checkpoint", "close"]
 
-/** `work.settled` also ends what it waited for; a removal builds no state. */
+/** What a limit has ended: its hook goes on, and only `work.settled` says that it does no more. */
+const givenUp: readonly Effect[] = ["restore", "checkpoint"]
+
+/** `work.settled` also ends what it waited for; a removal builds no state. A restore past its limit may still give one. */
 const after = (shell: Shell, event: ChartEvent, removal: boolean): Shell => {
-  const ended = event.type === "work.failed" ? failing(shell) : (endedBy[event.type] ?? givenUp(event))
+  const overran = event.type === "work.overran" ? shell.effects.filter((effect) => givenUp.includes(effect)) : []
+  const ended = event.type === "work.failed" ? failing(shell) : endedBy[event.type]
   const left = shell.effects.filter(
-    (effect) => effect !== ended && (event.type !== "work.settled" || (effect !== "run" && effect !== "restore")),
+    (effect) =>
+      effect !== ended &&
+      !overran.includes(effect) &&
+      (event.type !== "work.settled" || (effect !== "run" && effect !== "restore")),
   )
   return {
     ...shell,
     effects: left,
+    goesOn: event.type === "work.settled" || event.type === "work.closed" ? [] : [...shell.goesOn, ...overran],
+    reported: shell.reported || event.type === "work.overran", // the shell tells of each
     lost: shell.lost || event.type === "lock.lost",
-    open: (shell.open || (event.type === "work.restored" && !removal)) && event.type !== "work.closed",
+    open:
+      (shell.open || (event.type === "work.restored" && !removal) || overran.includes("restore")) &&
+      event.type !== "work.closed",
   }
 }
 
@@ -165,7 +184,7 @@ export const walk = (input: ChartInput): readonly Step[] => {
 /** Where a sandbox ends when nothing is ever heard and only deadlines pass. */
 export const silence = (place: Place): string => {
   const leaf = leafOf(place.snapshot)
-  const next = deadlinesOf(place.snapshot)
+  const next = limitsOf(place.snapshot)
     .map((deadline) => take(place, deadline).to)
     .find(({ snapshot }) => leafOf(snapshot) !== leaf)
   return next === undefined ? leaf : silence(next)

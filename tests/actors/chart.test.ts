@@ -6,7 +6,7 @@ import { sandboxChart } from "../../src/actors/chart.ts"
 import {
   allEvents,
   chartKeyOf,
-  deadlinesOf,
+  limitsOf,
   healthOf,
   keyOf,
   leafOf,
@@ -72,6 +72,7 @@ describe("the sandbox chart, walked", () => {
     expect(releases.length).toBeGreaterThan(10)
     expect(releases.filter(({ to }) => to.shell.effects.some((effect) => effect !== "release")).map(told)).toEqual([])
     expect(releases.filter(({ to }) => to.shell.open).map(told)).toEqual([])
+    expect(releases.filter(({ to }) => to.shell.goesOn.length > 0).map(told)).toEqual([])
     const unsaved = releases.filter(({ to }) => to.snapshot.context.saved !== "stored")
     const harmless = ({ from, to }: Step): boolean => to.shell.reported || !from.shell.open
     expect(unsaved.filter((step) => !harmless(step)).map(told)).toEqual([])
@@ -80,6 +81,17 @@ describe("the sandbox chart, walked", () => {
         .filter(({ from }) => leafOf(from.snapshot) === "owning.running")
         .map(told),
     ).toEqual([])
+  })
+
+  it("(b) keeps the lease of a hook that ran over its limit, and begins nothing else, until it has ended", () => {
+    const overran = steps.filter(({ from, to }) => to.shell.goesOn.length > from.shell.goesOn.length)
+    const begins = overran.map(({ from, to }) => `${leafOf(from.snapshot)} -> ${leafOf(to.snapshot)}`)
+    expect(new Set(begins)).toEqual(
+      new Set(["owning.restoring -> handingOff.settling", "handingOff.checkpointing -> handingOff.settling"]),
+    )
+    const waiting = new Set(["handingOff.settling", "handingOff.stuck", "released.lost"])
+    const after = steps.filter(({ to }) => to.shell.goesOn.length > 0)
+    expect(after.filter(({ to }) => !waiting.has(leafOf(to.snapshot))).map(told)).toEqual([])
   })
 
   it("(b) never saves what has not settled", () => {
@@ -132,8 +144,8 @@ describe("the sandbox chart, walked", () => {
     expect(mute.map(({ snapshot }) => snapshot.value)).toEqual([])
   })
 
-  it("(f) gives every state that waits a deadline, but for stuck work", () => {
-    const open = places.filter(({ snapshot }) => deadlinesOf(snapshot).length === 0)
+  it("(f) gives every state that waits a deadline, or a way out for a hook past its limit, but for stuck work", () => {
+    const open = places.filter(({ snapshot }) => limitsOf(snapshot).length === 0)
     const waiting = new Set(
       open.map(({ snapshot }) => leafOf(snapshot)).filter((leaf) => !leaf.startsWith("released.")),
     )

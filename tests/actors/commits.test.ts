@@ -46,6 +46,49 @@ describe("group commit", () => {
     expect(writes).toHaveLength(2)
   })
 
+  it("isn't joined once its taking has begun, however long that goes on: what was done since is in the next one", async () => {
+    let value = 1
+    const taking = gate()
+    const written: number[] = []
+    const commits = new Commits<number>({
+      take: async (begun) => {
+        begun()
+        const seen = value
+        await taking.promise
+        return seen
+      },
+      write: async (saved) => void written.push(saved),
+    })
+    const first = commits.request("durable")
+    value = 2
+    const second = commits.request("manual").then(() => expect(written).toContain(2))
+    taking.resolve()
+    await Promise.all([first, second])
+    expect(written).toEqual([1, 2])
+  })
+
+  it("whose taking was given up fails all who wait, and all who come before that has ended", async () => {
+    const given = new Error("given up")
+    const hindrances: Error[] = []
+    const taking = gate()
+    const commits = new Commits<number>({
+      take: async (begun) => {
+        begun()
+        await taking.promise
+        return 1
+      },
+      write: async () => {},
+      hindrance: () => hindrances[0],
+    })
+    const first = commits.request("durable")
+    const second = commits.request("manual")
+    hindrances.push(given)
+    taking.reject(given)
+    await expect(first).rejects.toBe(given)
+    await expect(second).rejects.toBe(given)
+    await expect(commits.request("manual")).rejects.toBe(given)
+  })
+
   it("fails only those that shared the write that failed", async () => {
     const { commits, writes } = scripted()
     const broken = new Error("as scripted")

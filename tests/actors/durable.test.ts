@@ -197,6 +197,30 @@ describe("a durable use that still waits for its checkpoint", () => {
 })
 
 describe("checkpoints", () => {
+  it("that run asks for while one is being taken are of what it has done by then", async () => {
+    const world = new World()
+    const begun = gate()
+    const saved: unknown[] = []
+    const sandbox = counter({
+      checkpoint: async ({ n }) => {
+        begun.resolve()
+        await new Promise<void>((resolve) => void world.time.after(100, resolve))
+        return { n }
+      },
+      run: async (state, { checkpoint }) => {
+        await begun.promise
+        state.n = 2
+        await checkpoint()
+        saved.push(await a.readCheckpoint(sandbox, "k"))
+      },
+    })
+    const a = await world.manager("a", sandbox)
+    await world.run(a.use(sandbox, "k", (state) => void (state.n = 1), { durable: true }))
+    await world.time.advance(1000)
+    expect(saved).toEqual([{ n: 2 }])
+    await world.end()
+  })
+
   it("are made every checkpointEvery, and not written where nothing has changed", async () => {
     const world = new World()
     const reasons: string[] = []

@@ -38,6 +38,7 @@ describe("a manager's options", () => {
     ["settleWithin", 0],
     ["settleWithin", Number.NaN],
     ["checkpointWithin", "0 s"],
+    ["closeWithin", 0],
     ["killGrace", "-3 s"],
     ["keepCheckpoints", 1.5],
     ["keepCheckpoints", 33],

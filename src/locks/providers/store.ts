@@ -107,6 +107,7 @@ const queueing = (options: ProviderOptions): AcquireOptions => {
 
 /** What a section comes to, while its lease stands. */
 async function answered<A>(lease: Lease, fn: (section: Section) => A | Promise<A>, section: Section): Promise<A> {
+  lease.signal.throwIfAborted() // by time: the process may have been stopped since the lease came
   try {
     return await fn(section)
   } finally {

@@ -4,19 +4,28 @@ import { describe, expect, it } from "vitest"
 import * as z from "zod"
 import {
   bytes,
-  type CheckpointCodec,
   checkpointCodec,
   type Codec,
   type CodecParts,
+  type CodecScope,
   unchecked,
 } from "../../../src/actors/checkpoints/codec.ts"
 import { CheckpointInvalidError, CheckpointVersionError, CorruptCheckpointError } from "../../../src/locks/errors.ts"
 import { bytesOf, failureOf, textOf } from "./world.ts"
 
-const codecOf = <In, Out>(
-  schema: CodecParts<In, Out>["schema"],
-  more: Partial<CodecParts<In, Out>> = {},
-): CheckpointCodec<In, Out> => checkpointCodec({ version: 2, maxCheckpoint: 1000, ...more, schema })
+/** A codec whose hooks run at once, and as long as they like. */
+const codecOf = <In, Out>(schema: CodecParts<In, Out>["schema"], more: Partial<CodecParts<In, Out>> = {}) => {
+  const codec = checkpointCodec({ version: 2, maxCheckpoint: 1000, ...more, schema })
+  return {
+    encode: (key: string, value: In) => codec.encode(scopeOf(key), value),
+    decode: (key: string, saved: Uint8Array, from: number) => codec.decode(scopeOf(key), saved, from),
+  }
+}
+
+const scopeOf = (lockKey: string): CodecScope => ({
+  ...{ key: `its ${lockKey}`, lockKey, token: 7 },
+  run: async (_hook, fn) => fn(new AbortController().signal),
+})
 
 type Kind = typeof CheckpointInvalidError | typeof CorruptCheckpointError
 
