@@ -48,21 +48,24 @@ export async function readHead(from: ReadFrom, of: HeadOf): Promise<Head | undef
 export async function readCheckpointBytes(from: ReadFrom, of: HeadOf): Promise<SavedBytes | undefined> {
   const place = placeOf(from, of)
   const patience = patienceOf(from)
-  for (;;) {
-    const seen = await readSeen(from.store, place, patience)
+  for (let isAgain = false; ; isAgain = true) {
+    const seen = await readSeen(from.store, place, patience, isAgain)
     const bytes = await savedBytes(from.store, place, seen, patience)
     if (bytes === undefined) return undefined
     if (bytes !== "moved") return { bytes, version: seen.head!.version }
   }
 }
 
-/** One version of the head. Rejects as `readHead` does. */
-async function readSeen(store: ObjectStore, place: Place, patience: Patience): Promise<Seen> {
+/** One version of the head; `byStore`: not one that a cache kept. Rejects as `readHead` does. */
+async function readSeen(store: ObjectStore, place: Place, patience: Patience, byStore = false): Promise<Seen> {
   const seen = await insist<Seen>(patience, requestMs, async (request) => {
     const answer = await store.read(headRef(place.lockKey), { ...request, limit: HEAD_LIMIT })
     switch (answer.kind) {
-      case "found":
+      case "found": {
+        const mayBeCached = answer.storeTime === undefined && store.capabilities.clock !== "none"
+        if (byStore && mayBeCached) return new Again()
         return { generation: answer.generation, head: parseHead(answer.body, place) }
+      }
       case "absent":
         return { generation: ABSENT, head: null }
       case "tooLarge":
@@ -92,7 +95,7 @@ export async function savedBytes(
   if (head.saved.state === "inline") return inlineBytes(head.saved, place)
   const result = await (fetched ?? fetchContent(store, place, head.saved, patience))
   if (result.kind === "bytes") return result.bytes
-  const again = await readSeen(store, place, patience)
+  const again = await readSeen(store, place, patience, true)
   if (again.generation !== generation) return "moved"
   const why = result.kind === "missing" ? "isn't there" : "doesn't match its checksum"
   throw corruptContent(place, head.saved.content, why)

@@ -65,6 +65,23 @@ describe("reading without a lease", () => {
     expect((await world.time.runUntil(read))?.bytes).toEqual(large(2))
   })
 
+  it("calls no state corrupt for a head that a cache kept, whose content is gone since", async () => {
+    const world = new World()
+    const owner = await world.claimed(100, { keepCheckpoints: 0 })
+    await world.commit(owner, large(1))
+    const limit = 65_536
+    const old = await world.time.runUntil(world.store.read(headRef(lockKey), { deadline: 1000, limit }))
+    if (old.kind !== "found") throw new Error("there is no head")
+    await world.commit(owner, large(2))
+    await world.time.advance(1000)
+    const { storeTime: _none, ...cached } = old
+    const stale = { instead: cached, of: /head$/ }
+    world.store.script.onRead(stale, stale)
+    const read = readCheckpointBytes(from(world), { lockKey })
+    expect(await world.time.runUntil(read)).toEqual({ bytes: large(2), version: 1 })
+    expect(world.store.script.pending).toBe(0)
+  })
+
   it("tries again within its budget, and tells a store that is down from one that is misconfigured", async () => {
     const world = new World()
     await world.commit(await world.claimed(100), "x")
