@@ -1,12 +1,17 @@
 /**
- * A sandbox whose work is lines of a trace: where each of its hooks, and each use, begins and ends. It calls the hooks as
- * they are, and passes on what they give and throw.
+ * A sandbox whose work is lines of a trace: where each of its hooks, each turn and each use, begins and ends, and when its
+ * run asks for a checkpoint. It calls the hooks as they are, and passes on what they give and throw.
+ *
+ * Not promised: lines of schemas and codecs that answer at once, or in chunks.
  */
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import type { CodecContext } from "../actors/checkpoints/codec.ts"
 import { type AnyHooks, defineSandbox, partsOf } from "../actors/definition.ts"
-import type { HookContext, SandboxDefinition } from "../actors/sandbox.ts"
+import type { HookContext, RunContext, SandboxDefinition } from "../actors/sandbox.ts"
+import { sandboxLockKey } from "../locks/keys.ts"
 import { traceError } from "./lines.ts"
 import type { RecorderParts } from "./recorded-store.ts"
-import type { WorkLine } from "./trace.ts"
+import type { CallLine, WorkLine } from "./trace.ts"
 
 /** Whose work it is. */
 type Section = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<WorkLine>, "reason">
@@ -19,6 +24,12 @@ export class WorkRecorder {
   constructor(worker: string, parts: RecorderParts) {
     this.#worker = worker
     this.#parts = parts
+  }
+
+  /** Runs fn as one section only where it is asynchronous: of what is done at once there is nothing to tell. */
+  later<A>(section: Section, fn: () => A): A {
+    const result = fn()
+    return result instanceof Promise ? this.section(section, () => result) : result
   }
 
   /** Runs fn, which may be asynchronous or not, as one section. */
@@ -68,6 +79,7 @@ type Home = Pick<WorkLine, "key" | "token">
 export function recordedSandbox<S, C>(
   definition: SandboxDefinition<S, C>,
   recorder: WorkRecorder,
+  call: RecordCall,
 ): SandboxDefinition<S, C> {
   const { hooks } = partsOf(definition)
   const homes = new WeakMap<object, Home>()
@@ -89,7 +101,26 @@ export function recordedSandbox<S, C>(
       })
     },
     ...(hooks.run !== undefined && {
-      run: (state, context) => recorder.section({ ...homeOf(context), work: "run" }, () => hooks.run!(state, context)),
+      run: (state, context) => {
+        const home = homeOf(context)
+        const recordedContext: RunContext = {
+          ...context,
+          turn: (fn) => context.turn(() => recorder.section({ ...home, work: "turn" }, fn)),
+          checkpoint: () => call({ call: "checkpoint", key: home.key }, () => context.checkpoint()),
+        }
+        return recorder.section({ ...home, work: "run" }, () => hooks.run!(state, recordedContext))
+      },
+    }),
+    ...(hooks.migrate !== undefined && {
+      migrate: (saved, from, context) => {
+        const migrate = (): unknown => hooks.migrate!(saved, from, context)
+        const home = homeBy(definition.name, context)
+        return home === undefined ? migrate() : recorder.section({ ...home, work: "migrate" }, migrate)
+      },
+    }),
+    schema: recordedSchema(hooks.schema, (context, fn) => {
+      const home = homeBy(definition.name, context)
+      return home === undefined ? fn() : recorder.later({ ...home, work: "schema" }, fn)
     }),
     checkpoint: (state, context) =>
       section(state, { work: "checkpoint", reason: context.reason }, () => hooks.checkpoint(state, context)),
@@ -98,6 +129,29 @@ export function recordedSandbox<S, C>(
   }
   return defineSandbox(recorded)
 }
+
+/** Records a call that is made from inside. */
+type RecordCall = <A>(asked: Pick<CallLine, "call" | "key">, make: () => Promise<A>) => Promise<A>
+
+type RecordSchema = <A>(context: Partial<CodecContext>, fn: () => A) => A
+
+/** The same schema or codec, whose calls are recorded. */
+function recordedSchema(schema: AnyHooks["schema"], record: RecordSchema): AnyHooks["schema"] {
+  if (!("~standard" in schema)) {
+    return {
+      encode: (value, context) => record(context, () => schema.encode(value, context)),
+      decode: (bytes, context) => record(context, () => schema.decode(bytes, context)),
+    }
+  }
+  const standard = schema["~standard"] as StandardSchemaV1.Props
+  const validate: typeof standard.validate = (value, options) =>
+    record(options?.libraryOptions ?? {}, () => standard.validate(value, options))
+  return { "~standard": { ...standard, validate } }
+}
+
+/** Whose saved state a definition's code works on; undefined where it is only looked at, under no lease. */
+const homeBy = (name: string, { key, token }: Partial<CodecContext>): Home | undefined =>
+  key === undefined || token === undefined ? undefined : { key: sandboxLockKey(name, key), token }
 
 /** Lines are of lock keys, as everywhere in a trace. */
 export const homeOf = ({ token, lease }: HookContext): Home => ({ key: lease.key, token })

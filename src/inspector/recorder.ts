@@ -182,7 +182,7 @@ export class WorkerRecorder {
    * checkpoints and closes of a state that is no object are not told.
    */
   sandbox<S, C>(definition: SandboxDefinition<S, C>): SandboxDefinition<S, C> {
-    return recordedSandbox(definition, this.#work)
+    return recordedSandbox(definition, this.#work, (asked, make) => this.call(asked, make))
   }
 
   /** The same function, with where it begins and ends recorded: for a manager's or a sandbox's `use`. */

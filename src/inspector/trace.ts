@@ -179,7 +179,7 @@ export interface HandoffLine extends OfWorker {
 }
 
 /** Which of a sandbox's hooks a section of work is in, or that it is a use. */
-export type TraceWork = "restore" | "run" | "use" | "checkpoint" | "close"
+export type TraceWork = "restore" | "run" | "turn" | "use" | "checkpoint" | "close" | "migrate" | "schema"
 
 /** A section of the user's own code under a lease: its beginning, or its end. One that was killed has no end. */
 export interface WorkLine extends OfWorker {

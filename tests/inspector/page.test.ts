@@ -52,7 +52,10 @@ const outcomes: Readonly<Record<TraceOutcome, true>> = {
   ...{ found: true, unchanged: true, absent: true, tooLarge: true, failed: true, applied: true, refused: true },
   ...{ unknown: true, done: true, rejected: true },
 }
-const works: Readonly<Record<TraceWork, true>> = { restore: true, run: true, use: true, checkpoint: true, close: true }
+const works: Readonly<Record<TraceWork, true>> = {
+  ...{ restore: true, run: true, turn: true, use: true, checkpoint: true, close: true },
+  ...{ migrate: true, schema: true },
+}
 const calls: Readonly<Record<TraceCall, true>> = {
   ...{ start: true, use: true, restore: true, checkpoint: true, release: true, remove: true, drain: true, close: true },
   acquire: true,
