@@ -14,7 +14,7 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { TraceHash } from "../src/runtime/hash.ts"
 import { KeptSeeds } from "../src/testing/simulate/kept-seeds.ts"
-import { ledger, ledgerAfterwards, ledgerWorkload } from "../src/testing/simulate/ledger.ts"
+import { formerLedger, ledger, ledgerAfterwards, ledgerWorkload } from "../src/testing/simulate/ledger.ts"
 import { settingsOf, type Settings } from "../src/testing/simulate/options.ts"
 import { runSeed } from "../src/testing/simulate/seed.ts"
 import { attainable } from "../src/testing/simulate/sometimes.ts"
@@ -121,6 +121,7 @@ async function show(seed: number, mayShrink: boolean): Promise<Shown> {
 function settings(mayShrink: boolean): Settings<unknown, unknown> {
   const given = settingsOf({
     sandbox: ledger,
+    former: formerLedger,
     workload: ledgerWorkload,
     afterwards: ledgerAfterwards,
     seeds: 1,

@@ -1,7 +1,7 @@
 /** The searches themselves, each until its first violation. They run what is beside them: in a mutant's tree, the mutant. */
 import { configurations } from "../../src/testing/check/configurations.ts"
 import { check } from "../../src/testing/check/mod.ts"
-import { ledger, ledgerAfterwards, ledgerWorkload } from "../../src/testing/simulate/ledger.ts"
+import { formerLedger, ledger, ledgerAfterwards, ledgerWorkload } from "../../src/testing/simulate/ledger.ts"
 import { settingsOf } from "../../src/testing/simulate/options.ts"
 import { runOnce } from "../../src/testing/simulate/run.ts"
 import { planOf } from "../../src/testing/simulate/seed.ts"
@@ -68,6 +68,7 @@ async function simulated(
 ): Promise<string | undefined> {
   const settings = settingsOf({
     sandbox: ledger,
+    former: formerLedger,
     workload: ledgerWorkload,
     afterwards: ledgerAfterwards,
     seeds: 1,

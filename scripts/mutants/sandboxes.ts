@@ -1,5 +1,30 @@
 /** Mutants of the sandbox: work, its end, and the lease around it (rule 18, the chart). */
-import type { Mutant } from "./mutant.ts"
+import type { TimedFault } from "../../src/testing/simulate/mod.ts"
+import type { Mutant, Turn } from "./mutant.ts"
+
+/** One after the other wants the key. */
+const aThenB: readonly Turn[] = [
+  { worker: "a", from: 0, to: 1000 },
+  { worker: "b", from: 10_000, to: 100_000 },
+]
+
+/** What run asks for falls into the time in which the periodic checkpoint, after 20 s, is taken. */
+const joinedWhileTaken: readonly TimedFault[] = [
+  { at: 5000, kind: "slowHook", worker: "a", hook: "checkpoint", ms: 2000 },
+  { at: 16_000, kind: "slowHook", worker: "a", hook: "checkpoint", ms: 3000 },
+]
+
+/** Its restore ends when its process goes on, before anything else of it does. */
+const stoppedWhileRestoring: readonly TimedFault[] = [
+  { at: 0, kind: "slowHook", worker: "a", hook: "restore", ms: 300 },
+  { at: 200, kind: "pause", worker: "a", ms: 60_000 },
+]
+
+/** A use that is slow ends when its process goes on, before its clocks are compared, and the next turn is that of run. */
+const stoppedInUse: readonly TimedFault[] = [
+  { at: 0, kind: "slowHook", worker: "a", hook: "use", ms: 6850 },
+  { at: 6750, kind: "pause", worker: "a", ms: 60_000 },
+]
 
 export const sandboxMutants: readonly Mutant[] = [
   {
@@ -18,8 +43,9 @@ export const sandboxMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/shell.ts",
-        find: "    this.isStuck = true\n",
-        replace: "    this.isStuck = true\n    ;(this.#owned.lease as never as { leave(): void }).leave()\n",
+        find: '    this.#send({ type: "work.overran", error })\n',
+        replace:
+          '    this.#send({ type: "work.overran", error })\n    ;(this.#owned.lease as never as { leave(): void }).leave()\n',
       },
       {
         file: "src/locks/store-lease.ts",
@@ -35,6 +61,99 @@ export const sandboxMutants: readonly Mutant[] = [
           { worker: "a", from: 0, to: 1000, lasts: 90_000 },
           { worker: "b", from: 10_000, to: 120_000 },
         ],
+      },
+    ],
+  },
+  {
+    name: "a checkpoint hook that is past its limit is given up, and the key released under it",
+    edits: [
+      {
+        file: "src/actors/chart.ts",
+        find: 'target: "settling",\n',
+        replace: 'target: "releasing",\n',
+      },
+    ],
+    hunts: [
+      {
+        by: "script",
+        faults: [{ at: 0, kind: "slowHook", worker: "a", hook: "checkpoint", ms: 60_000 }],
+        turns: [
+          { worker: "a", from: 0, to: 1000 },
+          { worker: "b", from: 5000, to: 120_000 },
+        ],
+      },
+    ],
+  },
+  {
+    name: "the turn of a checkpoint hook ends with its limit",
+    edits: [
+      {
+        file: "src/actors/tenancy.ts",
+        find: "      await ended()\n",
+        replace: "      void ended\n",
+      },
+    ],
+    hunts: [
+      {
+        by: "script",
+        faults: [{ at: 0, kind: "slowHook", worker: "a", hook: "checkpoint", ms: 60_000 }],
+        turns: [{ worker: "a", from: 0, to: 120_000 }],
+      },
+    ],
+  },
+  {
+    name: "a commit may be joined until after its checkpoint was taken",
+    edits: [
+      {
+        file: "src/actors/commits.ts",
+        find: "        return this.#begin(batch)\n      })\n",
+        replace: "        return batch.reason\n      })\n      this.#begin(batch)\n",
+      },
+    ],
+    hunts: [
+      {
+        by: "script",
+        faults: joinedWhileTaken,
+        turns: [{ worker: "a", from: 0, to: 1000 }],
+      },
+    ],
+  },
+  {
+    name: "run begun without looking whether its lease is over",
+    edits: [
+      {
+        file: "src/actors/tenancy.ts",
+        find: 'this.hooks.run({ hook: "run", under: [this.ending] }, begin)',
+        replace: 'this.hooks.run({ hook: "run", under: [] }, begin)',
+      },
+    ],
+    hunts: [{ by: "script", faults: stoppedWhileRestoring, turns: aThenB }],
+  },
+  {
+    name: "a turn of run begun without looking whether its lease is over",
+    edits: [
+      {
+        file: "src/actors/tenancy.ts",
+        find: 'this.hooks.run({ hook: "turn", under: [this.ending] }, fn)',
+        replace: 'this.hooks.run({ hook: "turn", under: [] }, fn)',
+      },
+    ],
+    hunts: [{ by: "script", faults: stoppedInUse, turns: aThenB }],
+  },
+  {
+    name: "a sleep that ends past the deadline resolves",
+    edits: [
+      {
+        file: "src/runtime/races.ts",
+        find: "    signal.throwIfAborted()\n    return value\n",
+        replace: "    return value\n",
+      },
+    ],
+    hunts: [
+      {
+        by: "script",
+        faults: [{ at: 6300, kind: "pause", worker: "a", ms: 60_000 }], // before run has slept for 6.5 s
+        turns: aThenB,
       },
     ],
   },

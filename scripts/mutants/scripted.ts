@@ -38,7 +38,11 @@ function inTurns(turns: readonly Turn[]): Workload<unknown, unknown> {
     if (turn === undefined || worker === undefined) return
     busy.add(turn)
     const { whenOwned = "request", lasts = 0 } = turn
-    const used = worker.use(() => world.sleep(lasts), { key: "k2", contention: "retry", whenOwned })
+    const used = worker.use(() => (lasts === 0 ? undefined : world.sleep(lasts)), {
+      key: "k2",
+      contention: "retry",
+      whenOwned,
+    })
     await used.finally(() => busy.delete(turn))
   }
 }

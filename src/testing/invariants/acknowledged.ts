@@ -1,5 +1,5 @@
 /**
- * That what was acknowledged as durable had been stored by then. That it stays stored, through every change of owner, is
+ * That what was acknowledged as durable, or by a checkpoint that was asked for, had been stored by then. That it stays stored, through every change of owner, is
  * what `heads.ts` asks of all later writes; the two together are the second promise.
  *
  * Not promised: to see that nothing had to be stored. Where no head is asked for after a checkpoint, its bytes are taken to
@@ -10,11 +10,12 @@ import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"
 
-/** A durable use that is under way. */
+/** A durable use, or a call for a checkpoint, that is under way. */
 interface Use {
   readonly worker: string
   readonly key: string
-  /** A use of the key has ended since the call began. */
+  readonly what: "a durable use" | "a checkpoint"
+  /** A use of the key has ended since the call began; what a checkpoint is to hold had been done by then. */
   hasRun: boolean
   /** The checkpoint that began after that. */
   checkpoint: { readonly id: number; ended: boolean } | undefined
@@ -27,9 +28,11 @@ interface Use {
 class DurableUses {
   readonly #open = new Map<string, Use>()
 
-  begin({ worker, id, key = "" }: CallLine): void {
+  begin({ worker, id, call, key = "" }: CallLine): void {
+    const isUse = call === "use"
     this.#open.set(`${worker} ${id}`, {
-      ...{ worker, key, hasRun: false, checkpoint: undefined, asked: undefined, stored: false },
+      ...{ worker, key, what: isUse ? "a durable use" : "a checkpoint", hasRun: !isUse },
+      ...{ checkpoint: undefined, asked: undefined, stored: false },
     })
   }
 
@@ -76,13 +79,13 @@ class DurableUses {
 export const acknowledgedIsStored: Invariant = {
   name: "acknowledged is stored",
   sentence:
-    "A durable use is acknowledged only after a checkpoint that began when it had run, and after the head that was asked for with it took effect.",
+    "A durable use is acknowledged only after a checkpoint that began when it had run, a call for a checkpoint after one that began later, and both after the head that was asked for with it took effect.",
   watch(found) {
     const uses = new DurableUses()
-    const judge = ({ worker, key, hasRun, checkpoint, asked, stored }: Use): void => {
+    const judge = ({ worker, key, what, hasRun, checkpoint, asked, stored }: Use): void => {
       if (!hasRun || (checkpoint?.ended && (asked === undefined || stored))) return
-      const what = checkpoint?.ended ? "its head took effect" : "a checkpoint held it"
-      found({ key, workers: [worker], message: `${worker} acknowledges a durable use of ${key} before ${what}` })
+      const before = checkpoint?.ended ? "its head took effect" : "a checkpoint held it"
+      found({ key, workers: [worker], message: `${worker} acknowledges ${what} of ${key} before ${before}` })
     }
     return {
       line(line: TraceLine) {
@@ -91,7 +94,10 @@ export const acknowledgedIsStored: Invariant = {
         if (line.kind === "work") uses.work(line)
         else if (line.kind === "request") uses.asked(line)
         else if (line.kind === "applied") uses.applied(line)
-        else if (line.kind === "call" && line.call === "use" && line.durable === true) {
+        else if (
+          line.kind === "call" &&
+          ((line.call === "use" && line.durable === true) || line.call === "checkpoint")
+        ) {
           if (line.edge === "began") uses.begin(line)
           const use = line.edge === "began" ? undefined : uses.end(line)
           if (use !== undefined && line.edge === "ended") judge(use)

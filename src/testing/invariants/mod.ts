@@ -6,7 +6,7 @@ import type { Invariant } from "./invariant.ts"
 import { noNeedlessLoss, noOrphans, nothingLeft } from "./losses.ts"
 import { aloneAtWork, growingTokens, oneOwner, savesUnderLease, strangersKeep, workUnderLease } from "./owners.ts"
 import { unreadableStands } from "./records.ts"
-import { oneClose, settledBeforeRelease } from "./work.ts"
+import { oneAtATime, oneClose, settledBeforeRelease } from "./work.ts"
 
 export { checkTrace, type Found, type Invariant, TraceWatch, type Violation, type Watch } from "./invariant.ts"
 
@@ -24,6 +24,7 @@ export const invariants: {
   readonly fencedBeforeRestore: Invariant
   readonly acknowledgedIsStored: Invariant
   readonly settledBeforeRelease: Invariant
+  readonly oneAtATime: Invariant
   readonly oneClose: Invariant
   readonly withinBudget: Invariant
   readonly waitersAreServed: Invariant
@@ -45,6 +46,7 @@ export const invariants: {
   fencedBeforeRestore,
   acknowledgedIsStored,
   settledBeforeRelease,
+  oneAtATime,
   oneClose,
   withinBudget,
   waitersAreServed,

@@ -1,5 +1,5 @@
-/** How work ends: every restore by one close, every lease only when its work has settled. */
-import type { TraceLine, WorkLine } from "../../inspector/trace.ts"
+/** How work ends: every restore by one close, every lease only when its work has settled, and one section after another. */
+import type { TraceLine, TraceWork, WorkLine } from "../../inspector/trace.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"
 
@@ -23,7 +23,7 @@ class OpenWork {
 /** Nobody is given a key on which work goes on. */
 export const settledBeforeRelease: Invariant = {
   name: "settled before release",
-  sentence: "A key is released, or handed over, only when all work on it has ended but a checkpoint that was given up.",
+  sentence: "A key is released, or handed over, only when all work on it has ended, whatever its limits.",
   watch(found) {
     const open = new OpenWork()
     return {
@@ -33,9 +33,35 @@ export const settledBeforeRelease: Invariant = {
         if (!leaves || (line.result !== undefined && line.result === "alreadyLost")) return
         const { worker, key } = line
         for (const { work } of open.of(worker, key))
-          // A last checkpoint that hangs is given up: it may look at the state and change nothing.
-          if (work !== "checkpoint")
-            found({ key, workers: [worker], message: `${worker} gives up ${key} while a ${work} goes on` })
+          found({ key, workers: [worker], message: `${worker} gives up ${key} while a ${work} goes on` })
+      },
+    }
+  },
+}
+
+/** What comes before a run, or after it; all else goes on beside one. */
+const outsideOfRun: ReadonlySet<TraceWork> = new Set(["restore", "migrate", "close"])
+
+const mayMeet = (one: TraceWork, other: TraceWork): boolean =>
+  (one === "run" && !outsideOfRun.has(other)) || (other === "run" && !outsideOfRun.has(one))
+
+/** What shares the state does so in turns; a hook that was given up keeps its turn until it has ended. */
+export const oneAtATime: Invariant = {
+  name: "one at a time",
+  sentence:
+    "No section of work on a sandbox begins while another goes on in its process, but that run goes on beside uses and checkpoints.",
+  watch(found) {
+    const open = new OpenWork()
+    return {
+      line(line) {
+        if (line.kind === "work" && line.edge === "began") {
+          const { worker, key, work } = line
+          for (const { work: other } of open.of(worker, key)) {
+            if (mayMeet(work, other)) continue
+            found({ key, workers: [worker], message: `${worker} begins a ${work} on ${key} while a ${other} goes on` })
+          }
+        }
+        open.take(line)
       },
     }
   },

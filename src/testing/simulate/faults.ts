@@ -28,8 +28,14 @@ export type ProcessFault =
 
 /** What the user's own code does wrong, the next time that a hook of this worker runs. */
 export type HookFault =
-  /** It takes `ms` longer, whatever its signal says. */
-  | { readonly kind: "slowHook"; readonly worker: string; readonly hook: Hook; readonly ms: number }
+  /** It takes `ms` longer; `obeys`: but no longer than until its signal aborts. */
+  | {
+      readonly kind: "slowHook"
+      readonly worker: string
+      readonly hook: Hook
+      readonly ms: number
+      readonly obeys?: boolean
+    }
   /** It throws. */
   | { readonly kind: "failingHook"; readonly worker: string; readonly hook: Hook }
 
@@ -60,8 +66,8 @@ export type OperatorFault =
       readonly ms: number
     }
 
-/** The hooks that can go wrong. */
-export type Hook = "restore" | "run" | "use" | "checkpoint" | "close"
+/** The hooks that can go wrong. `schema` is the codec too. */
+export type Hook = "restore" | "run" | "use" | "checkpoint" | "close" | "migrate" | "schema"
 
 /** What waits for a moment: the fault comes with the next line of its worker's trace that is of this kind. */
 export type Moment =
@@ -126,7 +132,11 @@ export function drawProcessFault(
     case "stepWall":
       return { kind, worker, ms: draw.near([900, 1100, ...corners], 3_600_000) * draw.pick([1, -1]) }
     case "slowHook":
-      return { kind, worker, hook: draw.pick(hooks), ms: draw.near([9000, 10_000, 30_000], 45_000) }
+      return {
+        ...{ kind, worker, hook: draw.pick(hooks) },
+        ms: draw.chance(1 / 8) ? hanging : draw.near([9000, 10_000, 30_000], 45_000),
+        ...(draw.chance(1 / 4) && { obeys: true }),
+      }
     case "failingHook":
       return { kind, worker, hook: draw.pick(hooks) }
   }
@@ -135,7 +145,10 @@ export function drawProcessFault(
 /** How far a machine's clock is off whose battery is empty, or that was set by hand. */
 const walls = [-3_600_000, -20_000, 20_000, 3_600_000]
 
-const hooks: readonly Hook[] = ["restore", "run", "use", "checkpoint", "close"]
+const hooks: readonly Hook[] = ["restore", "run", "use", "checkpoint", "close", "migrate", "schema"]
+
+/** A hook that hangs, in milliseconds: until all faults are over. */
+const hanging = 3_600_000
 
 /** Draws a stranger's move. */
 export function drawStranger(keys: readonly string[], draw: Draw): StrangerFault {

@@ -24,6 +24,8 @@ import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
 /** What a run is made of beside its plan. */
 export interface FleetParts<S, C> {
   readonly sandbox: SandboxDefinition<S, C>
+  /** What has saved each key once when the run begins. */
+  readonly former: SandboxDefinition<S, C> | undefined
   readonly workload: Workload<S, C>
   /** Called once when all faults are over and the fleet is calm. */
   readonly afterwards: Workload<S, C> | undefined
@@ -59,7 +61,8 @@ class Fleet<S, C> {
   readonly #members: ReadonlyMap<string, Member<S, C>>
   readonly #world: SimulatedWorld<S, C>
   readonly #moments = new Moments()
-  readonly #epoch: number
+  /** When the run began. */
+  #epoch: number
   #isOver = false
   /** Why no process can start. */
   #refusal: InvalidConfigError | undefined
@@ -95,6 +98,8 @@ class Fleet<S, C> {
 
   async run(): Promise<number> {
     const time = this.#time
+    if (this.#parts.former !== undefined) await time.runUntil(this.#precede(this.#parts.former))
+    this.#epoch = time.mono()
     for (const member of this.#members.values()) this.#start(member)
     for (const fault of this.#plan.faults) time.after(fault.at, () => this.#due(fault))
     const clients = Array.from(this.#members.keys(), (name) => this.#client(name))
@@ -107,6 +112,16 @@ class Fleet<S, C> {
     await this.#look()
     await this.#end()
     return time.mono() - this.#epoch
+  }
+
+  /** The release before saves each key, in a process of its own that then leaves. */
+  async #precede(former: SandboxDefinition<S, C>): Promise<void> {
+    const machine = new Machine("former")
+    const member = this.#member("former", { ...rightClock, machine: machine.name }, machine, former)
+    await member.start()
+    for (const key of this.#plan.keys) await member.use(key, () => {}, { durable: true })
+    await member.leave()
+    member.kill()
   }
 
   #start(member: Member<S, C>): void {
@@ -288,13 +303,13 @@ class Fleet<S, C> {
     }
   }
 
-  #member(name: string, planned: PlannedClock, machine: Machine): Member<S, C> {
+  #member(name: string, planned: PlannedClock, machine: Machine, sandbox = this.#parts.sandbox): Member<S, C> {
     return new Member({
       ...{ name, clock: planned, machine },
       time: this.#time,
       times: this.#plan.times,
       recorder: this.#recorder,
-      sandbox: this.#parts.sandbox,
+      sandbox,
       connect: (worker, clock) => this.#store.connect(worker, clock),
       onError: (error) => {
         if (!isExpected(error)) this.#parts.onFailure("background work", `${name} reported ${describe(error)}`)
@@ -308,5 +323,7 @@ class Fleet<S, C> {
     return promise
   }
 }
+
+const rightClock = { wallOffset: 0, rate: 1, bootClock: true }
 
 const isStoreFault = (fault: Fault): fault is StoreFault => isOfStore(fault.kind)

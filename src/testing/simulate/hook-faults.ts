@@ -1,8 +1,10 @@
 /**
- * Makes the user's code of one worker go wrong: the next run of a hook takes longer or throws. The hooks themselves are
- * the definition's own. Owns what waits to go wrong; when it is put there is the plan's to say.
+ * Makes the user's code of one worker go wrong: the next run of a hook takes longer, hangs or throws. The hooks themselves
+ * are the definition's own. Owns what waits to go wrong; when it is put there is the plan's to say.
  */
-import { defineSandbox, partsOf } from "../../actors/definition.ts"
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { gather } from "../../actors/checkpoints/gather.ts"
+import { type AnyHooks, defineSandbox, partsOf } from "../../actors/definition.ts"
 import type { SandboxDefinition } from "../../actors/sandbox.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { Hook, HookFault } from "./faults.ts"
@@ -41,42 +43,91 @@ export class HookFaults {
     for (const goOn of this.#slow) this.#clock.soon(goOn)
   }
 
-  /** What a hook waits for before it begins: undefined where all is well. Throws or rejects where it is made to. */
-  before(hook: Hook): Promise<void> | undefined {
+  /** What a hook waits for: undefined where all is well. Throws or rejects where it is made to. */
+  before(hook: Hook, signal?: AbortSignal): Promise<void> | undefined {
     const index = this.#waiting.findIndex((fault) => fault.hook === hook)
     const [fault] = index < 0 ? [] : this.#waiting.splice(index, 1)
     if (fault === undefined) return undefined
     if (fault.kind === "failingHook") throw new HookFailure(`${hook} was made to fail`)
-    return this.#slowed(fault.ms)
+    return this.#slowed(fault.ms, fault.obeys === true ? signal : undefined)
   }
 
-  #slowed(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const goOn = (): void => {
-        timer.cancel()
-        this.#slow.delete(goOn)
-        resolve()
-      }
-      const timer = this.#clock.after(ms, goOn)
-      this.#slow.add(goOn)
-    })
+  #slowed(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const end = (): void => {
+      timer.cancel()
+      this.#slow.delete(goOn)
+      signal?.removeEventListener("abort", obey)
+    }
+    const goOn = (): void => {
+      end()
+      resolve()
+    }
+    const obey = (): void => {
+      end()
+      reject(signal!.reason as Error)
+    }
+    const timer = this.#clock.after(ms, goOn)
+    this.#slow.add(goOn)
+    signal?.addEventListener("abort", obey)
+    if (signal?.aborted) obey()
+    return promise
   }
 
-  /** The definition with hooks that go wrong when they are to. */
+  /** The definition with hooks that go wrong when they are to. A slow checkpoint has seen the state first. */
   wrap<S, C>(definition: SandboxDefinition<S, C>): SandboxDefinition<S, C> {
     const { hooks } = partsOf(definition)
-    const faulty =
-      <A extends readonly unknown[], B>(hook: Hook, run: (...args: A) => B | Promise<B>) =>
-      async (...args: A): Promise<B> => {
-        await this.before(hook)
-        return run(...args)
-      }
-    return defineSandbox({
+    const faulty: AnyHooks = {
       ...hooks,
-      restore: faulty("restore", (context: Parameters<typeof hooks.restore>[0]) => hooks.restore(context)),
-      checkpoint: faulty("checkpoint", (...args: Parameters<typeof hooks.checkpoint>) => hooks.checkpoint(...args)),
-      ...(hooks.run && { run: faulty("run", hooks.run.bind(hooks)) }),
-      close: faulty("close", async (...args: Parameters<NonNullable<typeof hooks.close>>) => hooks.close?.(...args)),
-    }) as SandboxDefinition<S, C>
+      schema: this.#schema(hooks.schema),
+      restore: async (context) => {
+        await this.before("restore", context.signal)
+        return hooks.restore(context) as unknown
+      },
+      checkpoint: async (state, context) => {
+        const value: unknown = await hooks.checkpoint(state, context)
+        await this.before("checkpoint", context.signal)
+        return value
+      },
+      close: async (state, context) => {
+        await this.before("close", context.signal)
+        await hooks.close?.(state, context)
+      },
+      ...(hooks.run !== undefined && {
+        run: async (state, context) => {
+          await this.before("run", context.signal)
+          await hooks.run!(state, context)
+        },
+      }),
+      ...(hooks.migrate !== undefined && {
+        migrate: async (saved, from, context) => {
+          await this.before("migrate", context.signal)
+          return hooks.migrate!(saved, from, context)
+        },
+      }),
+    }
+    return defineSandbox(faulty) as SandboxDefinition<S, C>
+  }
+
+  #schema(schema: AnyHooks["schema"]): AnyHooks["schema"] {
+    if (!("~standard" in schema)) {
+      return {
+        encode: async (value, context) => {
+          await this.before("schema", context.signal)
+          const encoded = await schema.encode(value, context)
+          return encoded instanceof Uint8Array ? encoded : gather(encoded, Number.POSITIVE_INFINITY)
+        },
+        decode: async (bytes, context) => {
+          await this.before("schema", context.signal)
+          return schema.decode(bytes, context) as unknown
+        },
+      }
+    }
+    const standard = schema["~standard"] as StandardSchemaV1.Props
+    const validate: typeof standard.validate = async (value, options) => {
+      await this.before("schema", options?.libraryOptions?.["signal"] as AbortSignal | undefined)
+      return standard.validate(value, options)
+    }
+    return { "~standard": { ...standard, validate } }
   }
 }

@@ -8,7 +8,8 @@
  */
 import { unchecked } from "../../actors/checkpoints/codec.ts"
 import { defineSandbox } from "../../actors/definition.ts"
-import type { HookContext, Sandbox, SandboxDefinition } from "../../actors/sandbox.ts"
+import type { HookContext, RunContext, Sandbox, SandboxDefinition } from "../../actors/sandbox.ts"
+import type { LeaseView } from "../../locks/lock.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
 
 /** What is saved of a ledger, and its live state. */
@@ -18,20 +19,46 @@ export interface Ledger {
   padding: string
 }
 
-/** The definition. The work of every other key goes on until it is asked to end; that of the others is idle soon. */
-export const ledger: SandboxDefinition<Ledger, Ledger> = defineSandbox({
+/** What both releases have in common. */
+const common = {
   name: "ledger",
   schema: unchecked<Ledger>(),
   idleAfter: "30 s",
   checkpointEvery: "20 s",
-  restore: ({ checkpoint }): Ledger => ({ rows: [...(checkpoint?.rows ?? [])], padding: checkpoint?.padding ?? "" }),
-  async run(_state, { key, clock, signal, turn }) {
+  restore: ({ checkpoint }: { readonly checkpoint: Ledger | undefined }): Ledger => ({
+    rows: [...(checkpoint?.rows ?? [])],
+    padding: checkpoint?.padding ?? "",
+  }),
+  async run(_state: Ledger, { key, clock, signal, turn, checkpoint, lease }: RunContext) {
     while (key.endsWith("2") && !signal.aborted) {
-      await clock.sleep("7 s")
-      await turn(() => {})
+      await clock.sleep("6.5 s") // not at a full second after the acquire: then the clocks are compared
+      refuseLate(lease)
+      const turned = turn(() => refuseLate(lease))
+      const saved = checkpoint().catch(() => {}) // what it was answered is judged by the trace
+      await turned
+      refuseLate(lease)
+      await saved
     }
   },
-  checkpoint: ({ rows, padding }) => ({ rows: [...rows], padding }),
+  checkpoint: ({ rows, padding }: Ledger): Ledger => ({ rows: [...rows], padding }),
+} as const
+
+/**
+ * Nothing begins, or goes on, once its lease is over by time. Told by a rejection that nobody hears, which fails the run:
+ * what a hook throws after the loss is nobody's business.
+ */
+function refuseLate({ signal, key }: LeaseView): void {
+  if (signal.aborted) void Promise.reject(new Error(`work on ${key} went on past the end of its lease`))
+}
+
+/** The release before: it has saved every key when a run begins. */
+export const formerLedger: SandboxDefinition<Ledger, Ledger> = defineSandbox(common)
+
+/** The definition. The work of every other key goes on until it is asked to end; that of the others is idle soon. */
+export const ledger: SandboxDefinition<Ledger, Ledger> = defineSandbox({
+  ...common,
+  version: 2,
+  migrate: (saved) => saved,
 })
 
 type World = SimulatedWorld<Ledger, Ledger>

@@ -188,7 +188,7 @@ export class Member<S, C> {
       const begun = Promise.withResolvers<void>()
       const faulty = async (state: S, context: HookContext): Promise<A> => {
         begun.resolve()
-        await hooks.before("use")
+        await hooks.before("use", context.signal)
         return fn(state, context)
       }
       const used = manager.use(sandbox, key, this.#recorder.use(faulty), options)

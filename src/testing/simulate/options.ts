@@ -14,6 +14,11 @@ import type { Workload } from "./world.ts"
 export interface SimulateOptions<S, C> {
   /** The kind of sandbox that the fleet runs. */
   readonly sandbox: SandboxDefinition<S, C>
+  /**
+   * What the fleet ran before, under the same name: each key was used and saved by it once when a run begins, so that its
+   * state is migrated. Default: nothing is saved.
+   */
+  readonly former?: SandboxDefinition<S, C>
   /** How many seeds are run, from 1 on, or which. */
   readonly seeds: number | readonly number[]
   /** What one client does once. Default: it uses a key somewhere and does nothing with it. */
@@ -69,6 +74,7 @@ export interface SimulatedClocks {
 export interface Settings<S, C> extends PlanBounds {
   readonly seeds: readonly number[]
   readonly sandbox: SandboxDefinition<S, C>
+  readonly former: SandboxDefinition<S, C> | undefined
   readonly workload: Workload<S, C>
   readonly afterwards: Workload<S, C> | undefined
   readonly budget: number
@@ -86,6 +92,7 @@ export interface Settings<S, C> extends PlanBounds {
 
 const OPTIONS: Readonly<Record<keyof SimulateOptions<unknown, unknown>, true>> = {
   sandbox: true,
+  former: true,
   seeds: true,
   workload: true,
   afterwards: true,
@@ -119,6 +126,7 @@ const TIMES: Readonly<Record<keyof PlannedTimes, true>> = {
 export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C> {
   refuseUnknown("simulate", options, OPTIONS)
   partsOf(options.sandbox)
+  formerOf(options)
   const { duration = "2 min", workers = 3, keys = 2, budget = "30 s", shrinkFor = "20 s", clocks = {} } = options
   refuseUnknown("clocks", clocks, CLOCKS)
   const bounds: PlanBounds = {
@@ -134,6 +142,7 @@ export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C>
   return {
     ...bounds,
     sandbox: options.sandbox,
+    former: options.former,
     seeds: seedsOf(options.seeds),
     workload: options.workload ?? idleUse,
     afterwards: options.afterwards,
@@ -148,6 +157,16 @@ export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C>
     commit: options.commit,
     onSeed: options.onSeed ?? (() => {}),
   }
+}
+
+function formerOf<S, C>({ sandbox, former }: SimulateOptions<S, C>): void {
+  if (former === undefined) return
+  partsOf(former)
+  if (former.name === sandbox.name && former.version <= sandbox.version) return
+  throw new InvalidConfigError({
+    message: `former is ${former.name} in version ${former.version}, and sandbox ${sandbox.name} in version ${sandbox.version}`,
+    next: "Give an earlier version of the same definition",
+  })
 }
 
 async function idleUse<S, C>({ workers, keys, random }: Parameters<Workload<S, C>>[0]): Promise<void> {

@@ -193,7 +193,8 @@ function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
 /**
  * Several that befall one worker and that chance alone would hardly bring together: its work doesn't end, it is cut off,
  * and then its machine sleeps; its sandboxes fail to come up again and again; it is stopped while it waits, until its turn
- * is over; its release is lost, and it is stopped until another has the key; a
+ * is over; its release is lost, and it is stopped until another has the key; a hook hangs, and hangs again; it is stopped
+ * while a restore is slow, until its lease is over; a
  * stranger gets a key and leaves it to whoever waits; a record is deleted under its owner, again under the next one, and
  * that one dies while it waits the first one out.
  */
@@ -205,6 +206,7 @@ function drawAccident(draw: Draw, { workers, keys, duration, kinds, ttl }: Fault
   const cutOff = at + draw.int(1000, 12_000)
   const hook = draw.pick(["use", "run"] as const)
   const end = draw.pick(["grant", "delete"] as const)
+  const hangs = draw.pick(["restore", "checkpoint", "checkpoint", "close", "schema", "migrate"] as const)
   const accidents: readonly (readonly TimedFault[])[] = [
     [
       { at, kind: "slowHook", worker, hook, ms: 45_000 },
@@ -230,6 +232,14 @@ function drawAccident(draw: Draw, { workers, keys, duration, kinds, ttl }: Fault
       ]),
       { at: at + 40_000, kind: "partition", worker, forMs: draw.int(7000, 14_000), on: "releasing" },
     ],
+    [0, 20_000].map((later): TimedFault => ({
+      ...{ at: at + later, kind: "slowHook", worker, hook: hangs },
+      ...{ ms: draw.int(30_000, 120_000), obeys: draw.chance(0.5) },
+    })),
+    [0, 15_000, 30_000].flatMap((later): TimedFault[] => [
+      { at: at + later, kind: "slowHook", worker, hook: "restore", ms: draw.int(1, 2000) },
+      { at: at + later, kind: "pause", worker, ms: ttl + draw.int(1000, 8000), on: "restoring" },
+    ]),
     ([0, 4000, 7000, 12_000, 16_000] as const).map((later, turn) => ({
       ...{ kind: "stranger", worker: null, key, keeps },
       ...{ at: at + later, move: (["wait", "own", "own", "own", "leave"] as const)[turn]! },

@@ -22,7 +22,7 @@ export interface Run {
 }
 
 /** What a run is made of beside its plan, and what is asked of it. */
-export type RunParts<S, C> = Pick<FleetParts<S, C>, "sandbox" | "workload" | "afterwards" | "budget"> & {
+export type RunParts<S, C> = Pick<FleetParts<S, C>, "sandbox" | "former" | "workload" | "afterwards" | "budget"> & {
   readonly invariants: readonly Invariant[]
 }
 
@@ -70,9 +70,12 @@ export async function runOnce<S, C>(
   return { hash: hash.hex(), lines, requests, ms, violations, reached: reached.names }
 }
 
-/** Who waits is served once the owner has stayed its time, settled and saved; or once its lease is over. The rest is requests. */
+/**
+ * Who waits is served once the owner has stayed its time, settled, saved and closed, each hook as slow as it may be and one
+ * of them a little slower; or once its lease is over. The rest is requests.
+ */
 const servedIn = ({ times }: Plan): Invariant =>
-  servedWithin(times.minTenure + times.settleWithin + times.checkpointWithin + times.ttl + 15_000)
+  servedWithin(times.minTenure + 3 * times.settleWithin + times.checkpointWithin + times.ttl + 15_000)
 
 /** What no line of the trace tells. */
 const ofRun = (invariant: string, message: string, at: number, line: number): Violation => ({

@@ -16,6 +16,8 @@ interface Names {
   readonly keys: readonly string[]
 }
 
+const noNames: Names = { workers: [], keys: [] }
+
 /** Throws where a field can't be what it is. */
 type Check = (name: string, value: unknown, names: Names) => void
 
@@ -29,9 +31,12 @@ const key: Check = (name, value, { keys }) => void oneOf(name, value as string, 
 const nobody: Check = (name, value) => demand(value === null, name, value, "null: it befalls no worker in particular")
 const millis: Check = (name, value) => demand(isNumber(value) && value >= 0, name, value, "milliseconds, 0 or more")
 const shift: Check = (name, value) => demand(isNumber(value), name, value, "milliseconds, less than 0 for back")
+const optionalFlag: Check = (name, value) => (value === undefined ? undefined : flag(name, value, noNames))
 const flag: Check = (name, value) => demand(typeof value === "boolean", name, value, "true or false")
 
-const hooks: Readonly<Record<Hook, true>> = { restore: true, run: true, use: true, checkpoint: true, close: true }
+const hooks: Readonly<Record<Hook, true>> = {
+  ...{ restore: true, run: true, use: true, checkpoint: true, close: true, migrate: true, schema: true },
+}
 const hook = isOne(Object.keys(hooks))
 
 type OwnFault = Exclude<Fault, StoreFault>
@@ -46,7 +51,7 @@ const fields: { readonly [K in OwnFault["kind"]]: { readonly [F in FieldsOf<K>]:
   stall: { worker, ms: millis },
   stepWall: { worker, ms: shift },
   drain: { worker, ms: millis },
-  slowHook: { worker, hook, ms: millis },
+  slowHook: { worker, hook, ms: millis, obeys: optionalFlag },
   failingHook: { worker, hook },
   stranger: { worker: nobody, key, move: isOne(strangerMoves), keeps: flag },
   deleteRecord: { worker: nobody, key },

@@ -85,6 +85,7 @@ const refusals: Readonly<Record<string, string>> = {
   HandingOffError: "a use came too late",
   LockLostError: "a use lost its lease",
   NotDurableError: "a durable use wasn't",
+  HookOverrunError: "a hook ran over its limit",
   StoreUnavailableError: "the store was away",
   CorruptRecordError: "a record couldn't be read",
 }

@@ -37,6 +37,17 @@ describe("acknowledged is stored", () => {
     expect(tells(...ran, ...saves, asks(5, "4"), stored, durable(7, "ended"))).toEqual([early])
   })
 
+  it("asks of a call for a checkpoint that one began after it, and was stored", () => {
+    const saving = (at: number, edge: CallLine["edge"]): CallLine => ({ ...call(at, "a", edge), call: "checkpoint" })
+    expect(tells(saving(2, "began"), ...saves, asks(5, "1"), stored, saving(7, "ended"))).toEqual([])
+    expect(tells(saves[0], saving(3, "began"), saves[1], asks(5, "1"), stored, saving(7, "ended"))).toEqual([
+      "a acknowledges a checkpoint of ledger/k before a checkpoint held it",
+    ])
+    expect(tells(saving(2, "began"), ...saves, asks(5, "1"), saving(7, "ended"), stored)).toEqual([
+      "a acknowledges a checkpoint of ledger/k before its head took effect",
+    ])
+  })
+
   it("tells of one without a checkpoint, with one that failed, and with one that began too early", () => {
     const unsaved = "a acknowledges a durable use of ledger/k before a checkpoint held it"
     expect(tells(...ran, durable(7, "ended"))).toEqual([unsaved])

@@ -1,7 +1,7 @@
 // The ledger in peace. A drawn plan is hardly ever without faults, and those explain what is lost; here nothing does.
 import { allInvariants, type Invariant, simulate } from "leasehold/testing"
 import { expect, it } from "vitest"
-import { ledger, ledgerAfterwards, ledgerWorkload } from "../../../src/testing/simulate/ledger.ts"
+import { formerLedger, ledger, ledgerAfterwards, ledgerWorkload } from "../../../src/testing/simulate/ledger.ts"
 
 const nothingIsLost: Invariant = {
   name: "nothing is lost",
@@ -19,7 +19,7 @@ it.each(["gcs", "exact", "clockless", "file", "keeps", "memory"] as const)(
   "a fleet in peace loses no lease and breaks no invariant (store %s)",
   async (store) => {
     const { reached } = await simulate({
-      ...{ sandbox: ledger, workload: ledgerWorkload, afterwards: ledgerAfterwards },
+      ...{ sandbox: ledger, former: formerLedger, workload: ledgerWorkload, afterwards: ledgerAfterwards },
       ...{ seeds: 2, store, faults: [], shrinkFor: 0 },
       invariants: [...allInvariants, nothingIsLost],
     })
