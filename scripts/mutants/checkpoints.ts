@@ -25,15 +25,72 @@ export const checkpointMutants: readonly Mutant[] = [
     hunts: [{ by: "checker", config: "unresolved" }],
   },
   {
-    name: "a head is waited out only where its token is greater",
+    name: "no head is waited out",
     edits: [
       {
         file: "src/actors/checkpoints/head-writes.ts",
-        find: "past.includes(found.nonce) ? 0",
-        replace: "past.includes(found.nonce) || past.length > 0 ? 0",
+        find: "past.includes(found.nonce) ? 0 : found.ttlMs",
+        replace: "past.includes(found.nonce) ? 0 : 0",
       },
     ],
     hunts: [{ by: "checker", config: "deleted before a claim" }],
+  },
+  {
+    name: "whoever is waited for is forgotten when the one that waits is over",
+    edits: [
+      {
+        file: "src/actors/checkpoints/head-writes.ts",
+        find: "return Math.max(found.quietMs, past",
+        replace: "return Math.max(0, past",
+      },
+    ],
+    hunts: [{ by: "checker", config: "deleted under a longer ttl" }],
+  },
+  {
+    name: "the wait ends by time alone, without a renewal after it",
+    edits: [
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: 'if (waiting.next === "renewal") return waitOut(state, job, now)',
+        replace:
+          'if (waiting.next === "renewal") return waitOut({ ...state, quietMs: state.quietUntil === null ? state.quietMs : 0 }, job, now)',
+      },
+    ],
+    hunts: [{ by: "checker", config: "brought back under another" }],
+  },
+  {
+    name: "the head that counts is the first one met",
+    edits: [
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: "const lastWriteAt = state.base === null ? state.lastWriteAt : now.at",
+        replace:
+          "const lastWriteAt = state.base === null ? state.lastWriteAt : now.at\n    const first = seen.head === null || state.settings.past.includes(seen.head.nonce) ? 0 : seen.head.ttlMs",
+      },
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: "return decide({ ...state, base: seen, unresolved: null, lastWriteAt }",
+        replace:
+          "return decide({ ...state, quietMs: state.base === null ? first : state.quietMs, base: seen, unresolved: null, lastWriteAt }",
+      },
+      {
+        file: "src/actors/checkpoints/protocol.ts",
+        find: 'phase: "owner", quietMs: head.quietMs }',
+        replace: 'phase: "owner", quietMs: state.quietMs }',
+      },
+    ],
+    hunts: [{ by: "checker", config: "deleted before a claim" }],
+  },
+  {
+    name: "what has ended is not handed on",
+    edits: [
+      {
+        file: "src/locks/protocol/bodies.ts",
+        find: "const past = record?.past ?? []",
+        replace: "const past: readonly string[] = []",
+      },
+    ],
+    hunts: [{ by: "checker", config: "granted" }],
   },
   {
     name: "checkpoint without token",

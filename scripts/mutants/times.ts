@@ -15,7 +15,7 @@ const createComesAgain: Hunt = {
   turns: [
     { worker: "a", from: 0, to: 1000 },
     { worker: "b", from: 2000, to: 8000, whenOwned: "report" },
-    { worker: "b", from: 32_000, to: 120_000 },
+    { worker: "b", from: 34_000, to: 120_000 },
   ],
 }
 

@@ -13,7 +13,8 @@ const faults: CheckOptions = { crashes: 1, losses: 1, delays: 1, cancels: 1 }
 /** With a head, so that the record may go at any time. */
 const deleted: CheckOptions = { deletions: 1, delays: 1, commits: 1 }
 
-const dated: CheckOptions = { ...deleted, releases: 1, together: 2, clockError: { dates: "1 s" }, until: 6000 }
+/** So that whoever waits a ttl out is seen at work after it. */
+const dated: CheckOptions = { ...deleted, releases: 1, together: 2, clockError: { dates: "1 s" }, until: 9500 }
 
 const bucket: CheckOptions = { clock: "coarse", writeSpacing: 1000, commits: 1, delays: 1 }
 
@@ -129,6 +130,32 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     why: "the same with a doubled write, and a stop, in place of the crash and the late message",
     options: { deletions: 1, duplicates: 1, pauses: 1, commits: 1, record: "absent", until: 9500 },
   },
+  "given up after a deletion": {
+    why: "dates 1 s apart: the record is deleted by hand at any time, an acquire is cancelled, what it sent may be late, a stop, any three of them in one run; a commit by each owner",
+    options: { ...deleted, cancels: 1, pauses: 1, together: 3, clockError: { dates: "1 s" }, until: 9500 },
+  },
+  "deleted twice": {
+    why: "no record at first: the record is deleted by hand twice, at any time, and a late message; a commit by each owner",
+    options: { ...deleted, deletions: 2, record: "absent", until: 9500 },
+  },
+  "brought back under another": {
+    why: "the others' ttl is 12 s, no record at first: the record is deleted by hand twice, a doubled write, and a stop; a commit by each owner",
+    options: { deletions: 2, duplicates: 1, pauses: 1, commits: 1, otherTtl: "12 s", record: "absent", until: 8000 },
+  },
+  "deleted under a longer ttl": {
+    why: "dates 1 s apart, the others' ttl is 12 s: the record is deleted by hand at any time, a crash, and a stop; a commit by each owner",
+    options: {
+      ...{ deletions: 1, crashes: 1, pauses: 1, commits: 1 },
+      ...{ otherTtl: "12 s", clockError: { dates: "1 s" }, until: 9000 },
+    },
+  },
+  "deleted among three": {
+    why: "three processes, dates 1 s apart: the record is deleted by hand at any time, and a crash, a cancel, a late message or a stop; a commit by each owner",
+    options: {
+      ...{ processes: 3, deletions: 1, crashes: 1, cancels: 1, delays: 1, pauses: 1, commits: 1, together: 2 },
+      ...{ clockError: { dates: "1 s" }, until: 7500 },
+    },
+  },
   "strangers after a deletion": {
     why: "dates 1 s apart: the record is deleted by hand at any time, and a stranger that keeps what it doesn't know writes twice, a crash; a commit by each owner",
     options: strangeAfter,
@@ -144,6 +171,22 @@ export const larger: Readonly<Record<string, Configuration>> = {
   "all at once, longer": {
     why: "a crash, a loss, a late message and a cancel, all four in one run, until the lease of who died is taken over; a commit by each owner",
     options: { ...faults, commits: 1, until: 7100, limit: 4_000_000 },
+  },
+  "deleted, all at once": {
+    why: "dates 1 s apart, the others' ttl is 9 s: the record is deleted by hand at any time, a crash, a cancel and a late message, all four in one run; a commit by each owner",
+    options: {
+      ...deleted,
+      crashes: 1,
+      cancels: 1,
+      otherTtl: "9 s",
+      clockError: { dates: "1 s" },
+      until: 9500,
+      limit: 4_000_000,
+    },
+  },
+  "deleted twice among three": {
+    why: "three processes, no record at first: the record is deleted by hand twice, at any time, and a late message; a commit by each owner",
+    options: { ...deleted, processes: 3, deletions: 2, record: "absent", until: 8000, limit: 4_000_000 },
   },
   "three together": {
     why: "three processes: a crash, a loss, a late message and a cancel, any two of them in one run; a commit by each owner",

@@ -61,6 +61,12 @@ export function losing({ left: rest }: World, { id }: Process, rules: Rules): vo
     throw new Broken(`${id} loses the key though nothing befell anybody`)
 }
 
+/** Where nothing befell anybody, the record proves who ended: nobody waits for anybody. */
+export function claimed({ left: rest }: World, { id }: Process, quietMs: number, rules: Rules): void {
+  if (quietMs > 0 && misfortunes(rest) === misfortunes(rules.start))
+    throw new Broken(`${id} waits ${quietMs} ms for who has left, though nothing befell anybody`)
+}
+
 /** A record took the place of another: an owner's part in it is its own. */
 export function wrote(before: World, after: World, id: string): void {
   const [old, now] = [publishedBy(before.lease.text), publishedBy(after.lease.text)]

@@ -19,7 +19,7 @@ import { requestDeadline } from "../../locks/options.ts"
 import { isHeld } from "../../locks/protocol/authority.ts"
 import { initialState, nextWake, step, traced } from "../../locks/protocol/reducer.ts"
 import type { Command, Input, LockConfig, ProtocolEvent } from "../../locks/protocol/state.ts"
-import { acquired, acknowledged, asked, fenced, losing, raised, stored, through, wrote } from "./laws.ts"
+import { acquired, acknowledged, asked, claimed, fenced, losing, raised, stored, through, wrote } from "./laws.ts"
 import { logOf, savedLog, serve, silence } from "./stores.ts"
 import {
   type Mail,
@@ -221,9 +221,11 @@ function ended(world: World, index: number, outcome: Outcome, rules: Rules): rea
   const isDone = outcome.kind === "done"
   if (tenancy.log === undefined) {
     if (!isDone) return [world]
-    const after = tenancy.isClaimed ? { log: logOf(outcome.before) } : { isClaimed: true }
-    const claimed = withProcess(world, index, { tenancy: { ...tenancy, ...after } })
-    return tenancy.isClaimed ? [claimed] : wish(claimed, index, { kind: "waitOut" }, Infinity, rules)
+    const then = tenancy.isClaimed ? { log: logOf(outcome.before) } : { isClaimed: true }
+    const next = withProcess(world, index, { tenancy: { ...tenancy, ...then } })
+    if (tenancy.isClaimed) return [next]
+    claimed(world, process, tenancy.head.quietMs, rules)
+    return wish(next, index, { kind: "waitOut" }, Infinity, rules)
   }
   const { commit: name } = tenancy
   const settled = withProcess(world, index, { tenancy: { ...tenancy, commit: undefined } })
