@@ -50,10 +50,13 @@ async function release(
   throw answer.error
 }
 
-/** The owner is gone from it, the greatest token is kept; a waiter's half stays as it is, and what isn't known here. */
+/**
+ * The owner is gone from it, the greatest token is kept; a waiter's half stays as it is, and what isn't known here. Nobody is
+ * listed as ended, since the owner may go on: a sandbox that comes next waits for as long as that one's lease may last.
+ */
 function releasedBody(record: LeaseRecord, opId: string, at: number): Uint8Array {
   const ended = { token: lastToken(record), by: opId, how: "release", note: null }
-  const body = { ...record.body, ownerId: null, expiresAt: 0, owner: null, ended, writtenAt: toSeconds(at) }
+  const body = { ...record.body, ownerId: null, expiresAt: 0, owner: null, ended, past: [], writtenAt: toSeconds(at) }
   return new TextEncoder().encode(`${JSON.stringify(body, null, 2)}\n`)
 }
 

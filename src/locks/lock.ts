@@ -130,8 +130,8 @@ export interface Lease extends AsyncDisposable {
    */
   traced(trace: "possible" | "sure"): void
   /**
-   * Forces one renewal now, and settles once one that was sent after the call is known to be applied. Rejects with LockLostError, LockNotHeldError, InvalidConfigError, or why it failed (the lease
-   * tries on).
+   * Forces one renewal now, and settles once one that was sent after the call is known to be applied. Rejects with
+   * LockLostError, LockNotHeldError, InvalidConfigError, or why it failed (the lease tries on).
    */
   renew(options?: RenewOptions): Promise<void>
   /**

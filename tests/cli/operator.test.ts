@@ -221,6 +221,14 @@ describe("unlock", () => {
     expect(await unlocked(4)).toMatchObject({ ended: { token: lease.token } })
   })
 
+  it("proves nobody to have ended: what was owned may be worked on", async () => {
+    const user = new CommandLine()
+    const former = await lockOf(user, "a").acquire()
+    rewrite(user, "a", (record) => ({ ...record, past: [former.nonce] }))
+    expect(await user.json("unlock", "a", "--generation", "2")).toMatchObject({ code: 0 })
+    expect((await lockOf(user, "a").acquire()).past).toEqual([])
+  })
+
   it("never rewrites a record of a newer release", async () => {
     const user = new CommandLine()
     await lockOf(user, "a").acquire()

@@ -1,6 +1,6 @@
 // Pins what the laws of a search call broken, each by the least that breaks it.
 import { describe, expect, it } from "vitest"
-import { asked, Broken, judge, losing, through, wrote } from "../../../src/testing/check/laws.ts"
+import { asked, Broken, claimed, judge, losing, through, wrote } from "../../../src/testing/check/laws.ts"
 import { check } from "../../../src/testing/check/mod.ts"
 import { acquireOf } from "../../../src/testing/check/moves.ts"
 import { settingsOf } from "../../../src/testing/check/options.ts"
@@ -101,6 +101,15 @@ describe("a world", () => {
     const { lease } = holding({ ownerId: "p", expiresAt: 1 })
     expect(takes({ ...deleted, lease }).stranger.beside).toEqual([])
   })
+})
+
+it("nobody is waited for where nothing befell anybody", () => {
+  const cancelled: World = { ...blank, left: { ...left, cancels: 0, sum: 1 } }
+  claimed(cancelled, process, 0, rules)
+  claimed({ ...blank, left: { ...left, pauses: 0, sum: 1 } }, process, 6000, rules)
+  expect(() => claimed(cancelled, process, 6000, rules)).toThrow(
+    new Broken("p waits 6000 ms for who has left, though nothing befell anybody"),
+  )
 })
 
 it("nobody is asked to leave who owns nothing", () => {
