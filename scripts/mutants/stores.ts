@@ -14,6 +14,17 @@ export const storeMutants: readonly Mutant[] = [
     hunts: [{ by: "sim", from: 1, to: 100 }],
   },
   {
+    name: "processes of one boot share a clock, whatever they reckon of it",
+    edits: [
+      {
+        file: "src/locks/stores/file/time.ts",
+        find: "Math.abs(offset - mine) <= AGREED",
+        replace: "Math.abs(offset - mine) <= Infinity",
+      },
+    ],
+    hunts: [{ by: "sim", from: 1, to: 400, store: "file" }],
+  },
+  {
     name: "the file store without its second scan",
     edits: [
       {

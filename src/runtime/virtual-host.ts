@@ -21,6 +21,8 @@ export interface VirtualHostOptions {
   readonly rate?: number
   /** False: its boot clock can't be read, so that the wall clock stands in; default true. */
   readonly bootClock?: boolean
+  /** How far its boot clock is ahead of what the name stands for, in ms: its uptime is made up, unnoticed; default 0. */
+  readonly bootAhead?: number
 }
 
 interface HostTimer {
@@ -53,13 +55,13 @@ export class VirtualHost implements Clock {
   #held: (() => void)[] = []
 
   constructor(world: VirtualTime, options: VirtualHostOptions = {}) {
-    const { name = "host", wallOffset = 0, rate = 1, bootClock = true } = options
+    const { name = "host", wallOffset = 0, rate = 1, bootClock = true, bootAhead = 0 } = options
     const now = world.read()
     this.#world = world
     this.#rate = rate
     this.#born = now.mono
     this.#wallAhead = now.wall + wallOffset
-    this.#bootAhead = now.boot + (rate - 1) * now.mono // as if it had gone at this rate since the world began
+    this.#bootAhead = now.boot + bootAhead + (rate - 1) * now.mono // as if it had gone at this rate since the world began
     this.bootId = bootClock ? `virtual-boot-${name}` : undefined
   }
 

@@ -265,7 +265,8 @@ export class Member<S, C> {
     const { boot, wallOff } = this.machine
     const id = `${name}.${this.#lives}`
     const gone = (): ProcessGone => new ProcessGone(`the process ${id} is gone`)
-    const hostClock = { ...clock, name: boot, wallOffset: clock.wallOffset + wallOff }
+    const drifted = (clock.rate - 1) * time.mono() // so far as the boot clock of its machine has
+    const hostClock = { ...clock, name: boot, wallOffset: clock.wallOffset + wallOff + drifted }
     const process = new SimulatedProcess({ id, time, clock: hostClock, gone })
     const hooks = new HookFaults(process.host)
     recorder.fault("clock", { worker: name, detail: { ...clock, boot, wallOff } })

@@ -49,6 +49,8 @@ export interface PlannedClock {
   readonly rate: number
   /** Whether it has a boot clock. */
   readonly bootClock: boolean
+  /** Milliseconds that its uptime is ahead of its machine's, where it is made up. */
+  readonly bootAhead?: number
   /** The machine whose clocks these are: they are those of all its processes. */
   readonly machine: string
 }
@@ -149,11 +151,18 @@ function drawWorkers(
 ): Plan["workers"] {
   const drawn = draw.fork("clocks")
   const clocks = names.map(() => drawClock(drawn, bounds))
-  const most = storeProfiles[profile].isOfBoots ? draw.fork("machines").pick([1, 2, names.length]) : names.length
+  const { isOfBoots = false } = storeProfiles[profile]
+  const most = isOfBoots ? draw.fork("machines").pick([1, 2, names.length]) : names.length
+  const uptimes = draw.fork("uptimes")
+  const madeUp = (): Pick<PlannedClock, "bootAhead"> =>
+    isOfBoots && uptimes.chance(1 / 8) ? { bootAhead: uptimes.pick(MADE_UP) } : {}
   return Object.fromEntries(
-    names.map((name, index) => [name, { ...clocks[index % most]!, machine: `m${1 + (index % most)}` }]),
+    names.map((name, index) => [name, { ...clocks[index % most]!, machine: `m${1 + (index % most)}`, ...madeUp() }]),
   )
 }
+
+/** In ms. A container's own uptime lacks what its machine ran before. */
+const MADE_UP = [-3_600_000, -60_000, -10_000, -900, 60_000]
 
 /** One in four is right, one in four as wrong as it may be. */
 function drawClock(draw: Draw, { maxOffset, maxDrift }: PlanBounds): Omit<PlannedClock, "machine"> {

@@ -1,5 +1,6 @@
 /** One run of a plan: under traps, its trace hashed and judged line by line. */
 import type { TraceLine } from "../../inspector/trace.ts"
+import { liveClock } from "../../runtime/clock.ts"
 import { TraceHash } from "../../runtime/hash.ts"
 import { servedWithin, waitersAreServed } from "../invariants/budgets.ts"
 import { type Invariant, TraceWatch, type Violation } from "../invariants/mod.ts"
@@ -38,6 +39,7 @@ export async function runOnce<S, C>(
   let lines = 0
   let requests = 0
   let at = 0
+  void liveClock.bootId // of this machine, with whose no simulated boot is confused: looked up once, by its own clock
   using traps = setTraps()
   using rejections = hearRejections()
   using _shallow = shallowStacks()

@@ -20,7 +20,7 @@ import type {
 import type { Clock } from "../../runtime/clock.ts"
 import type { Fate } from "./fate.ts"
 import type { StoreOp } from "./faults.ts"
-import type { SimulatedStore, StoredVersion, Written } from "./store.ts"
+import type { BootTime, SimulatedStore, StoredVersion, Written } from "./store.ts"
 
 /** What a request does when it arrives: its answer, without a time. */
 type Arrive<A> = () => A
@@ -48,6 +48,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   readonly #store: SimulatedStore
   readonly #worker: string
   readonly #clock: Clock
+  readonly #time: BootTime | undefined
   /** What this process was shown last of each object, or wrote: no answer from a cache is older. */
   readonly #shown = new Map<string, StoredVersion>()
 
@@ -56,10 +57,11 @@ export class Connection implements LeaseStore, CheckpointStore {
     this.#store = store
     this.#worker = worker
     this.#clock = clock
+    this.#time = store.bootTime(clock)
   }
 
   get capabilities(): StoreCapabilities {
-    return this.#store.capabilitiesBy(this.#clock)
+    return this.#store.capabilitiesBy(this.#time)
   }
 
   async start(options: RequestOptions): Promise<void> {
@@ -200,7 +202,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   #stampedBy<A>(who: "store" | "process", { fate, stamp }: Request<A>, answer: A): A {
     if (stamp === undefined || (this.#store.profile.isOfBoots ? "process" : "store") !== who) return answer
     const { timeError } = fate
-    const storeTime = timeError === undefined ? undefined : this.#store.stamp(timeError, this.#clock)
+    const storeTime = timeError === undefined ? undefined : this.#store.stamp(timeError, this.#time)
     return storeTime === undefined ? answer : stamp(answer, storeTime)
   }
 

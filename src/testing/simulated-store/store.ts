@@ -14,6 +14,7 @@ import {
   type ObjectRef,
   type StoreCapabilities,
 } from "../../locks/store.ts"
+import { clockName, sharesClock } from "../../locks/stores/file/time.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
 import type { Chance } from "./chance.ts"
@@ -67,6 +68,12 @@ export interface StoreControl {
   tamper(ref: ObjectRef, body: Uint8Array | undefined): void
 }
 
+/** The time of a store whose time is that of a boot, as one process reads it. */
+export interface BootTime {
+  readonly id: string
+  now(): number
+}
+
 /** What became of a write when it arrived. */
 export type Written = "refused" | "throttled" | { readonly generation: Generation }
 
@@ -88,8 +95,8 @@ export class SimulatedStore implements StoreControl {
   readonly #objects = new Map<string, StoredVersion>()
   /** When an object was last written, also one that is gone. */
   readonly #writtenAt = new Map<string, number>()
-  /** What the first process of each boot has left, by boot id. */
-  readonly #boots = new Map<string, number>()
+  /** The offsets of boot clocks, by name, as the first process that reads each has left them. */
+  readonly #clocks = new Map<string, number>()
   #faults: Active[] = []
   #versions = 0
 
@@ -128,11 +135,13 @@ export class SimulatedStore implements StoreControl {
     this.#apply(null, ref, body)
   }
 
-  /** What the store can do for a process with this clock. */
-  capabilitiesBy({ bootId }: Clock): StoreCapabilities {
+  /** What the store can do for a process that reads this boot clock of its. */
+  capabilitiesBy(time: BootTime | undefined): StoreCapabilities {
     const { capabilities, isOfBoots } = this.profile
     if (isOfBoots === undefined) return capabilities
-    return bootId === undefined ? { ...capabilities, clock: "none", sameClock: false } : { ...capabilities, bootId }
+    return time === undefined
+      ? { ...capabilities, clock: "none", sameClock: false }
+      : { ...capabilities, bootId: time.id }
   }
 
   /** What befalls a request that is sent now: one fault of each kind strikes it. */
@@ -170,22 +179,25 @@ export class SimulatedStore implements StoreControl {
     this.#time.after(ms, callback)
   }
 
-  /** The store's time, as an answer tells it to a process with this clock; undefined where none does. */
-  stamp(skew: number, clock: Clock): number | undefined {
-    if (this.profile.isOfBoots) return this.#bootTime(clock)
+  /** The store's time, as an answer tells it to a process that reads this boot clock; undefined where none does. */
+  stamp(skew: number, time: BootTime | undefined): number | undefined {
+    if (this.profile.isOfBoots) return time?.now()
     const now = this.#time.read().wall + skew
     const { clock: kind } = this.profile.capabilities
     return kind === "none" ? undefined : kind === "coarse" ? Math.floor(now / 1000) * 1000 : now
   }
 
-  /** The first process of a boot leaves there by how much its wall clock is ahead of the boot clock. */
-  #bootTime(clock: Clock): number | undefined {
+  /** The boot clock that a process reads from its start on, by the rule of directories. */
+  bootTime(clock: Clock): BootTime | undefined {
     const { bootId } = clock
-    if (bootId === undefined) return undefined
+    if (!this.profile.isOfBoots || bootId === undefined) return undefined
     const { wall, boot } = clock.read()
-    const offset = this.#boots.get(bootId) ?? wall - boot
-    this.#boots.set(bootId, offset)
-    return boot + offset
+    for (let count = 0; ; count++) {
+      const id = clockName(bootId, count)
+      const offset = this.#clocks.get(id) ?? wall - boot
+      this.#clocks.set(id, offset)
+      if (sharesClock(offset, wall - boot)) return { id, now: () => clock.read().boot + offset }
+    }
   }
 
   /** The object as it stands. */

@@ -2,7 +2,13 @@
 import { describe, expect, it } from "vitest"
 import { Draw } from "../../../src/testing/simulate/draw.ts"
 import type { StoreProfileName } from "../../../src/testing/simulate/mod.ts"
-import { drawPlan, faultKinds, type Plan, type PlanBounds } from "../../../src/testing/simulate/plan.ts"
+import {
+  drawPlan,
+  type PlannedClock,
+  faultKinds,
+  type Plan,
+  type PlanBounds,
+} from "../../../src/testing/simulate/plan.ts"
 
 const bounds: PlanBounds = {
   workers: 3,
@@ -47,8 +53,19 @@ describe("a plan", () => {
       new Set(machinesOf(store).map((clocks) => new Set(clocks.map(({ machine }) => machine)).size))
     expect(counts("gcs")).toEqual(new Set([3]))
     expect(counts("file")).toEqual(new Set([1, 2, 3]))
+    const own = ({ bootAhead: _, ...clock }: PlannedClock): object => clock
     for (const clocks of machinesOf("file"))
-      for (const one of clocks) expect(one).toEqual(clocks.find(({ machine }) => machine === one.machine))
+      for (const one of clocks) expect(own(one)).toEqual(own(clocks.find(({ machine }) => machine === one.machine)!))
+  })
+
+  it("makes an uptime up only where the store's time is that of a boot", () => {
+    const madeUp = (store: StoreProfileName) =>
+      Array.from({ length: 60 }, (_, seed) => Object.values(drawPlan(seed, { ...bounds, stores: [store] }).workers))
+        .flat()
+        .flatMap(({ bootAhead = 0 }) => bootAhead)
+        .filter((ms) => ms !== 0)
+    expect(madeUp("gcs")).toEqual([])
+    expect(new Set(madeUp("file")).size).toBeGreaterThan(3)
   })
 
   it("often makes a pause end just where a lease does", () => {

@@ -230,9 +230,10 @@ describe("a simulated store", () => {
     const { time, store } = new World("file")
     const hosts = [
       new VirtualHost(time, { name: "m1", wallOffset: 5000 }),
-      new VirtualHost(time, { name: "m1", wallOffset: 9000 }),
+      new VirtualHost(time, { name: "m1", wallOffset: 5400 }),
       new VirtualHost(time, { name: "m2", wallOffset: -5000 }),
       new VirtualHost(time, { name: "m3", bootClock: false }),
+      new VirtualHost(time, { name: "m1", wallOffset: 5000, bootAhead: -9000 }),
     ] as const
     const ahead = async (host: VirtualHost): Promise<number | undefined> => {
       const read = store.connect("a", host).read(ref, { limit: 100, deadline: 90_000 })
@@ -241,6 +242,9 @@ describe("a simulated store", () => {
     }
     expect(await Promise.all(hosts.slice(0, 1).map(ahead))).toEqual([5000])
     expect([await ahead(hosts[1]), await ahead(hosts[2]), await ahead(hosts[3])]).toEqual([5000, -5000, undefined])
+    expect(await ahead(hosts[4])).toBe(5000) // by a clock of its own
+    const { capabilities } = store.connect("a", hosts[4])
+    expect(capabilities).toMatchObject({ clock: "exact", bootId: `${hosts[0].bootId}~1` })
     const wire = store.connect("a", hosts[0])
     const read = wire.read(ref, { limit: 100, deadline: 90_000 })
     hosts[0].pause()

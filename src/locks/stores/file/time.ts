@@ -34,15 +34,21 @@ const LIMIT = 64
  */
 const AGREED = 500
 
+/** Whether a process that reckons the moment of the boot as `mine` reads the clock of that offset. */
+export const sharesClock = (offset: number, mine: number): boolean => Math.abs(offset - mine) <= AGREED
+
+/** The name of a boot's clock number `count`, the first being 0. */
+export const clockName = (bootId: string, count: number): string => (count === 0 ? bootId : `${bootId}~${count}`)
+
 /** The time of this process in this directory; undefined where the boot clock can't be read. */
 export function* storeTime(files: Files, root: string, id: string, clock: Clock): Steps<StoreTime | undefined> {
   const { bootId } = clock
   if (bootId === undefined) return undefined
   const mine = reckoned(clock)
   for (let count = 0; ; count++) {
-    const name = count === 0 ? bootId : `${bootId}~${count}`
+    const name = clockName(bootId, count)
     const offset = yield* offsetOf(files, id, root, name, mine)
-    if (Math.abs(offset - mine) > AGREED) continue
+    if (!sharesClock(offset, mine)) continue
     return {
       id: name,
       now: () => clock.read().boot + offset,
