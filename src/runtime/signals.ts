@@ -7,7 +7,7 @@
  * threads at once, when the listeners for the exit have been called.
  *
  * Not promised: a limit on how long handlers take; the sender of the signal sets that, and kills. Process 1 of a container
- * can't end itself by a signal: there the exit waits.
+ * can't end itself by a signal, nor can a program of Deno's without --allow-run: there the exit waits.
  */
 import process from "node:process"
 import { ofProcess } from "./of-process.ts"
@@ -47,10 +47,14 @@ export const processSignals: SignalPort = {
   },
 }
 
-/** Does not return, unless this is process 1 of a container. */
+/** Does not return, unless this is process 1 of a container, or may not send signals (Deno without --allow-run). */
 function endBy(signal: ShutdownSignal): void {
   process.removeAllListeners(signal)
-  process.kill(process.pid, signal)
+  try {
+    process.kill(process.pid, signal)
+  } catch {
+    // Then the exit goes on.
+  }
 }
 
 const numbers: Readonly<Record<ShutdownSignal, number>> = { SIGINT: 2, SIGTERM: 15 }

@@ -277,8 +277,8 @@ function overtaken(store: string, { area, name }: ObjectRef): StoreUnavailableEr
 
 function moved(directory: string): StoreMisconfiguredError {
   return new StoreMisconfiguredError({
-    message: `This process was moved to another boot or time namespace while it used the directory ${directory}`,
-    next: "Start it anew there, rather than from a checkpoint image",
+    message: `The boot clock that this process used the directory ${directory} by is gone: it was moved to another boot or time namespace`,
+    next: "Start it anew, rather than from a checkpoint image",
   })
 }
 
