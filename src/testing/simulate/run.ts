@@ -27,11 +27,11 @@ export type RunParts<S, C> = Pick<FleetParts<S, C>, "sandbox" | "former" | "work
   readonly invariants: readonly Invariant[]
 }
 
-/** Runs a plan once, under traps, and watches. */
+/** Runs a plan once, under traps, and watches. Where somebody gets its lines, as for a report, errors have stacks. */
 export async function runOnce<S, C>(
   plan: Plan,
   parts: RunParts<S, C>,
-  onLine: (line: TraceLine) => void = () => {},
+  onLine?: (line: TraceLine) => void,
 ): Promise<Run> {
   const hash = new TraceHash()
   const reached = new Reached()
@@ -42,7 +42,7 @@ export async function runOnce<S, C>(
   void liveClock.bootId // of this machine, with whose no simulated boot is confused: looked up once, by its own clock
   using traps = setTraps()
   using rejections = hearRejections()
-  using _shallow = shallowStacks()
+  using _stacks = stacksOf(onLine === undefined ? 0 : 4)
   const ms = await runFleet(plan, {
     ...parts,
     onLine: (line) => {
@@ -52,7 +52,7 @@ export async function runOnce<S, C>(
       hash.add(line)
       reached.line(line)
       watch.line(line)
-      onLine(line)
+      onLine?.(line)
     },
     onFailure: (invariant, message) => void watch.violations.push(ofRun(invariant, message, at, lines - 1)),
   })
@@ -91,8 +91,8 @@ const unique = (violations: readonly Violation[]): readonly Violation[] => [
 ]
 
 /** Errors are made by the thousand, and looked at hardly ever: their stacks cost more than all else about them. */
-function shallowStacks(): Disposable {
+function stacksOf(frames: number): Disposable {
   const usual = Error.stackTraceLimit
-  Error.stackTraceLimit = 4
+  Error.stackTraceLimit = frames
   return { [Symbol.dispose]: () => void (Error.stackTraceLimit = usual) }
 }

@@ -72,9 +72,12 @@ const slots: readonly Slot[] = [
 export function setTraps(): Traps {
   const calls: TrappedCall[] = []
   const trapped = (what: string): never => {
+    const usual = Error.stackTraceLimit
+    Error.stackTraceLimit = Math.max(usual, 4) // the caller is what is to be told
     const error = new TrappedCallError(
       `${what} was called in a simulated run: take time and chance from the context's clock`,
     )
+    Error.stackTraceLimit = usual
     calls.push({ what, caller: callerIn(error) })
     throw error
   }
