@@ -6,6 +6,7 @@ import type { Mutant } from "./mutant.ts"
 import { sandboxMutants } from "./sandboxes.ts"
 import { storeMutants } from "./stores.ts"
 import { timeMutants } from "./times.ts"
+import { unseenMutants } from "./unseen.ts"
 
 export const mutants: readonly Mutant[] = [
   ...timeMutants,
@@ -14,4 +15,5 @@ export const mutants: readonly Mutant[] = [
   ...sandboxMutants,
   ...careMutants,
   ...storeMutants,
+  ...unseenMutants,
 ]

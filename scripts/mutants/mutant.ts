@@ -2,7 +2,7 @@
 import type { Duration } from "../../src/runtime/duration.ts"
 import type { CheckOptions } from "../../src/testing/check/mod.ts"
 import type { Violation } from "../../src/testing/invariants/mod.ts"
-import type { FaultKind, TimedFault } from "../../src/testing/simulate/mod.ts"
+import type { FaultKind, PlannedWorker, TimedFault } from "../../src/testing/simulate/mod.ts"
 import type { StoreProfileName } from "../../src/testing/simulated-store/profile.ts"
 
 /** One careless change of the sources. */
@@ -32,6 +32,8 @@ export interface Turn {
   readonly whenOwned?: "report"
   /** How long a use goes on, whatever its signal says. Default: no time. */
   readonly lasts?: number
+  /** Instead: it adds a row to the ledger, sets its flag, or looks for so long whether all that is acknowledged is there. */
+  readonly does?: "adds" | { readonly sets: number } | { readonly looks: number }
 }
 
 /** One search for a violation. */
@@ -49,11 +51,15 @@ export type Hunt =
       /** Judged by this invariant alone, by its name: to show that it notices, where others would first. */
       readonly judge?: string
     }
-  /** One fleet with right clocks under exact faults, and no seed that could draw otherwise. */
+  /** One fleet with right clocks, but where they are told, under exact faults, and no seed that could draw otherwise. */
   | {
       readonly by: "script"
       readonly faults: readonly TimedFault[]
       readonly turns: readonly Turn[]
+      /** Default: with an exact clock. */
+      readonly store?: StoreProfileName
+      /** By name, what is not usual of a worker: a wrong clock, none of the boot, a ttl other than 30 s. */
+      readonly workers?: Readonly<Record<string, Partial<PlannedWorker>>>
     }
   /** A complete search, by the name of its configuration in `npm run checker`. */
   | { readonly by: "checker"; readonly config: string }

@@ -102,6 +102,20 @@ export function acknowledged(world: World, { id }: Process, name: string): World
   return { ...world, acknowledged: [...world.acknowledged, name] }
 }
 
+/** A commit is refused: it isn't there, and nothing that is under way will bring it there. */
+export function refused({ head, mail }: World, { id }: Process, name: string): void {
+  const lands = mail.some(
+    ({ of, command, answer }) =>
+      of === "head" &&
+      answer === undefined &&
+      command.type === "put" &&
+      command.expected === head.generation &&
+      logOf(command.head).includes(name),
+  )
+  if (lands || logOf(head.head).includes(name))
+    throw new Broken(`${id} is told that ${name} was refused, and it ${lands ? "may still be" : "is"} stored`)
+}
+
 /** Nobody gives way to itself. */
 export function fenced({ head }: World, { id }: Process, { phase, nonce }: HeadState): void {
   if (phase === "fenced" && head.head?.nonce === nonce) throw new Broken(`${id} is fenced by a write of its own`)

@@ -19,7 +19,7 @@ import { requestDeadline } from "../../locks/options.ts"
 import { isHeld } from "../../locks/protocol/authority.ts"
 import { initialState, nextWake, step, traced } from "../../locks/protocol/reducer.ts"
 import type { Command, Input, LockConfig, ProtocolEvent } from "../../locks/protocol/state.ts"
-import { acquired, acknowledged, asked, claimed, fenced, losing, raised, stored, through, wrote } from "./laws.ts"
+import { acquired, acknowledged, asked, claimed, fenced, losing, raised, refused, stored, through, wrote } from "./laws.ts"
 import { logOf, savedLog, serve, silence } from "./stores.ts"
 import {
   type Mail,
@@ -229,7 +229,9 @@ function ended(world: World, index: number, outcome: Outcome, rules: Rules): rea
   }
   const { commit: name } = tenancy
   const settled = withProcess(world, index, { tenancy: { ...tenancy, commit: undefined } })
-  return [isDone && name !== undefined ? acknowledged(settled, process, name) : settled]
+  if (name === undefined) return [settled]
+  if (outcome.kind === "rejected") refused(settled, process, name)
+  return [isDone ? acknowledged(settled, process, name) : settled]
 }
 
 function lockCommand(world: World, index: number, command: Command, rules: Rules): readonly World[] {

@@ -1,5 +1,5 @@
 /** Who owns, and under which token: the first promise. */
-import type { TraceLease, TraceLine } from "../../inspector/trace.ts"
+import type { AppliedLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
 import type { Invariant } from "./invariant.ts"
 import { type Holding, Holdings, ROUNDING, Strangers } from "./leases.ts"
@@ -89,16 +89,42 @@ export const aloneAtWork: Invariant = {
   },
 }
 
-/** Fencing tokens grow. Not asked any more of a key whose record was deleted by hand, whose heads `no old tokens` goes on to ask. */
+/** What the versions of a record say of its owners' tokens, from its creation, or a stranger's last write, on. */
+class RecordTokens {
+  readonly #last = new Map<string, { readonly ownerId: string; readonly token: number; readonly top: number }>()
+
+  /** The token that an owner should have been above, where it isn't. */
+  take({ name, worker, lease }: AppliedLine): number | undefined {
+    if (worker === null || lease === undefined) return void this.#last.delete(name)
+    const { ownerId, token } = lease
+    if (ownerId === null || token === null) return undefined
+    const last = this.#last.get(name)
+    const top = last?.top ?? -1
+    this.#last.set(name, { ownerId, token, top: Math.max(top, token) })
+    const isSame = last?.ownerId === ownerId && last.token === token
+    return isSame || token > top ? undefined : top
+  }
+}
+
+/**
+ * Fencing tokens grow. Of its owners no more is asked once the record of a key was deleted by hand, which its heads' `no old
+ * tokens` goes on to ask; of what the record says it is asked anew from each creation on.
+ */
 export const growingTokens: Invariant = {
   name: "growing tokens",
   sentence:
-    "The fencing tokens of a key strictly grow with every change of owner, until its record is deleted by hand.",
+    "The fencing tokens of a key strictly grow with every change of owner, until its record is deleted by hand; and so they do in the record that is made then.",
   watch(found) {
     const last = new Map<string, { readonly token: number; readonly worker: string }>()
     const deleted = new Set<string>()
+    const records = new RecordTokens()
     return {
       line(line) {
+        if (line.kind === "applied" && line.area === "leases") {
+          const top = records.take(line)
+          const message = `${line.worker} writes token ${line.lease?.token} into ${line.name}, which had ${top}`
+          if (top !== undefined) found({ workers: [line.worker!], message })
+        }
         if (line.kind === "applied" && line.op === "remove" && line.area === "leases" && line.worker === null)
           deleted.add(line.name)
         if (line.kind !== "lock" || line.type !== "Acquired" || line.token === undefined) return

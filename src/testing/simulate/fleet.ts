@@ -18,7 +18,7 @@ import { Intruders, type Intrusion, isIntrusion, isOperation } from "./intruders
 import { Machine } from "./machine.ts"
 import { Member } from "./member.ts"
 import { Moments } from "./moments.ts"
-import { type Fault, isOfStore, type Plan, type PlannedClock, type TimedFault } from "./plan.ts"
+import { type Fault, isOfStore, type Plan, type PlannedWorker, type TimedFault } from "./plan.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
 
 /** What a run is made of beside its plan. */
@@ -117,7 +117,7 @@ class Fleet<S, C> {
   /** The release before saves each key, in a process of its own that then leaves. */
   async #precede(former: SandboxDefinition<S, C>): Promise<void> {
     const machine = new Machine("former")
-    const member = this.#member("former", { ...rightClock, machine: machine.name }, machine, former)
+    const member = this.#member("former", { ...rightClock, machine: machine.name, ttl: this.#plan.times.ttl }, machine, former)
     await member.start()
     for (const key of this.#plan.keys) await member.use(key, () => {}, { durable: true })
     await member.leave()
@@ -303,11 +303,11 @@ class Fleet<S, C> {
     }
   }
 
-  #member(name: string, planned: PlannedClock, machine: Machine, sandbox = this.#parts.sandbox): Member<S, C> {
+  #member(name: string, planned: PlannedWorker, machine: Machine, sandbox = this.#parts.sandbox): Member<S, C> {
     return new Member({
       ...{ name, clock: planned, machine },
       time: this.#time,
-      times: this.#plan.times,
+      times: { ...this.#plan.times, ttl: planned.ttl },
       recorder: this.#recorder,
       sandbox,
       connect: (worker, clock) => this.#store.connect(worker, clock),

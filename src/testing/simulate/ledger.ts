@@ -1,10 +1,13 @@
 /**
- * The sandbox with which leasehold simulates itself: a ledger to which every use adds a number of its own, and a workload
- * that knows which numbers were acknowledged, and so which of them every later look has to find.
+ * The sandbox with which leasehold simulates itself: a ledger to which every use adds a number of its own, or whose flag it
+ * sets, and a workload that knows which numbers and flags were acknowledged, and so what every later look has to find.
  *
  * A durable use that was answered is never lost; one that was answered is not lost where its owner left in peace. A number
  * stands once, however often its use was tried, and never again after a removal. What a removal may have taken with it is
  * not asked for.
+ *
+ * Rows only come to more, and no state of theirs comes again; the flag goes back to what it was, and with it the bytes that are
+ * saved. After a durable use has set it, it is what that one said, or what a use says that was under way then or came later.
  */
 import { unchecked } from "../../actors/checkpoints/codec.ts"
 import { defineSandbox } from "../../actors/definition.ts"
@@ -17,6 +20,7 @@ export interface Ledger {
   readonly rows: number[]
   /** Makes it too large for a head, so that it becomes an object of its own. */
   padding: string
+  flag: number
 }
 
 /** What both releases have in common. */
@@ -25,10 +29,10 @@ const common = {
   schema: unchecked<Ledger>(),
   idleAfter: "30 s",
   checkpointEvery: "20 s",
-  restore: ({ checkpoint }: { readonly checkpoint: Ledger | undefined }): Ledger => ({
-    rows: [...(checkpoint?.rows ?? [])],
-    padding: checkpoint?.padding ?? "",
-  }),
+  restore: ({ checkpoint }: { readonly checkpoint: Ledger | undefined }): Ledger => {
+    const { rows = [], padding = "", flag = 0 } = checkpoint ?? {}
+    return { rows: [...rows], padding, flag }
+  },
   async run(_state: Ledger, { key, clock, signal, turn, checkpoint, lease }: RunContext) {
     while (key.endsWith("2") && !signal.aborted) {
       await clock.sleep("6.5 s") // not at a full second after the acquire: then the clocks are compared
@@ -40,7 +44,7 @@ const common = {
       await saved
     }
   },
-  checkpoint: ({ rows, padding }: Ledger): Ledger => ({ rows: [...rows], padding }),
+  checkpoint: ({ rows, padding, flag }: Ledger): Ledger => ({ rows: [...rows], padding, flag }),
 } as const
 
 /**
@@ -74,6 +78,10 @@ interface Book {
   readonly gone: Set<number>
   /** Removals that may still take effect. */
   removing: number
+  /** What the flag may be. */
+  flags: Set<number>
+  /** The uses under way that set it, by what they set it to. */
+  readonly setting: Map<object, number>
 }
 
 interface Books {
@@ -93,9 +101,14 @@ function booksOf(world: World): Books {
 function bookOf(world: World, key: string): Book {
   const { of } = booksOf(world)
   let book = of.get(key)
-  if (book === undefined) of.set(key, (book = { kept: new Set(), answered: new Map(), gone: new Set(), removing: 0 }))
+  if (book === undefined) of.set(key, (book = newBook()))
   return book
 }
+
+const newBook = (): Book => ({
+  ...{ kept: new Set(), answered: new Map(), gone: new Set(), removing: 0 },
+  ...{ flags: new Set([0]), setting: new Map() },
+})
 
 /** What one client does: mostly one use of a key somewhere, now and then something rarer. */
 export const ledgerWorkload: Workload<Ledger, Ledger> = async (world) => {
@@ -117,10 +130,43 @@ const acts: readonly (readonly [number, Act])[] = [
   [0.01, (_world, worker) => list(worker)],
   [0.015, (world, worker, key) => remove(world, worker, key)],
   [0.1, (world, worker, key) => giveUp(world, worker, key)],
+  [0.1, (world, worker, key) => setFlag(world, worker, key, world.random.int(0, 1))],
 ]
 
+/** Sets the flag, for good. */
+export async function setFlag(world: World, worker: Worker, key: string, value: number): Promise<void> {
+  const book = bookOf(world, key)
+  const use = {}
+  book.setting.set(use, value)
+  book.flags.add(value)
+  const set = (state: Ledger, { lease }: HookContext): void => {
+    if (lease.isHeld()) inspect(world, key, state)
+    state.flag = value
+  }
+  try {
+    await worker.use(set, { key, durable: true, contention: "retry" })
+    if (book.removing === 0) book.flags = new Set(book.setting.values())
+  } finally {
+    book.setting.delete(use)
+  }
+}
+
+/** Looks at a ledger again and again for so long by its process's clock, as often as its lease is held. */
+export async function lookFor(world: World, worker: Worker, key: string, ms: number): Promise<void> {
+  const look = async (state: Ledger, { lease, clock }: HookContext): Promise<void> => {
+    for (let left = ms; left > 0; left -= lookEvery) {
+      if (lease.isHeld()) inspect(world, key, state)
+      await clock.sleep(lookEvery)
+    }
+  }
+  await worker.use(look, { key, contention: "retry" })
+}
+
+/** In milliseconds: well below the second within which a lock compares its clocks. */
+const lookEvery = 25
+
 /** Adds a row in one call. */
-async function add(world: World, worker: Worker, key: string): Promise<void> {
+export async function add(world: World, worker: Worker, key: string): Promise<void> {
   const { random } = world
   const durable = random.chance(0.5)
   const row = ++booksOf(world).last
@@ -163,7 +209,7 @@ async function hold(world: World, worker: Worker, key: string): Promise<void> {
 
 function append(world: World, key: string, row: number) {
   return (state: Ledger, { token, lease }: HookContext): number => {
-    if (lease.isHeld()) inspect(world, key, state.rows) // a slow use goes on after its lease, on what was true then
+    if (lease.isHeld()) inspect(world, key, state) // a slow use goes on after its lease, on what was true then
     state.rows.push(row)
     if (world.random.chance(0.03)) state.padding = state.padding === "" ? "x".repeat(40_000) : ""
     return token
@@ -210,6 +256,7 @@ async function remove(world: World, worker: Worker, key: string): Promise<void> 
   const { kept } = book
   book.kept = new Set()
   book.answered.clear()
+  book.flags.add(0)
   book.removing++
   try {
     await worker.remove({ key, contention: "retry" })
@@ -221,14 +268,16 @@ async function remove(world: World, worker: Worker, key: string): Promise<void> 
   }
 }
 
-/** Fails the run where acknowledged rows are missing, removed ones are back, or one stands twice. */
-function inspect(world: World, key: string, rows: readonly number[]): void {
-  const { kept, gone } = bookOf(world, key)
+/** Fails the run where acknowledged rows are missing, removed ones are back, one stands twice, or the flag is wrong. */
+function inspect(world: World, key: string, { rows, flag }: Ledger): void {
+  const { kept, gone, flags } = bookOf(world, key)
   const found = new Set(rows)
   const lost = [...kept].filter((row) => !found.has(row))
   const back = [...gone].filter((row) => found.has(row))
   if (lost.length > 0) world.fail(`the owner of ${key} lacks acknowledged rows: ${lost.join(", ")}`)
   if (back.length > 0) world.fail(`the owner of ${key} has rows that were removed: ${back.join(", ")}`)
+  if (!flags.has(flag))
+    world.fail(`the owner of ${key} has the flag ${flag}, acknowledged as ${[...flags].join(" or ")}`)
   refuseTwice(world, key, rows, "the owner's state")
 }
 

@@ -55,9 +55,15 @@ export interface PlannedClock {
   readonly machine: string
 }
 
+/** One worker of a fleet. */
+export interface PlannedWorker extends PlannedClock {
+  /** Of its leases, in milliseconds: a fleet may be configured in more than one way, as during a deploy. */
+  readonly ttl: number
+}
+
 /** Of the managers, in milliseconds. */
 export interface PlannedTimes {
-  /** Of leases. */
+  /** Of leases: the longest, where workers have others of their own. */
   readonly ttl: number
   /** How long an owner keeps a sandbox at least, whoever asks. */
   readonly minTenure: number
@@ -75,8 +81,8 @@ export interface Plan {
   readonly seed: number
   /** How long faults and workload last, in milliseconds. */
   readonly duration: number
-  /** The workers, by name, and how wrong their clocks are. */
-  readonly workers: Readonly<Record<string, PlannedClock>>
+  /** The workers, by name. */
+  readonly workers: Readonly<Record<string, PlannedWorker>>
   /** The sandboxes' keys. */
   readonly keys: readonly string[]
   /** What kind of store it is, and how that names versions. */
@@ -112,15 +118,16 @@ export const faultKinds: readonly FaultKind[] = [...processKinds, ...storeFaultK
 /** The seed's plan within bounds. */
 export function drawPlan(seed: number, bounds: PlanBounds): Plan {
   const draw = new Draw(seed)
-  const times = { ...drawTimes(draw.fork("times")), ...bounds.times }
   const names = Array.from({ length: bounds.workers }, (_, index) => String.fromCharCode(97 + index))
+  const ttls = bounds.times.ttl === undefined ? drawTtls(draw.fork("ttls"), names) : names.map(() => bounds.times.ttl!)
+  const times = { ...drawTimes(draw.fork("times")), ...bounds.times, ttl: Math.max(...ttls) }
   const chosen = draw.fork("store")
   const store = { profile: chosen.pick(bounds.stores), generations: chosen.pick(generationStyles) }
   const keys = Array.from({ length: bounds.keys }, (_, index) => `k${index + 1}`)
   return {
     seed,
     duration: bounds.duration,
-    workers: drawWorkers(names, store.profile, draw, bounds),
+    workers: drawWorkers(names, ttls, store.profile, draw, bounds),
     keys,
     store,
     times,
@@ -132,9 +139,15 @@ export function drawPlan(seed: number, bounds: PlanBounds): Plan {
   }
 }
 
-function drawTimes(draw: Draw): PlannedTimes {
+/** Of each worker: in half of the fleets the same. Their guards follow: two seconds, or a tenth. */
+function drawTtls(draw: Draw, names: readonly string[]): readonly number[] {
+  const one = (): number => draw.pick([6000, 10_000, 30_000, 30_000])
+  const same = one()
+  return draw.chance(0.5) ? names.map(() => same) : names.map(one)
+}
+
+function drawTimes(draw: Draw): Omit<PlannedTimes, "ttl"> {
   return {
-    ttl: draw.pick([6000, 10_000, 30_000, 30_000]),
     minTenure: draw.pick([0, 1000, 5000]),
     settleWithin: draw.pick([1000, 10_000]),
     checkpointWithin: draw.pick([5000, 10_000]),
@@ -145,6 +158,7 @@ function drawTimes(draw: Draw): PlannedTimes {
 /** Each is alone on a machine, but where the store's time is that of a boot: there a machine has one, some or all. */
 function drawWorkers(
   names: readonly string[],
+  ttls: readonly number[],
   profile: StoreProfileName,
   draw: Draw,
   bounds: PlanBounds,
@@ -157,7 +171,10 @@ function drawWorkers(
   const madeUp = (): Pick<PlannedClock, "bootAhead"> =>
     isOfBoots && uptimes.chance(1 / 8) ? { bootAhead: uptimes.pick(MADE_UP) } : {}
   return Object.fromEntries(
-    names.map((name, index) => [name, { ...clocks[index % most]!, machine: `m${1 + (index % most)}`, ...madeUp() }]),
+    names.map((name, index) => [
+      name,
+      { ...clocks[index % most]!, machine: `m${1 + (index % most)}`, ttl: ttls[index]!, ...madeUp() },
+    ]),
   )
 }
 

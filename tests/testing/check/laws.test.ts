@@ -1,10 +1,12 @@
 // Pins what the laws of a search call broken, each by the least that breaks it.
 import { describe, expect, it } from "vitest"
-import { asked, Broken, claimed, judge, losing, through, wrote } from "../../../src/testing/check/laws.ts"
+import type { Head } from "../../../src/actors/checkpoints/head.ts"
+import { asked, Broken, claimed, judge, losing, refused, through, wrote } from "../../../src/testing/check/laws.ts"
 import { check } from "../../../src/testing/check/mod.ts"
 import { acquireOf } from "../../../src/testing/check/moves.ts"
 import { settingsOf } from "../../../src/testing/check/options.ts"
 import { lockInput, newProcess } from "../../../src/testing/check/processes.ts"
+import { savedLog } from "../../../src/testing/check/stores.ts"
 import { strangerMoves } from "../../../src/testing/check/stranger.ts"
 import { type Mail, noStranger, type Process, type World } from "../../../src/testing/check/world.ts"
 
@@ -110,6 +112,23 @@ it("nobody is waited for where nothing befell anybody", () => {
   expect(() => claimed(cancelled, process, 6000, rules)).toThrow(
     new Broken("p waits 6000 ms for who has left, though nothing befell anybody"),
   )
+})
+
+describe("a commit that is refused", () => {
+  const saves = (name: string) => ({ saved: savedLog(["p#c0", name]) }) as Head
+  const stored = (name: string): World => ({ ...blank, head: { writes: 1, generation: "h@1", head: saves(name) } })
+  const put = (name: string, expected: string): Mail => ({
+    ...{ of: "head", from: 0, by: "p", awaited: false },
+    command: { type: "put", request: 1, expected, head: saves(name), deadline: 0 },
+  })
+
+  it("is not there, and nothing that is under way brings it there", () => {
+    const world = stored("q#c1")
+    refused(world, process, "p#c2")
+    refused({ ...world, mail: [put("p#c2", "h@0")] }, process, "p#c2")
+    expect(() => refused(world, process, "q#c1")).toThrow("p is told that q#c1 was refused, and it is stored")
+    expect(() => refused({ ...world, mail: [put("p#c2", "h@1")] }, process, "p#c2")).toThrow("may still be stored")
+  })
 })
 
 it("nobody is asked to leave who owns nothing", () => {

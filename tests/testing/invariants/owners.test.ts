@@ -130,6 +130,22 @@ describe("growing tokens", () => {
     expect(told(growingTokens, removed(5, null), ...owners)).toEqual([])
     expect(told(growingTokens, removed(5, "a"), ...owners)).toHaveLength(1)
   })
+
+  it("asks it of each version of a record, also of owners that never heard of theirs, from one creation to the next", () => {
+    const owner = (worker: string | null, token: number | null, ownerId: string | null = `${worker}.1`) => {
+      const line = lease(1, worker, ownerId, 30_000)
+      return { ...line, lease: { ...line.lease!, token } }
+    }
+    const free = owner("a", null, null)
+    expect(told(growingTokens, owner("a", 1), owner("a", 5), free, owner("b", 6), owner("c", 6, "b.1"))).toEqual([])
+    expect(told(growingTokens, owner("a", 1), owner("a", 5), free, owner("b", 5))).toEqual([
+      "b writes token 5 into ledger=2fk, which had 5",
+    ])
+    expect(told(growingTokens, owner("a", 5), owner("a", 4))).toHaveLength(1)
+    expect(told(growingTokens, owner("a", 5), removed(2, null), owner("b", 4))).toEqual([])
+    expect(told(growingTokens, owner("a", 5), removed(2, null), owner("b", 4), owner("c", 3))).toHaveLength(1)
+    expect(told(growingTokens, owner("a", 5), owner(null, null, "s"), owner("b", 4))).toEqual([])
+  })
 })
 
 describe("work under a lease", () => {

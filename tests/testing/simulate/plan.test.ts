@@ -4,7 +4,7 @@ import { Draw } from "../../../src/testing/simulate/draw.ts"
 import type { StoreProfileName } from "../../../src/testing/simulate/mod.ts"
 import {
   drawPlan,
-  type PlannedClock,
+  type PlannedWorker,
   faultKinds,
   type Plan,
   type PlanBounds,
@@ -53,7 +53,7 @@ describe("a plan", () => {
       new Set(machinesOf(store).map((clocks) => new Set(clocks.map(({ machine }) => machine)).size))
     expect(counts("gcs")).toEqual(new Set([3]))
     expect(counts("file")).toEqual(new Set([1, 2, 3]))
-    const own = ({ bootAhead: _, ...clock }: PlannedClock): object => clock
+    const own = ({ bootAhead: _, ttl: _ttl, ...clock }: PlannedWorker): object => clock
     for (const clocks of machinesOf("file"))
       for (const one of clocks) expect(own(one)).toEqual(own(clocks.find(({ machine }) => machine === one.machine)!))
   })
@@ -66,6 +66,16 @@ describe("a plan", () => {
         .filter((ms) => ms !== 0)
     expect(madeUp("gcs")).toEqual([])
     expect(new Set(madeUp("file")).size).toBeGreaterThan(3)
+  })
+
+  it("gives workers one ttl or several, unless it is told one, and knows the longest", () => {
+    const ttls = plans.map(({ workers }) => Object.values(workers).map(({ ttl }) => ttl))
+    const several = ttls.filter((each) => new Set(each).size > 1)
+    expect(several.length).toBeGreaterThan(50)
+    expect(several.length).toBeLessThan(150)
+    expect(plans.map(({ times }) => times.ttl)).toEqual(ttls.map((each) => Math.max(...each)))
+    const told = drawPlan(7, { ...bounds, times: { ttl: 9000 } })
+    expect(Object.values(told.workers).map(({ ttl }) => ttl)).toEqual([9000, 9000, 9000])
   })
 
   it("often makes a pause end just where a lease does", () => {

@@ -52,7 +52,7 @@ export async function run({
     clocks: { offset: 0, drift: 0 },
     manager: { ttl: "30 s", minTenure: 0 },
   })
-  const right = (name: string) => ({ wallOffset: 0, rate: 1, bootClock: !bootless.includes(name) })
+  const right = (name: string) => ({ wallOffset: 0, rate: 1, ttl: 30_000, bootClock: !bootless.includes(name) })
   const workers = Object.fromEntries(
     machines.map((machine, index) => ["abc"[index]!, { ...right("abc"[index]!), machine }]),
   )
