@@ -27,7 +27,7 @@ export async function scriptedRun({
   const drawn = planOf(1, settings)
   const right = Object.keys(drawn.workers).map((name) => [
     name,
-    { wallOffset: 0, rate: 1, bootClock: true, machine: name, ttl: 30_000, ...workers[name] },
+    { wallOffset: 0, rate: 1, bootClock: true, machine: name, ttl: 30_000, release: "this", ...workers[name] },
   ])
   const { violations } = await runOnce({ ...drawn, workers: Object.fromEntries(right), pace: 300 }, settings)
   return firstOf(violations)

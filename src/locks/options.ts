@@ -8,7 +8,7 @@ import { InvalidConfigError } from "./errors.ts"
 import { hostOf } from "./incarnation.ts"
 import type { AcquireOptions, Incarnation, TimeoutSource } from "./lock.ts"
 import type { Attempt, LockConfig } from "./protocol/state.ts"
-import { isToken } from "./record.ts"
+import { type HostHalf, isToken } from "./record.ts"
 import type { StoreCapabilities } from "./store.ts"
 
 /** How a lock behaves. */
@@ -56,8 +56,14 @@ const ACQUIRE_OPTIONS: Readonly<Record<keyof AcquireOptions, true>> = {
   stateVersion: true,
 }
 
-/** The protocol's configuration of a key on a store that has started. */
-export function configOf(key: string, id: string, options: LockOptions, can: StoreCapabilities): LockConfig {
+/** The protocol's configuration of a key on a store that has started. `self`: what its witness says of this process. */
+export function configOf(
+  key: string,
+  id: string,
+  options: LockOptions,
+  can: StoreCapabilities,
+  self?: HostHalf,
+): LockConfig {
   const ttl = ttlOf(key, options, can)
   return {
     key,
@@ -74,7 +80,7 @@ export function configOf(key: string, id: string, options: LockOptions, can: Sto
     deletes: options.onRelease === "delete" && can.deletes,
     strict: oneOf("renewal", options.renewal ?? "tolerant", ["tolerant", "strict"]) === "strict",
     address: options.address ?? null,
-    host: can.bootId === undefined ? null : hostOf(can.bootId),
+    host: can.bootId === undefined ? null : (self ?? hostOf(can.bootId)),
   }
 }
 

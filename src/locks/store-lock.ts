@@ -173,6 +173,7 @@ export class StoreLock implements Lock {
     // Where an answer takes no time, neither should this; and where no time is left it must not race.
     const isReady = (this.#store.prompt !== undefined || limit === 0) && hasStarted(this.#store)
     if (!isReady) await this.#core.requests.ready(limit, budgetMs !== 0, signal)
-    return configOf(this.key, this.#id, this.#options, this.#store.capabilities)
+    const { capabilities, witness } = this.#store
+    return configOf(this.key, this.#id, this.#options, capabilities, witness?.self)
   }
 }

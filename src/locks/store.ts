@@ -137,6 +137,8 @@ export type Testimony = "gone" | "working"
 
 /** Knows processes of this machine. What it can't tell for sure it doesn't say. */
 export interface Witness {
+  /** What records say of this process; absent: no more than in which boot it is. */
+  readonly self?: HostHalf
   /** About the process of a half; undefined where nothing is known. `host` is another's writing and may be anything. */
   testify(host: HostHalf): Testimony | undefined
   /** Calls `wake` soon after that process has ended. It may miss the end, and may call for nothing. */

@@ -89,7 +89,7 @@ class Fleet<S, C> {
       ...{ sandbox: parts.sandbox.name, seed, time: this.#time, store: this.#store, recorder: this.#recorder },
     })
     const clocks = Object.entries(plan.workers)
-    const machines = new Map(clocks.map(([, { machine }]) => [machine, new Machine(machine)]))
+    const machines = new Map(clocks.map(([, { machine }]) => [machine, new Machine(machine, this.#time)]))
     this.#members = new Map(
       clocks.map(([name, clock]) => [name, this.#member(name, clock, machines.get(clock.machine)!)]),
     )
@@ -116,8 +116,13 @@ class Fleet<S, C> {
 
   /** The release before saves each key, in a process of its own that then leaves. */
   async #precede(former: SandboxDefinition<S, C>): Promise<void> {
-    const machine = new Machine("former")
-    const member = this.#member("former", { ...rightClock, machine: machine.name, ttl: this.#plan.times.ttl }, machine, former)
+    const machine = new Machine("former", this.#time)
+    const member = this.#member(
+      "former",
+      { ...rightClock, machine: machine.name, ttl: this.#plan.times.ttl, release: "this" },
+      machine,
+      former,
+    )
     await member.start()
     for (const key of this.#plan.keys) await member.use(key, () => {}, { durable: true })
     await member.leave()
@@ -305,8 +310,8 @@ class Fleet<S, C> {
 
   #member(name: string, planned: PlannedWorker, machine: Machine, sandbox = this.#parts.sandbox): Member<S, C> {
     return new Member({
-      ...{ name, clock: planned, machine },
-      time: this.#time,
+      ...{ name, planned, machine },
+      ...{ time: this.#time, witnesses: this.#plan.witnesses },
       times: { ...this.#plan.times, ttl: planned.ttl },
       recorder: this.#recorder,
       sandbox,

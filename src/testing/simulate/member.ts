@@ -12,8 +12,9 @@ import type { CheckpointStore, LeaseStore } from "../../locks/store.ts"
 import type { VirtualHost } from "../../runtime/virtual-host.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
 import { HookFaults } from "./hook-faults.ts"
-import type { Machine } from "./machine.ts"
-import type { PlannedClock, PlannedTimes } from "./plan.ts"
+import { asLastRelease } from "./last-release.ts"
+import { type Machine, type MachineProcess, toldOfEnd } from "./machine.ts"
+import type { PlannedTimes, PlannedWorker } from "./plan.ts"
 import { SimulatedProcess } from "./process.ts"
 import { Stops } from "./stops.ts"
 
@@ -26,8 +27,10 @@ export class ProcessGone extends Error {
 export interface MemberParts<S, C> {
   readonly name: string
   readonly time: VirtualTime
-  readonly clock: PlannedClock
+  readonly planned: PlannedWorker
   readonly machine: Machine
+  /** Records name its processes, and its machine knows of their ends. */
+  readonly witnesses: boolean
   readonly times: PlannedTimes
   readonly recorder: TraceRecorder
   readonly sandbox: SandboxDefinition<S, C>
@@ -45,6 +48,8 @@ interface Life<S, C> {
   readonly hooks: HookFaults
   readonly sandbox: SandboxDefinition<S, C>
   readonly stops: Stops
+  /** As its machine knows it. */
+  readonly here: MachineProcess
   /** It takes no new calls. */
   leaving: boolean
 }
@@ -114,7 +119,10 @@ export class Member<S, C> {
     const life = this.#born()
     const { name, times, connect, onError } = this.#parts
     const { process, sandbox } = life
-    const store = this.#recorder.store(connect(name, process.host))
+    const connection = connect(name, process.host)
+    const recorded = this.#recorder.store(this.#isOld ? asLastRelease(connection) : connection)
+    const { witness } = life.here
+    const store = witness === undefined ? recorded : Object.assign(recorded, { witness })
     const { inspect } = this.#recorder
     const options = { store, onError, sandboxes: [sandbox], inspect, ...times, killGrace: graceOf(times) }
     while (process.isAlive && process.manager === undefined) {
@@ -136,6 +144,7 @@ export class Member<S, C> {
     if (life === undefined) return
     this.#life = undefined
     life.process.kill()
+    life.here.ended()
   }
 
   /** Lets the present life end in peace, then kills it. Settles with what is stuck. */
@@ -260,19 +269,34 @@ export class Member<S, C> {
   }
 
   #born(): Life<S, C> {
-    const { name, time, clock, sandbox, recorder } = this.#parts
+    const { name, time, planned, sandbox, recorder } = this.#parts
     this.#lives++
     const { boot, wallOff } = this.machine
     const id = `${name}.${this.#lives}`
     const gone = (): ProcessGone => new ProcessGone(`the process ${id} is gone`)
-    const drifted = (clock.rate - 1) * time.mono() // so far as the boot clock of its machine has
-    const hostClock = { ...clock, name: boot, wallOffset: clock.wallOffset + wallOff + drifted }
+    const drifted = (planned.rate - 1) * time.mono() // so far as the boot clock of its machine has
+    const hostClock = { ...planned, name: boot, wallOffset: planned.wallOffset + wallOff + drifted }
     const process = new SimulatedProcess({ id, time, clock: hostClock, gone })
     const hooks = new HookFaults(process.host)
-    recorder.fault("clock", { worker: name, detail: { ...clock, boot, wallOff } })
+    recorder.fault("clock", { worker: name, detail: { ...planned, boot, wallOff } })
     const recorded = this.#recorder.sandbox(hooks.wrap(sandbox))
-    this.#life = { process, hooks, sandbox: recorded, stops: new Stops(process.host), leaving: false }
+    this.#life = {
+      ...{ process, hooks, sandbox: recorded, stops: new Stops(process.host), leaving: false },
+      here: this.#onMachine(process),
+    }
     return this.#life
+  }
+
+  #onMachine({ host }: SimulatedProcess): MachineProcess {
+    if (!this.#parts.witnesses) return { witness: undefined, ended: () => {} }
+    const soon = (wake: () => void): void => host.soon(wake)
+    return this.machine.runs({ bootId: host.bootId, soon }, () => this.#parts.recorder.note(toldOfEnd))
+  }
+
+  /** It runs the release before this one. */
+  get #isOld(): boolean {
+    const { release } = this.#parts.planned
+    return release === "last" || (release === "upgraded" && this.#lives === 1)
   }
 
   async #sleep(life: Life<S, C>, ms: number): Promise<void> {

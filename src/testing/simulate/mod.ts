@@ -21,7 +21,16 @@ export { SimulationError } from "./failure.ts"
 export type { Hook, HookFault, Moment, OperatorFault, ProcessFault, StrangerFault } from "./faults.ts"
 export type { CallOptions } from "./member.ts"
 export type { SimulatedClocks, SimulateOptions } from "./options.ts"
-export type { Fault, FaultKind, Plan, PlannedClock, PlannedTimes, PlannedWorker, TimedFault } from "./plan.ts"
+export type {
+  Fault,
+  FaultKind,
+  Plan,
+  PlannedClock,
+  PlannedRelease,
+  PlannedTimes,
+  PlannedWorker,
+  TimedFault,
+} from "./plan.ts"
 export { NeverReachedError } from "./tally.ts"
 export type { SimulatedWorker, SimulatedWorld, Workload, WorldRandom } from "./world.ts"
 

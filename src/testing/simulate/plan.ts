@@ -59,7 +59,12 @@ export interface PlannedClock {
 export interface PlannedWorker extends PlannedClock {
   /** Of its leases, in milliseconds: a fleet may be configured in more than one way, as during a deploy. */
   readonly ttl: number
+  /** Which release it runs: this one, the last one before it, or first that one and this one from its second start on. */
+  readonly release: PlannedRelease
 }
+
+/** Of a worker. */
+export type PlannedRelease = "this" | "last" | "upgraded"
 
 /** Of the managers, in milliseconds. */
 export interface PlannedTimes {
@@ -87,6 +92,8 @@ export interface Plan {
   readonly keys: readonly string[]
   /** What kind of store it is, and how that names versions. */
   readonly store: { readonly profile: StoreProfileName; readonly generations: GenerationStyle }
+  /** Each machine knows which of its processes have ended, and records name them; only where its boots have names. */
+  readonly witnesses: boolean
   /** The managers' times. */
   readonly times: PlannedTimes
   /** What a client waits between two calls, on average, in milliseconds. */
@@ -130,6 +137,7 @@ export function drawPlan(seed: number, bounds: PlanBounds): Plan {
     workers: drawWorkers(names, ttls, store.profile, draw, bounds),
     keys,
     store,
+    witnesses: storeProfiles[store.profile].isOfBoots === true && draw.fork("witnesses").chance(0.5),
     times,
     pace: draw.fork("pace").pick([300, 2000, 2000, 8000]),
     faults: drawFaults(draw.fork("faults"), {
@@ -165,6 +173,7 @@ function drawWorkers(
 ): Plan["workers"] {
   const drawn = draw.fork("clocks")
   const clocks = names.map(() => drawClock(drawn, bounds))
+  const releases = drawReleases(draw.fork("releases"), names)
   const { isOfBoots = false } = storeProfiles[profile]
   const most = isOfBoots ? draw.fork("machines").pick([1, 2, names.length]) : names.length
   const uptimes = draw.fork("uptimes")
@@ -173,13 +182,23 @@ function drawWorkers(
   return Object.fromEntries(
     names.map((name, index) => [
       name,
-      { ...clocks[index % most]!, machine: `m${1 + (index % most)}`, ttl: ttls[index]!, ...madeUp() },
+      {
+        ...clocks[index % most]!,
+        ...{ machine: `m${1 + (index % most)}`, ttl: ttls[index]!, release: releases[index]! },
+        ...madeUp(),
+      },
     ]),
   )
 }
 
 /** In ms. A container's own uptime lacks what its machine ran before. */
 const MADE_UP = [-3_600_000, -60_000, -10_000, -900, 60_000]
+
+/** One fleet in three is in the midst of a deploy. */
+function drawReleases(draw: Draw, names: readonly string[]): readonly PlannedRelease[] {
+  const deploys = draw.chance(1 / 3)
+  return names.map(() => (deploys ? draw.pick(["this", "last", "upgraded"] as const) : "this"))
+}
 
 /** One in four is right, one in four as wrong as it may be. */
 function drawClock(draw: Draw, { maxOffset, maxDrift }: PlanBounds): Omit<PlannedClock, "machine"> {

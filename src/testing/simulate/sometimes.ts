@@ -4,6 +4,7 @@
  */
 import type { LockLine, StateLine, TraceLine } from "../../inspector/trace.ts"
 import { ChartCoverage, chartParts } from "./coverage.ts"
+import { toldOfEnd } from "./machine.ts"
 import { type FaultKind, faultKinds } from "./plan.ts"
 
 /** Notes what a run has come to: the names below, and those of the workload's own `sometimes`. */
@@ -101,6 +102,7 @@ const told: readonly string[] = [
     ...Object.values(refusals),
     "a write was throttled",
     "work was stuck",
+    toldOfEnd,
   ]),
 ]
 

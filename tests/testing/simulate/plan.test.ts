@@ -53,7 +53,7 @@ describe("a plan", () => {
       new Set(machinesOf(store).map((clocks) => new Set(clocks.map(({ machine }) => machine)).size))
     expect(counts("gcs")).toEqual(new Set([3]))
     expect(counts("file")).toEqual(new Set([1, 2, 3]))
-    const own = ({ bootAhead: _, ttl: _ttl, ...clock }: PlannedWorker): object => clock
+    const own = ({ bootAhead: _, ttl: _ttl, release: _release, ...clock }: PlannedWorker): object => clock
     for (const clocks of machinesOf("file"))
       for (const one of clocks) expect(own(one)).toEqual(own(clocks.find(({ machine }) => machine === one.machine)!))
   })
@@ -66,6 +66,18 @@ describe("a plan", () => {
         .filter((ms) => ms !== 0)
     expect(madeUp("gcs")).toEqual([])
     expect(new Set(madeUp("file")).size).toBeGreaterThan(3)
+  })
+
+  it("makes a third of the fleets one in the midst of a deploy, and has witnesses where boots have names", () => {
+    const fleets = plans.map(({ workers }) => Object.values(workers).map(({ release }) => release))
+    const deploys = fleets.filter((each) => each.some((release) => release !== "this"))
+    expect(deploys.length).toBeGreaterThan(40)
+    expect(deploys.length).toBeLessThan(90)
+    expect(new Set(deploys.flat())).toEqual(new Set(["this", "last", "upgraded"]))
+    const on = (store: StoreProfileName) =>
+      Array.from({ length: 60 }, (_, seed) => drawPlan(seed, { ...bounds, stores: [store] }).witnesses)
+    expect(new Set(on("file"))).toEqual(new Set([true, false]))
+    expect(new Set(on("gcs"))).toEqual(new Set([false]))
   })
 
   it("gives workers one ttl or several, unless it is told one, and knows the longest", () => {

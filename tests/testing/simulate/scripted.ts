@@ -3,6 +3,7 @@ import { defineSandbox, unchecked } from "leasehold"
 import { isTraceLine, type StoreProfileName, type TimedFault, type TraceLine, type Workload } from "leasehold/testing"
 import { expect } from "vitest"
 import { settingsOf } from "../../../src/testing/simulate/options.ts"
+import type { PlannedWorker } from "../../../src/testing/simulate/plan.ts"
 import { runOnce } from "../../../src/testing/simulate/run.ts"
 import { planOf } from "../../../src/testing/simulate/seed.ts"
 
@@ -33,6 +34,10 @@ interface Run {
   readonly machines?: readonly [string, string, string]
   /** The workers whose wall clock stands in for a boot clock. */
   readonly bootless?: readonly string[]
+  /** The workers that don't run this release. */
+  readonly releases?: Readonly<Record<string, PlannedWorker["release"]>>
+  /** Machines know which of their processes have ended. */
+  readonly witnesses?: boolean
 }
 
 /** Runs a script on right clocks and one key, for three minutes. */
@@ -42,6 +47,8 @@ export async function run({
   store = "exact",
   machines = ["m1", "m2", "m3"],
   bootless = [],
+  releases = {},
+  witnesses = false,
 }: Run): Promise<{
   readonly lines: readonly TraceLine[]
   /** Milliseconds since the run began. */
@@ -52,12 +59,18 @@ export async function run({
     clocks: { offset: 0, drift: 0 },
     manager: { ttl: "30 s", minTenure: 0 },
   })
-  const right = (name: string) => ({ wallOffset: 0, rate: 1, ttl: 30_000, bootClock: !bootless.includes(name) })
+  const right = (name: string): Omit<PlannedWorker, "machine"> => ({
+    release: releases[name] ?? "this",
+    wallOffset: 0,
+    rate: 1,
+    ttl: 30_000,
+    bootClock: !bootless.includes(name),
+  })
   const workers = Object.fromEntries(
     machines.map((machine, index) => ["abc"[index]!, { ...right("abc"[index]!), machine }]),
   )
   const lines: TraceLine[] = []
-  const plan = { ...planOf(1, settings), workers, pace: 300 }
+  const plan = { ...planOf(1, settings), workers, witnesses, pace: 300 }
   const { violations } = await runOnce(plan, settings, (line) => isTraceLine(line) && lines.push(line))
   expect(violations).toEqual([])
   return { lines, at: ({ at }) => at - lines[0]!.at }
