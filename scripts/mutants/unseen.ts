@@ -10,21 +10,19 @@ export const unseenMutants: readonly Mutant[] = [
         find: "const isSaid = state.unresolved === null && saysAlready(",
         replace: "const isSaid = saysAlready(",
       },
-      {
-        file: "src/actors/checkpoints/protocol.ts",
-        find: 'return wish.kind === "claim" || state.unresolved !== null ? sendRead(state, job, now) : decide(state, job, now)',
-        replace: 'return wish.kind === "claim" ? sendRead(state, job, now) : decide(state, job, now)',
-      },
     ],
     hunts: [
       {
         by: "script",
-        faults: [{ at: 5000, kind: "late", worker: "a", times: 99, op: "put", area: "state", ms: 12_000 }],
+        faults: [
+          { at: 5000, kind: "late", worker: "a", times: 99, op: "put", area: "state", ms: 12_000 },
+          { at: 17_000, kind: "crash", worker: "a", ms: 60_000 },
+        ],
         turns: [
           { worker: "a", from: 0, to: 1000, does: { sets: 0 } },
           { worker: "a", from: 6000, to: 6500, does: { sets: 1 } },
           { worker: "a", from: 7000, to: 12_000, does: { sets: 0 } },
-          { worker: "b", from: 40_000, to: 60_000, does: { looks: 100 } },
+          { worker: "b", from: 30_000, to: 90_000, does: { looks: 100 } },
         ],
       },
     ],
