@@ -91,8 +91,11 @@ describe("a lease that is lost", () => {
     const before = lease()
     expect(before).toMatchObject({ held: true })
     await expect.poll(() => lease().deadline, { timeout: 30_000 }).toBeGreaterThan(before.deadline)
-    const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
-    expect(await shell.call("unlock", "k", "--generation", generation)).toMatchObject({ code: 0 })
+    const unlocked = async (): Promise<number | null> => {
+      const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
+      return (await shell.call("unlock", "k", "--generation", generation)).code
+    }
+    await expect.poll(unlocked, { timeout: 30_000 }).toBe(0) // a renewal may come between the two
     const { stdout } = await run.ended
     const after = JSON.parse(stdout.slice(stdout.indexOf("{"))) as unknown
     expect(after).toMatchObject({ held: false, keys: [{ key: "k", held: false }] })
