@@ -105,12 +105,13 @@ describe.each(["node", "deno"] as const)("beside a process on %s", (runtime) => 
     expect(lease.how).toBe(how)
   })
 
-  it("a waiter is woken by the end of the owner's process, with no look due", async () => {
+  it.each(["is killed", "exits"])("a waiter is woken when the owner's process %s, with no look due", async (end) => {
     const here = await scene()
     const holder = await owner(here, runtime)
     const waits = here.lock.acquire({ timeout: "infinite" })
     await here.watches
-    holder.signal("SIGKILL")
+    if (end === "exits") holder.tell({ do: "exit", code: 0 })
+    else holder.signal("SIGKILL")
     await using lease = await waits
     expect(lease.how).toBe("takeover")
   })
