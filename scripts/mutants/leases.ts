@@ -37,7 +37,7 @@ export const leaseMutants: readonly Mutant[] = [
       },
       {
         file: "src/locks/requests.ts",
-        find: "      this.#flights.get(id)?.interruptUnsafe()\n",
+        find: "    flight?.fiber?.interruptUnsafe()\n",
         replace: "",
       },
     ],

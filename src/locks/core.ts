@@ -11,15 +11,17 @@ import { Hub } from "../runtime/observables.ts"
 import type { OnError } from "../runtime/report.ts"
 import { scheduleOf, type Wake } from "../runtime/schedule.ts"
 import { watchClocks } from "../runtime/watch-clocks.ts"
+import { admissionTo, type Slot } from "./admission.ts"
 import { countEvent, type Counting } from "./counts.ts"
 import type { Owner } from "./errors.ts"
 import { examined } from "./evidence.ts"
+import { KeyTurns } from "./key-turns.ts"
 import type { LockEvent } from "./lock.ts"
 import { Lookout } from "./lookout.ts"
 import { requestDeadline } from "./options.ts"
 import { Prompt } from "./prompt.ts"
 import { deadlineOf, isHeld } from "./protocol/authority.ts"
-import { initialState, nextWake, step, traced } from "./protocol/reducer.ts"
+import { initialState, nextWake, traced } from "./protocol/reducer.ts"
 import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
 import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
 import { ownerOf } from "./record.ts"
@@ -61,6 +63,7 @@ export class KeyCore {
   readonly #wake: Wake
   readonly #lookout: Lookout | undefined
   readonly #prompt: Prompt | undefined
+  readonly #turnsAtDoor: KeyTurns
   readonly #turns: (() => void)[] = []
   /** What comes after the present step: tidings for observers, and the next turn. */
   readonly #outbox: (() => void)[] = []
@@ -91,6 +94,10 @@ export class KeyCore {
     this.#hub = new Hub(onError)
     this.#wake = scheduleOf(clock).wake(() => this.dispatch({ type: "tick" }))
     this.#prompt = this.#prompted(store.prompt)
+    this.#turnsAtDoor = new KeyTurns(
+      () => (store.prompt === undefined ? admissionTo(store, clock) : undefined),
+      (slot) => this.#dispatch({ type: "tick" }, slot),
+    )
     if (store.watch !== undefined) this.#lookout = new Lookout(store, this.requests.ref, () => this.#ring())
   }
 
@@ -186,6 +193,7 @@ export class KeyCore {
     this.#party = party
     this.#onStep = onStep
     this.#waited = waited
+    this.#turnsAtDoor.begin()
     this.#state = this.#state === undefined ? initialState(config, this.#now()) : { ...this.#state, config }
     this.dispatch(input)
   }
@@ -209,15 +217,21 @@ export class KeyCore {
 
   /** One step of the protocol, with all that comes of it; before the first attempt there is nothing to step. */
   dispatch(input: Input): void {
-    if (this.#state === undefined) return
+    this.#dispatch(input, undefined)
+  }
+
+  /** `slot`: room for a request, which is free again where none is due. */
+  #dispatch(input: Input, slot: Slot | undefined): void {
+    if (this.#state === undefined) return slot?.free()
     const wasAtRest = this.#atRest
     const now = this.#now()
-    const { state, commands, events } = step(this.#state, input, now)
+    const { state, commands, events, slot: room } = this.#turnsAtDoor.step(this.#state, input, now, slot)
     this.#state = state
     const deadline = requestDeadline(state.config.ttl)
     for (const command of commands) {
       if (this.#prompt !== undefined) this.#prompt.add(command)
-      else this.requests.run(command, deadline, (answer) => this.#answered(answer))
+      else if (command.type === "abandon") this.requests.abandon(command.id)
+      else this.requests.run(command, deadline, room, (answer) => this.#answered(answer))
     }
     this.#rearm(now)
     this.#onStep?.(state)
@@ -323,7 +337,7 @@ export class KeyCore {
 
   #rearm(now: Now): void {
     if (this.#state === undefined) return
-    const at = nextWake(this.#state, now)
+    const at = nextWake(this.#state, now, this.#turnsAtDoor.queued)
     if (at === undefined) this.#wake.clear()
     else this.#wake.set(at, { background: this.#background })
     // Whoever asks for the key compares at each look.

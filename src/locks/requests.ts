@@ -10,6 +10,7 @@ import * as Schedule from "effect/Schedule"
 import type { Clock } from "../runtime/clock.ts"
 import { Fibers } from "../runtime/fibers.ts"
 import type { OnError } from "../runtime/report.ts"
+import { admissionTo, type Slot } from "./admission.ts"
 import type { LockError } from "./errors.ts"
 import { encodeName } from "./keys.ts"
 import type { Command, Input, ReadResult, WriteResult } from "./protocol/state.ts"
@@ -26,8 +27,17 @@ const START_AGAIN = Schedule.min([Schedule.exponential("200 millis"), Schedule.s
   Schedule.jittered,
 )
 
+/** How long one who only asks waits for room at the store, in milliseconds: as an acquire does. */
+const LOOK_WITHIN = 30_000
+
 /** The requests that expect an answer. */
-type Request = Exclude<Command, { type: "abandon" }>
+export type Request = Exclude<Command, { type: "abandon" }>
+
+/** One under way. */
+interface Flight {
+  readonly slot: Slot | undefined
+  fiber: Fiber.Fiber<unknown, unknown> | undefined
+}
 
 /** One key's way to one store. */
 export class Requests {
@@ -37,7 +47,7 @@ export class Requests {
   readonly #store: LeaseStore
   readonly #clock: Clock
   readonly #fibers: Fibers
-  readonly #flights = new Map<number, Fiber.Fiber<unknown, unknown>>()
+  readonly #flights = new Map<number, Flight>()
 
   constructor(key: string, store: LeaseStore, clock: Clock, onError: OnError | undefined) {
     this.#key = key
@@ -61,24 +71,34 @@ export class Requests {
     return this.#fibers.run(signal === undefined ? within : Effect.raceFirst(within, this.#aborted(signal)))
   }
 
-  /** One read, of no concern to the protocol. */
-  look(deadline: number): Promise<ReadResult> {
-    return this.#fibers.run(this.#read(undefined, deadline))
+  /** One read, of no concern to the protocol, once the store has room for it. */
+  async look(deadline: number): Promise<ReadResult> {
+    const slot = await admissionTo(this.#store, this.#clock)?.enter("claim", this.#clock.mono() + LOOK_WITHIN)
+    const answer = await this.#fibers.run(this.#read(undefined, deadline))
+    slot?.answered(errorOf(answer))
+    return answer
   }
 
-  /** Runs a command: a request ends in exactly one input; an abandoned one ends in none. */
-  run(command: Command, deadline: number, answered: (input: Input) => void): void {
-    const { id } = command
-    if (command.type === "abandon") {
-      this.#flights.get(id)?.interruptUnsafe()
+  /** Sends a request, which ends in exactly one input, unless it is given up on. Its slot is free again by then. */
+  run(request: Request, deadline: number, slot: Slot | undefined, answered: (input: Input) => void): void {
+    const { id } = request
+    const answer = Effect.map(this.#send(request, deadline), (input) => {
       this.#flights.delete(id)
-      return
-    }
-    const request = Effect.map(this.#send(command, deadline), (input) => {
-      this.#flights.delete(id)
+      slot?.answered(errorOf(input.answer))
       answered(input)
     })
-    this.#flights.set(id, this.#fibers.fork(request))
+    // In this order: what answers at once would else be remembered for ever.
+    const flight: Flight = { slot, fiber: undefined }
+    this.#flights.set(id, flight)
+    flight.fiber = this.#fibers.fork(answer)
+  }
+
+  /** Nobody listens to that request any more. */
+  abandon(id: number): void {
+    const flight = this.#flights.get(id)
+    this.#flights.delete(id)
+    flight?.fiber?.interruptUnsafe()
+    flight?.slot?.free()
   }
 
   /** Sends a request to a store that answers at once. */
@@ -99,7 +119,7 @@ export class Requests {
     }
   }
 
-  #send(request: Request, deadline: number): Effect.Effect<Input> {
+  #send(request: Request, deadline: number): Effect.Effect<Extract<Input, { type: "read" | "wrote" }>> {
     const { id } = request
     return request.type === "read"
       ? Effect.map(this.#read(request.known, deadline), (answer) => ({ type: "read", id, answer }))
@@ -149,6 +169,10 @@ export class Requests {
     return brokenStore(this.#key, this.#store.name, cause)
   }
 }
+
+/** What came instead of an answer, unless it is about this one object. */
+const errorOf = (answer: ReadResult | WriteResult): LockError | undefined =>
+  answer.kind === "failed" || (answer.kind === "unknown" && !answer.throttled) ? answer.error : undefined
 
 function textOf(answer: ReadAnswer): ReadResult {
   if (answer.kind !== "found") return answer

@@ -48,7 +48,7 @@ export async function claimState(parts: ClaimParts): Promise<Replaced> {
   const download = new AbortController()
   const giveUp = (): void => download.abort(signal?.reason)
   for (const source of [signal, lease.signal]) source?.addEventListener("abort", giveUp)
-  const patience = { clock, until, signal: download.signal }
+  const patience = { clock, store, until, signal: download.signal }
   const fetches = new Map<string, Promise<Fetched>>()
   const onSend = ({ saved }: Head): void => {
     if (saved.state !== "content" || fetches.has(saved.content)) return

@@ -80,7 +80,7 @@ export class Garbage {
   }
 
   #patience(): Patience {
-    const { clock } = this.#parts
-    return { clock, until: clock.read().mono + withinMs, background: true }
+    const { clock, store } = this.#parts
+    return { clock, store, until: clock.read().mono + withinMs, background: true }
   }
 }

@@ -2,6 +2,7 @@
  * Runs the head protocol of one tenancy: its commands against the store, the lease and the clock, its inputs back in.
  * Owns no rule. One wish at a time; the keeper sees to that.
  */
+import { type Admission, admissionTo, placeUntil, type Slot, type Ticket } from "../../locks/admission.ts"
 import type { LockError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
 import type { CheckpointStore, ReadAnswer, WriteAnswer } from "../../locks/store.ts"
@@ -42,15 +43,21 @@ export class HeadShell {
   trouble: LockError | undefined
   readonly #parts: HeadShellParts
   readonly #place: Place
+  /** Where requests wait for their turn; undefined where they needn't. */
+  readonly #door: Admission | undefined
+  #ticket: Ticket | undefined
+  /** The room that the last request takes, until it is answered or no longer waited for. */
+  #sent: { readonly request: number; readonly slot: Slot } | undefined
   #state: State
   #traced: "possible" | "sure" | undefined
   #wished: Wished | undefined
   #timer: Timer | undefined
 
   constructor(parts: HeadShellParts) {
-    const { store, lease, settings } = parts
+    const { store, clock, lease, settings } = parts
     this.#parts = parts
     this.#place = { store: store.name, lockKey: settings.key, type: settings.type }
+    this.#door = admissionTo(store, clock)
     this.#state = initialState(settings, lease.token, lease.nonce)
     if (lease.signal.aborted) this.#onLoss()
     else lease.signal.addEventListener("abort", this.#onLoss, { once: true })
@@ -84,12 +91,25 @@ export class HeadShell {
 
   readonly #onLoss = (): void => this.#input({ type: "lost" })
 
-  #input(input: Input): void {
-    const { state, commands } = step(this.#state, input, this.#now())
+  /** `given`: room for a request, which is free again where none is made. */
+  #input(input: Input, given?: Slot): void {
+    const admitted = this.#door === undefined || given !== undefined || this.#door.hasRoom("save")
+    const { state, commands } = step(this.#state, input, { ...this.#now(), admitted })
     this.#state = state
+    this.#leave(state)
     this.#trace(state)
-    for (const command of commands) this.#run(command)
+    let slot = given
+    for (const command of commands) {
+      if (command.type === "read" || command.type === "put") {
+        slot ??= this.#door?.tryEnter("save")
+        if (slot !== undefined) this.#sent = { request: command.request, slot }
+        slot = undefined
+      }
+      this.#run(command)
+    }
+    slot?.free()
     this.#arm()
+    this.#queue()
   }
 
   /** The lease is told before a head can name it, and once the head does. */
@@ -100,9 +120,31 @@ export class HeadShell {
     this.#parts.lease.traced(trace)
   }
 
-  #now(): Now {
+  /** A store that is silent beyond its deadline takes up no room. */
+  #leave({ job }: State): void {
+    const sent = this.#sent
+    if (sent === undefined || (job !== null && "request" in job.waiting && job.waiting.request === sent.request)) return
+    sent.slot.free()
+    this.#sent = undefined
+  }
+
+  #now(): Omit<Now, "admitted"> {
     const { clock, lease } = this.#parts
     return { at: clock.read().mono, draw: clock.random(), fresh: clock.id(), held: lease.isHeld() }
+  }
+
+  /** Waits for room as long as the protocol does; of all that wait for it, the wish that ends first goes first. */
+  #queue(): void {
+    const { job } = this.#state
+    if (job?.waiting.for !== "turn") {
+      this.#ticket?.cancel()
+      this.#ticket = undefined
+      return
+    }
+    this.#ticket ??= this.#door?.queue(placeUntil("save", job.until), (slot) => {
+      this.#ticket = undefined
+      this.#input({ type: "turn" }, slot)
+    })
   }
 
   #arm(): void {
@@ -123,6 +165,7 @@ export class HeadShell {
 
   async #request(command: Requested): Promise<void> {
     const answer = await this.#answer(command)
+    if (this.#sent?.request === command.request) this.#sent.slot.answered("fatal" in answer ? this.trouble : undefined)
     this.#input({ type: "answer", request: command.request, answer })
   }
 

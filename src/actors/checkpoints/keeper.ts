@@ -237,7 +237,7 @@ export class CheckpointKeeper {
       this.#garbage.note(name)
       return name
     }
-    const patience = { clock, until, signal: lease.signal }
+    const patience = { clock, store, until, signal: lease.signal }
     const stored = await storeContent(store, this.#place, bytes, digest, freshName, patience).catch(
       (error: unknown) => {
         throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error

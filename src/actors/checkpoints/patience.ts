@@ -1,16 +1,19 @@
 /** Trying again until a budget is over: what reads, puts, deletes and lists around the head have in common. */
+import { admissionTo } from "../../locks/admission.ts"
 import { LockError } from "../../locks/errors.ts"
-import type { RequestOptions } from "../../locks/store.ts"
+import type { ObjectStore, RequestOptions } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
 
 /** How long some work may go on, and whether anybody still wants it. */
 export interface Patience {
   readonly clock: Clock
+  /** What is asked: each attempt waits for room there. */
+  readonly store: ObjectStore
   /** In milliseconds of the monotonic clock. */
   readonly until: number
   /** Aborts when nobody wants it any more. */
   readonly signal?: AbortSignal | undefined
-  /** Its pauses don't keep the process alive. */
+  /** Nobody waits for it: it lets all else go first, and its pauses don't keep the process alive. */
   readonly background?: boolean
 }
 
@@ -30,19 +33,26 @@ const graceMs = 250
 
 /**
  * Attempts again, after growing pauses, until one gives something else than `Again`; gives the last `Again` when the
- * budget is over or the signal has aborted. Each attempt is told how long it may take, at most `longestMs`.
+ * budget is over or the signal has aborted. Each attempt is told how long it may take, at most `longestMs` from when there
+ * is room for it at the store.
  */
 export async function insist<A>(
   patience: Patience,
   longestMs: number,
   attempt: (request: RequestOptions) => Promise<A | Again>,
 ): Promise<A | Again> {
-  const { clock, until, signal } = patience
+  const { clock, store, until, signal, background } = patience
+  const door = admissionTo(store, clock)
   let last = new Again()
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    const slot = await door?.enter(background ? "look" : "save", until, signal)
     const deadline = Math.min(until - clock.read().mono, longestMs)
-    if (deadline <= 0 || signal?.aborted) return last
-    const result = await orSilence(clock, deadline, attempt({ deadline, ...(signal && { signal }) }))
+    if (deadline <= 0 || signal?.aborted) {
+      slot?.free()
+      return last
+    }
+    const attempted = orSilence(clock, deadline, attempt({ deadline, ...(signal && { signal }) }))
+    const result = await attempted.finally(() => slot?.free())
     if (!(result instanceof Again)) return result
     if (result.error !== undefined) last = result
     await pause(patience, pauseMs * (0.5 + clock.random() / 2))

@@ -40,6 +40,8 @@ export interface Now {
   readonly fresh: string
   /** What `lease.isHeld()` says. Nothing is written while it is false. */
   readonly held: boolean
+  /** A request may be sent now. Where not, it waits for its `turn`. */
+  readonly admitted: boolean
 }
 
 /** One version of the head's object; `head` is null and the generation ABSENT where there is none. */
@@ -71,6 +73,8 @@ export type Waiting =
   | { readonly for: "raise"; readonly request: number; readonly above: number }
   | { readonly for: "renewal"; readonly request: number }
   | { readonly for: "time"; readonly at: number; readonly next: "read" | "write" | "renewal" }
+  /** Room at the store. The request is made when there is some, and its deadline counts from then. */
+  | { readonly for: "turn"; readonly next: "read" | "write" }
 
 /** A wish under way. */
 export interface Job {
@@ -128,6 +132,8 @@ export type Input =
   | { readonly type: "answer"; readonly request: number; readonly answer: Answer }
   /** Time has passed; due at `dueAt(state)`. */
   | { readonly type: "tick" }
+  /** The store has room for one request. */
+  | { readonly type: "turn" }
   | { readonly type: "lost" }
   /** Whoever wished for the claim no longer wants it. */
   | { readonly type: "cancel" }

@@ -42,7 +42,7 @@ export function initialState(settings: Settings, token: number, nonce: string): 
 export function dueAt(state: State): number | undefined {
   if (state.job === null) return undefined
   const { waiting, until } = state.job
-  if (waiting.for === "raise" || waiting.for === "renewal") return until
+  if (waiting.for === "raise" || waiting.for === "renewal" || waiting.for === "turn") return until
   return Math.min(until, waiting.for === "time" ? waiting.at : waiting.deadline)
 }
 
@@ -68,8 +68,10 @@ export function step(state: State, input: Input, now: Now): Transition {
       return job.wish.kind === "claim" ? end(state, { kind: "cancelled" }) : stay(state)
     case "tick":
       return tick(state, job, now)
+    case "turn":
+      return job.waiting.for === "turn" ? goOn(state, job, job.waiting.next, now) : stay(state)
     case "answer": {
-      const isAwaited = job.waiting.for !== "time" && job.waiting.request === input.request
+      const isAwaited = "request" in job.waiting && job.waiting.request === input.request
       return isAwaited ? answered(state, job, input.answer, now) : stay(state)
     }
   }
@@ -91,11 +93,10 @@ function tick(state: State, job: Job, now: Now): Transition {
   const { waiting } = job
   if (now.at >= job.until)
     return end(state, { kind: isSent(state) && job.wish.kind !== "claim" ? "unknown" : "timeout" })
-  if (waiting.for === "raise" || waiting.for === "renewal") return stay(state)
+  if (waiting.for === "raise" || waiting.for === "renewal" || waiting.for === "turn") return stay(state)
   if (waiting.for === "time") {
     if (now.at < waiting.at) return stay(state)
-    if (waiting.next === "renewal") return waitOut(state, job, now)
-    return waiting.next === "read" ? sendRead(state, job, now) : sendWrite(state, job, now)
+    return waiting.next === "renewal" ? waitOut(state, job, now) : goOn(state, job, waiting.next, now)
   }
   if (now.at < waiting.deadline) return stay(state)
   if (waiting.for === "read") return answered(state, job, { kind: "failed", fatal: false }, now)
@@ -225,7 +226,11 @@ function raise(state: State, job: Job, above: number): Transition {
   }
 }
 
+const goOn = (state: State, job: Job, next: "read" | "write", now: Now): Transition =>
+  next === "read" ? sendRead(state, job, now) : sendWrite(state, job, now)
+
 function sendRead(state: State, job: Job, now: Now): Transition {
+  if (!now.admitted) return waitTurn(state, job, "read")
   const request = state.requests + 1
   const deadline = Math.min(now.at + state.settings.requestMs, job.until)
   return {
@@ -241,6 +246,7 @@ function sendWrite(state: State, job: Job, now: Now): Transition {
     return end({ ...state, phase: "owner" }, { kind: "done", written: false, before: state.base!.head })
   const spaced = state.lastWriteAt === null ? now.at : state.lastWriteAt + state.settings.spacingMs
   if (now.at < spaced) return wait(state, job, spaced, "write")
+  if (!now.admitted) return waitTurn(state, job, "write")
   const base = state.base!
   const head = job.write ?? build(state, job.wish, now)
   const request = state.requests + 1
@@ -287,6 +293,9 @@ function build(state: State, wish: Wish, now: Now): Head {
 
 const wait = (state: State, job: Job, at: number, next: "read" | "write" | "renewal"): Transition =>
   stay({ ...state, job: { ...job, waiting: { for: "time", at, next } } })
+
+const waitTurn = (state: State, job: Job, next: "read" | "write"): Transition =>
+  stay({ ...state, job: { ...job, waiting: { for: "turn", next } } })
 
 const end = (state: State, outcome: Outcome): Transition => {
   const ended: Command = { type: "ended", outcome }

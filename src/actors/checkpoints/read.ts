@@ -104,8 +104,9 @@ export async function savedBytes(
 const placeOf = ({ store }: ReadFrom, of: HeadOf): Place => ({ store: store.name, ...of })
 
 /** The budget from now on. */
-export const patienceOf = ({ clock, budget, signal }: Omit<ReadFrom, "store">): Patience => ({
+export const patienceOf = ({ clock, store, budget, signal }: ReadFrom): Patience => ({
   clock,
+  store,
   until: clock.read().mono + budget,
   signal,
 })

@@ -4,28 +4,30 @@
  */
 import type { LockError } from "../errors.ts"
 import type { ReleaseResult } from "../lock.ts"
+import { deadlineOf } from "./authority.ts"
 import { leaveHow } from "./bodies.ts"
-import { abandon, backoff, ownersTurn } from "./request.ts"
+import { abandon, backoff, ownersTurn, RELEASE_WITHIN } from "./request.ts"
 import { ownerStanding } from "./standing.ts"
 import type { Draft, Due, Hold, LeaveHow, Phase, SentWrite, View } from "./state.ts"
-import { instant, past, plus } from "./time.ts"
+import { instant, later, past, plus } from "./time.ts"
 
 type Leaving = Extract<Phase, { name: "leaving" }>
-
-/** A release settles within this, in milliseconds. */
-export const RELEASE_WITHIN = 10_000
 
 /** Ends the ownership here and now; the write follows. A read under way is no longer waited for, a write is. */
 export function beginLeaving(draft: Draft, hold: Hold, note: string | undefined): void {
   if (draft.flight?.act === "read") abandon(draft)
   const at = instant(draft.now)
   const unsure = hold.readBackAt !== undefined
+  const begun = draft.flight !== undefined
+  const until = plus(at, RELEASE_WITHIN)
   draft.phase = {
     name: "leaving",
     hold,
     note,
     next: unsure ? { act: "read", at } : { act: "leave", at: ownersTurn(draft, at) },
-    until: plus(at, RELEASE_WITHIN),
+    // Its first request may have to wait for its turn: worth the while as long as the lease lasts.
+    until: begun ? until : later(until, deadlineOf(hold)),
+    begun,
     opIds: [],
     failures: 0,
   }

@@ -33,7 +33,18 @@ import {
   seekingUnsure,
   seekingWrote,
 } from "./seek.ts"
-import type { Command, Draft, Due, Flight, Input, LockConfig, LockState, ProtocolEvent, WriteResult } from "./state.ts"
+import type {
+  Act,
+  Command,
+  Draft,
+  Due,
+  Flight,
+  Input,
+  LockConfig,
+  LockState,
+  ProtocolEvent,
+  WriteResult,
+} from "./state.ts"
 import { compare, instant, type Instant, later, type Now, past, plus } from "./time.ts"
 import { settleSent, takeApplied, takeRead, takeSample } from "./view.ts"
 
@@ -61,15 +72,21 @@ export function initialState(config: LockConfig, now: Now): LockState {
   }
 }
 
+/** Whether what is due in this state may be sent now. Where not, it stays due: a later step sends what is due then. */
+export type Admits = (due: Due, state: LockState) => boolean
+
+const always: Admits = () => true
+
 /** One step. Inputs that the phase has no use for change nothing. */
-export function step(state: LockState, input: Input, now: Now): Step {
+export function step(state: LockState, input: Input, now: Now, admits: Admits = always): Step {
   const draft: Draft = { ...state, now, commands: [], events: [] }
   draft.sense = compare(state.sense, now)
   expire(draft, draft.sense.epoch !== state.sense.epoch)
   accept(draft, input)
   if (draft.phase.name === "owning") signalWaiter(draft, draft.phase)
   const due = plan(draft)
-  if (due !== undefined && past(due.at, now)) issue(draft, due)
+  const isDue = due !== undefined && past(due.at, now) && !isBlocked(draft, due)
+  if (isDue && admits(due, draft)) issue(draft, due)
   const { now: _, commands, events, ...next } = draft
   return { state: next, commands, events }
 }
@@ -81,14 +98,23 @@ export function traced(state: LockState, trace: "possible" | "sure"): LockState 
   return { ...state, phase: { ...phase, hold: { ...phase.hold, trace } } }
 }
 
-/** The monotonic time at which the state wants a `tick`, if nothing else happens before. */
-export function nextWake(state: LockState, now: Now): number | undefined {
-  const due = plan({ ...state, now, commands: [], events: [] })
-  const blocked = state.flight !== undefined && (state.flight.act !== "read" || due?.act === "read")
-  const moments = [blocked ? undefined : due?.at, ...expiries(state, now)]
+/**
+ * The monotonic time at which the state wants a `tick`, if nothing else happens before. What is `queued` wasn't admitted yet:
+ * only what would go before it is still to come.
+ */
+export function nextWake(state: LockState, now: Now, queued?: Act): number | undefined {
+  const flight = queued === undefined ? state.flight : asIfSent(queued, now)
+  const due = plan({ ...state, flight, now, commands: [], events: [] })
+  const moments = [isBlocked({ flight }, due) ? undefined : due?.at, ...expiries(state, now)]
   const wakes = moments.flatMap((moment) => (moment === undefined ? [] : [moment.mono]))
   return wakes.length === 0 ? undefined : Math.min(...wakes)
 }
+
+/** Whether it has to wait for the request under way. A look is in nobody's way but another look's. */
+const isBlocked = ({ flight }: Pick<LockState, "flight">, due: Due | undefined): boolean =>
+  flight !== undefined && (flight.act !== "read" || due?.act === "read")
+
+const asIfSent = (act: Act, now: Now): Flight => ({ id: 0, act, sentAt: instant(now), epoch: 0, opId: undefined })
 
 /** What comes next, and when. Without a sample of the store's time there is nothing to stamp a write with: look first. */
 function plan(draft: Draft): Due | undefined {

@@ -19,13 +19,12 @@ import {
 import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./state.ts"
 import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } from "./time.ts"
 
-/** Starts a request, unless one is under way that it must wait for. */
+/** A release settles within this from its first request on, in milliseconds. */
+export const RELEASE_WITHIN = 10_000
+
+/** Starts a request; a look under way is in its way no longer. */
 export function issue(draft: Draft, due: Due): void {
-  const { flight } = draft
-  if (flight !== undefined) {
-    if (flight.act !== "read" || due.act === "read") return
-    abandon(draft)
-  }
+  abandon(draft)
   if (due.act === "read") read(draft)
   else write(draft, due.act)
 }
@@ -113,6 +112,9 @@ function depart(draft: Draft, act: Act, opId: string | undefined): number {
   const id = draft.requests + 1
   draft.requests = id
   draft.flight = { id, act, sentAt: instant(draft.now), epoch: draft.sense.epoch, opId }
+  const { phase, now } = draft
+  if (phase.name === "leaving" && !phase.begun)
+    draft.phase = { ...phase, begun: true, until: plus(now, RELEASE_WITHIN) }
   return id
 }
 

@@ -215,6 +215,8 @@ export type Phase =
       readonly note: string | undefined
       readonly next: Due
       readonly until: Instant
+      /** A request was sent since: `until` counts from it. */
+      readonly begun: boolean
       /** Every leave that was sent. */
       readonly opIds: readonly string[]
       readonly failures: number

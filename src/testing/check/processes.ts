@@ -197,7 +197,13 @@ function headInput(world: World, index: number, input: HeadInput, rules: Rules):
   if (tenancy === undefined || rules.commits === 0) return [world]
   const now = nowOf(process, world.at, rules.rates[index]!)
   const { state, commands } = stepHead(tenancy.head, input, {
-    ...{ at: now.mono, draw: now.draw, fresh: `${process.id}#h${steps}`, held: isHeld(process.lock, now) },
+    ...{
+      at: now.mono,
+      draw: now.draw,
+      fresh: `${process.id}#h${steps}`,
+      held: isHeld(process.lock, now),
+      admitted: true,
+    },
   })
   fenced(world, process, state)
   const trace = traceOf(state)

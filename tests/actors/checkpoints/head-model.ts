@@ -188,7 +188,7 @@ export class HeadWorld {
 
   #input(index: number, input: Input): void {
     const owner = this.#owners[index]!
-    const next = step(owner.state, input, { at: owner.at, draw: 0.5, fresh: this.#id(), held: true })
+    const next = step(owner.state, input, { at: owner.at, draw: 0.5, fresh: this.#id(), held: true, admitted: true })
     owner.state = JSON.parse(JSON.stringify(next.state)) as State
     for (const command of next.commands) {
       if (command.type === "ended") this.#ended(index, command.outcome)
