@@ -32,8 +32,8 @@ export const sandboxMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/shell.ts",
-        find: 'settle: () => this.#perform(() => this.#owned.settled().then(() => ({ type: "work.settled" }))),',
-        replace: 'settle: () => this.#perform(async () => ({ type: "work.settled" })),',
+        find: "    const { departures } = this.#around\n    await this.#owned.settled()\n",
+        replace: "    const { departures } = this.#around\n",
       },
     ],
     hunts: [{ by: "sim", from: 1, to: 60, faults: ["slowHook"] }],

@@ -13,7 +13,7 @@ export type SandboxStateValue =
   | { acquiring: "backingOff" | "trying" | "reconciling" }
   | { waiting: "watching" }
   | { owning: { work: "restoring" | "running"; lease: LeaseHealth } }
-  | { handingOff: { work: "settling" | "stuck" | "checkpointing" | "releasing"; lease: LeaseHealth } }
+  | { handingOff: { work: "settling" | "stuck" | "queued" | "checkpointing" | "releasing"; lease: LeaseHealth } }
   | { released: "clean" | "handedOff" | "lost" | "contended" | "timedOut" | "cancelled" | "failed" }
 
 /** Why a sandbox leaves without having failed or lost its lease. */
@@ -105,6 +105,8 @@ export type ChartEvent =
   | { readonly type: "work.failed"; readonly error: unknown }
   /** A hook, or work that was asked to end, goes on past its limit. Its lease is kept until it ends. */
   | { readonly type: "work.overran"; readonly error: unknown }
+  /** The work has ended, and others save before it: `work.settled` follows when it is its turn. */
+  | { readonly type: "work.queued" }
   | { readonly type: "work.settled" }
   | { readonly type: "work.closed" }
   | { readonly type: "checkpoint.stored" }
@@ -122,7 +124,10 @@ export interface ChartCommands {
   readonly run: unknown
   /** Asks the work to end. No event: `settle` waits for it. */
   readonly abortWork: { readonly reason: EndReason }
-  /** Waits for all work to end, however long: `work.settled`. Before that `work.overran`, each time that a limit is over. */
+  /**
+   * Waits for all work to end, however long, and for its turn to save: `work.settled`, perhaps after `work.queued`. Before that
+   * `work.overran`, each time that a limit is over.
+   */
   readonly settle: unknown
   /** Tells whoever waits for the release that it may never come: work ignores that it should end. No event. */
   readonly reportStuck: unknown

@@ -8,7 +8,7 @@
  * checkpoint that is stored or has failed for good; (c) loss aborts the work and saves nothing; (d) a handoff asked for
  * while restoring is honoured after it; (e) every effect reports back as an event; (f) every state that waits for one
  * has a deadline, or a way out for a hook that ran over its limit, but for `stuck`: there a lease is renewed until the
- * work ends, or the process.
+ * work ends, or the process; and for `queued`, which ends when those in front have, each within limits of its own.
  */
 import { setup, type EventObject, type MetaObject, type StateMachine, type StateSchema } from "xstate"
 import type {
@@ -280,13 +280,17 @@ const machine = chart.createMachine({
               description:
                 "No use begins; run, the use in progress, and a hook that ran over its limit, are asked to end.",
               entry: [abort, "settle"],
-              on: { "work.overran": "stuck", "work.settled": settled },
+              on: { "work.overran": "stuck", "work.queued": "queued", "work.settled": settled },
+            },
+            queued: {
+              description: "The work has ended. Others are being saved, as many as the store answers at once.",
+              on: { "work.settled": settled },
             },
             stuck: {
               description:
                 "The work ignores that it should end. Its lease is renewed until it does, or the process ends.",
               entry: "reportStuck",
-              on: { "work.settled": settled, "work.closed": "releasing" },
+              on: { "work.queued": "queued", "work.settled": settled, "work.closed": "releasing" },
             },
             checkpointing: {
               entry: "checkpoint",

@@ -1,17 +1,24 @@
 /** Letting all sandboxes of a process leave, and doing so when the process is asked to end. */
+import type { StatesUnsavedError } from "../locks/errors.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
 import { reporter } from "../runtime/report.ts"
 import { onShutdown, type ShutdownOptions } from "../runtime/signals.ts"
+import { unsaved } from "./problems.ts"
 import type { Registry } from "./registry.ts"
 
 /** How a drain went. */
 export interface DrainResult {
   /** The lock keys of the sandboxes that haven't left: their leases are renewed as long as their work runs. */
   readonly stuck: readonly string[]
+  /** How many sandboxes' last state isn't known to be stored, and the first of their keys; absent where all are. */
+  readonly error?: StatesUnsavedError
 }
 
-/** Asks every sandbox to leave; settles when all have, or after `grace` milliseconds. Never rejects. */
+/**
+ * Asks every sandbox to leave: the work of all ends at once, and as many are saved at a time as the store answers. Settles
+ * when all have left, or after `grace` milliseconds. Never rejects.
+ */
 export const drainAll = async (registry: Registry, clock: Clock, grace: number): Promise<DrainResult> => {
   const shells = [...registry.shells]
   for (const shell of shells) shell.leave("drain")
@@ -19,7 +26,12 @@ export const drainAll = async (registry: Registry, clock: Clock, grace: number):
   const timer = clock.after(grace, resolve)
   await Promise.race([over, Promise.all(shells.map(({ gone }) => gone))])
   timer.cancel()
-  return { stuck: Array.from(registry.shells, ({ lockKey }) => lockKey) }
+  const stuck = Array.from(registry.shells, ({ lockKey }) => lockKey)
+  const lost = shells.filter(({ isUnsaved }) => isUnsaved)
+  if (lost.length === 0) return { stuck }
+  const cause = lost.find(({ failure }) => failure !== undefined)?.failure
+  const keys = lost.map(({ lockKey }) => lockKey)
+  return { stuck, error: unsaved(keys, shells.length, grace, cause) }
 }
 
 /** What can be drained. */

@@ -88,9 +88,11 @@ export interface SandboxManager extends AsyncDisposable {
   /** Takes no new sandbox in from now on (ManagerClosedError); those that run go on and may be used. */
   cordon(): void
   /**
-   * Lets every sandbox end its work, save and leave, and takes no new one in. Settles when all have, or after `grace`
-   * (default `killGrace`) with the lock keys of those that haven't: their leases are renewed as long as their work runs.
-   * ReentrantLockError from inside a turn.
+   * Lets every sandbox end its work, save and leave, and takes no new one in: the work of all ends at once, and as many save
+   * at a time as the store answers. Settles when all have left, or after `grace` (default `killGrace`) with the lock keys of
+   * those that haven't: their leases are renewed as long as their work runs. `error` says of how many the last state isn't
+   * known to be stored; without an `onError` it goes to standard error, in place of one error each. ReentrantLockError from
+   * inside a turn.
    */
   drain(options?: { readonly grace?: Duration }): Promise<DrainResult>
   /** What happens to the leases of these sandboxes. Completes when the manager is disposed. */
@@ -209,11 +211,13 @@ class Manager implements SandboxManager {
   }
 
   async drain({ grace }: { readonly grace?: Duration } = {}): Promise<DrainResult> {
-    const { clock, killGrace } = this.#settings
+    const { clock, killGrace, report, sumsUp } = this.#settings
     const millis = grace === undefined ? killGrace : millisOf("grace", grace)
     this.#registry.refuseInside("drain")
     if (this.#closed !== "closed") this.#closed = "draining"
-    return drainAll(this.#registry, clock, millis)
+    const result = await drainAll(this.#registry, clock, millis)
+    if (sumsUp && result.error !== undefined) report(result.error)
+    return result
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

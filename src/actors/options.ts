@@ -126,6 +126,8 @@ export interface Settings {
   readonly adoptHeads: boolean
   readonly clock: Clock
   readonly report: OnError
+  /** There is no `onError`: what a drain can't save is told in one error. */
+  readonly sumsUp: boolean
   readonly inspect: ((event: InspectionEvent) => void) | undefined
 }
 
@@ -154,6 +156,7 @@ export const settingsOf = (options: ManagerOptions): Settings => {
     keepCheckpoints: countOf("keepCheckpoints", options.keepCheckpoints ?? 1),
     ...{ maxCheckpoint, adoptHeads, clock, inspect },
     report: reporter(onError),
+    sumsUp: onError === undefined,
   }
   checkInequalities(settings)
   return { ...settings, makeLock: lockMaker(options, lockOptions), counts: counter(options, lockOptions) }

@@ -9,6 +9,7 @@ import {
   NotDurableError,
   type Owner,
   OwnedElsewhereError,
+  StatesUnsavedError,
   UnknownDefinitionError,
 } from "../locks/errors.ts"
 import type { EndReason } from "./chart-types.ts"
@@ -102,6 +103,27 @@ export const notDurable = (key: string, cause: unknown): NotDurableError =>
     key,
     cause,
   })
+
+/** The most keys that an error names. */
+const NAMED_KEYS = 10
+
+/** A drain of so many sandboxes ended without the last state of these. */
+export const unsaved = (
+  lockKeys: readonly string[],
+  of: number,
+  graceMs: number,
+  cause: unknown,
+): StatesUnsavedError => {
+  const keys = lockKeys.slice(0, NAMED_KEYS)
+  const more = lockKeys.length > keys.length ? ` and ${lockKeys.length - keys.length} more` : ""
+  return new StatesUnsavedError({
+    message: `The drain couldn't save the last state of ${lockKeys.length} of ${of} sandboxes within ${graceMs} ms: ${keys.join(", ")}${more}`,
+    next: "Give it more grace, or see what the cause and the errors of each say; what was saved before stands",
+    count: lockKeys.length,
+    keys,
+    cause,
+  })
+}
 
 /** The manager takes no new work. */
 export const managerClosed = (state: ManagerClosedError["state"], key?: string): ManagerClosedError =>

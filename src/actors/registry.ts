@@ -2,6 +2,7 @@
  * The sandboxes of one manager, one shell a key: begins them, lets calls join one that is on its way, and keeps a key
  * taken until nothing of its sandbox runs any more. Whether new ones are taken in is the manager's to say.
  */
+import { admissionTo } from "../locks/admission.ts"
 import { countEvent, type Counting, noCounts } from "../locks/counts.ts"
 import {
   LockCancelledError,
@@ -19,6 +20,7 @@ import { BackOff } from "./back-off.ts"
 import type { ChartCommands, ChartContext } from "./chart-types.ts"
 import { sandboxChart } from "./chart.ts"
 import { CheckpointKeeper } from "./checkpoints/keeper.ts"
+import { Departures } from "./departures.ts"
 import type { Known, Settings } from "./options.ts"
 import { ownedElsewhere } from "./problems.ts"
 import { SavedState, type SavedStateParts } from "./saved-state.ts"
@@ -55,11 +57,20 @@ export class Registry {
   #begun = 0
 
   constructor(settings: Settings) {
-    const { clock, report, inspect } = settings
+    const { clock, report, inspect, sumsUp } = settings
     this.#settings = settings
     this.events = new Hub(report)
     this.#backOff = new BackOff(clock)
-    this.#around = { clock, report, inspect, fibers: new Fibers(clock, report), ...commandedChart() }
+    const departures = new Departures(clock, () => admissionTo(settings.checkpoints, clock))
+    this.#around = {
+      clock,
+      report,
+      inspect,
+      sumsUp,
+      departures,
+      fibers: new Fibers(clock, report),
+      ...commandedChart(),
+    }
   }
 
   /** Every sandbox that isn't over yet, those included whose lease is lost but whose work goes on. */

@@ -25,6 +25,7 @@ import type {
 } from "./chart-types.ts"
 import { endReason, type sandboxChart } from "./chart.ts"
 import type { DefinitionParts } from "./definition.ts"
+import type { Departure, Departures } from "./departures.ts"
 import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
 import { chartEventOf, refusalOf } from "./lock-events.ts"
 import { handingOff, lostBefore } from "./problems.ts"
@@ -37,6 +38,9 @@ export interface Surroundings {
   readonly clock: Clock
   readonly fibers: Fibers
   readonly report: OnError
+  readonly departures: Departures
+  /** Errors go to standard error, where a drain tells of the states that it can't save in one. */
+  readonly sumsUp: boolean
   /** The chart, its commands given to `obey` of the shell that has the actor's id in `shells`. */
   readonly chart: typeof sandboxChart
   readonly shells: Map<string, Shell>
@@ -89,8 +93,11 @@ export class Shell {
   /** What the lock said of a lease before the acquire had settled with it. */
   #early: LockEvent[] = []
   #tenancy: Tenancy | undefined
+  /** Once its work has ended: its turn to save and leave. */
+  #departure: Departure | undefined
   #result: ReleaseResult = "unknown"
   #hasRun = false
+  #isReported = false
   #isOver = false
 
   constructor(around: Surroundings, parts: ShellParts) {
@@ -145,6 +152,21 @@ export class Shell {
       : "waiting" in value || this.snapshot.matches({ owning: { work: "restoring" } })
   }
 
+  /** Its work has ended in order, and its last state isn't known to be stored. */
+  get isUnsaved(): boolean {
+    const { saved, failure, leaving } = this.snapshot.context
+    if (!this.#hasRun || saved === "stored" || leaving === "removed") return false
+    if (failure !== undefined) return failure.during === "checkpoint"
+    const { value } = this.snapshot
+    return this.#isOver || ("handingOff" in value && /queued|checkpointing/.test(value.handingOff.work))
+  }
+
+  /** Why it failed, where it did. */
+  get failure(): unknown {
+    const { failure } = this.snapshot.context
+    return failure && failureError(this.lockKey, failure, this.#parts.delays)
+  }
+
   /** Asks it to end. Idempotent: the first reason counts. */
   leave(reason: LeaveReason): void {
     this.#send({ type: "leave", reason })
@@ -173,16 +195,15 @@ export class Shell {
         (error) => ({ type: "work.failed", error }),
       ),
     abortWork: ({ error }, { reason }) => this.#owned.end(() => this.#whyEnded(reason, error)),
-    settle: () => this.#perform(() => this.#owned.settled().then(() => ({ type: "work.settled" }))),
+    settle: () => this.#perform(() => this.#settle()),
     reportStuck: () => this.#released.resolve("unknown"),
     checkpoint: (context) =>
       this.#perform(
-        () => this.#owned.save(endReason(context)).then(() => ({ type: "checkpoint.stored" })),
+        () => this.#save(endReason(context)),
         (error) => this.#unlessOverrun(error, { type: "checkpoint.failed", error }),
       ),
     reportFailure: ({ failure }) => this.#reportFailure(failure),
-    close: (context) =>
-      this.#perform(() => this.#owned.close(endReason(context)).then(() => ({ type: "work.closed" }))),
+    close: (context) => this.#perform(() => this.#close(endReason(context))),
     release: (context) => this.#perform(() => this.#release(endReason(context))),
     abandon: ({ error }) => this.#perform(() => this.#abandon(error)),
   }
@@ -236,6 +257,7 @@ export class Shell {
       saved: savedState(lease),
       onIdle: () => this.leave("idle"),
       onOverrun: (error) => this.#overran(error),
+      onWrite: () => this.#departure?.stores(),
       onFenced: (error) => this.#send({ type: "lock.lost", error }),
     })
     return { type: "lock.acquired", token: lease.token }
@@ -254,7 +276,31 @@ export class Shell {
     return undefined
   }
 
+  async #settle(): Promise<ChartEvent> {
+    const { departures } = this.#around
+    await this.#owned.settled()
+    if (!departures.hasRoom) this.#send({ type: "work.queued" })
+    if (this.#isOver) return { type: "work.settled" }
+    this.#departure?.end() // a checkpoint hook that ran over its limit had a turn before
+    this.#departure = departures.begin(this.snapshot.context.leaving === "handoff")
+    await this.#departure.turn
+    return { type: "work.settled" }
+  }
+
+  async #save(reason: EndReason): Promise<ChartEvent> {
+    this.#departure?.hooks()
+    await this.#owned.save(reason)
+    return { type: "checkpoint.stored" }
+  }
+
+  async #close(reason: EndReason): Promise<ChartEvent> {
+    this.#departure?.hooks()
+    await this.#owned.close(reason)
+    return { type: "work.closed" }
+  }
+
   async #release(reason: EndReason): Promise<ChartEvent> {
+    this.#departure?.stores()
     this.cleaned = this.#owned.stopSaving(handingOff(this.lockKey, reason))
     this.#result = await this.#owned.release()
     if (this.#result !== "alreadyLost") return { type: "lock.released", result: this.#result }
@@ -283,9 +329,11 @@ export class Shell {
     if (this.snapshot.context.failure?.error === error) this.#opened.reject(error)
   }
 
-  /** Where a call waits for the sandbox, it is told by the call's rejection. */
+  /** Once. Where a call waits for the sandbox, it is told by the call's rejection. */
   #reportFailure(failure: ChartFailure | undefined): void {
-    if (failure === undefined || (failure.during === "restore" && this.callers > 0)) return
+    if (failure === undefined || this.#isReported || (failure.during === "restore" && this.callers > 0)) return
+    this.#isReported = true
+    if (failure.during === "checkpoint" && this.snapshot.context.leaving === "drain" && this.#around.sumsUp) return
     this.#around.report(failureError(this.lockKey, failure, this.#parts.delays))
   }
 
@@ -293,6 +341,7 @@ export class Shell {
     if (this.#isOver) return
     this.#isOver = true
     this.#listening.unsubscribe()
+    this.#departure?.end()
     this.#around.shells.delete(this.#parts.id)
     this.actor.stop()
     this.#opened.reject(whyNotOpened(snapshot))

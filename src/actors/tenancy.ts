@@ -38,6 +38,8 @@ export interface TenancyParts {
   readonly onOverrun: (error: HookOverrunError) => void
   /** Nobody has used it for `idleAfter`. */
   readonly onIdle: () => void
+  /** A checkpoint was taken, and is written from now on. */
+  readonly onWrite: () => void
   /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
   readonly onFenced: (error: unknown) => void
 }
@@ -239,6 +241,7 @@ export class Tenancy {
   }
 
   async #write({ bytes, until }: Taken): Promise<void> {
+    this.#parts.onWrite()
     try {
       await this.#parts.saved.write(bytes, until)
     } catch (error) {

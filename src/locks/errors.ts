@@ -274,6 +274,23 @@ export class CheckpointUnknownError extends LockError {
   readonly retryable = false as const
 }
 
+/** A drain ended, and the last state of some sandboxes isn't known to be stored. */
+export class StatesUnsavedError extends LockError {
+  readonly _tag = "StatesUnsavedError" as const
+  readonly code = "LEASEHOLD_UNSAVED" as const
+  readonly retryable = false as const
+  /** How many there are. */
+  readonly count: number
+  /** The lock keys of the first of them, ten at most. */
+  readonly keys: readonly string[]
+
+  constructor(details: ErrorDetails & { count: number; keys: readonly string[] }) {
+    super(details)
+    this.count = details.count
+    this.keys = details.keys
+  }
+}
+
 /** The saved state was written by a newer version of the definition than this process has. */
 export class CheckpointVersionError extends LockError {
   readonly _tag = "CheckpointVersionError" as const

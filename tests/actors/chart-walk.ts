@@ -73,6 +73,7 @@ export const allEvents: readonly ChartEvent[] = [
   { type: "work.restored", token: 8 },
   { type: "work.failed", error },
   { type: "work.overran", error },
+  { type: "work.queued" },
   { type: "work.settled" },
   { type: "work.closed" },
   { type: "checkpoint.stored" },
@@ -98,6 +99,7 @@ const canCome = ({ shell, snapshot }: Place, event: ChartEvent): boolean => {
   if (event.type === "leave") return true
   if (event.type === "work.failed") return failing(shell) !== undefined
   if (event.type === "work.overran") return shell.effects.some((effect) => limited.includes(effect))
+  if (event.type === "work.queued") return shell.effects.includes("settle")
   if (event.type === "lock.waiting") return shell.effects.includes("acquire")
   const ends = endedBy[event.type]
   if (ends !== undefined) return shell.effects.includes(ends)
@@ -110,20 +112,19 @@ const limited: readonly Effect[] = ["restore", "run", "settle", "checkpoint", "c
 /** What a limit has ended: its hook goes on, and only `work.settled` says that it does no more. */
 const givenUp: readonly Effect[] = ["restore", "checkpoint"]
 
-/** `work.settled` also ends what it waited for; a removal builds no state. A restore past its limit may still give one. */
+/** `work.settled`, or `work.queued` before it, also ends what it waited for; a removal builds no state. A restore past its limit may still give one. */
 const after = (shell: Shell, event: ChartEvent, removal: boolean): Shell => {
   const overran = event.type === "work.overran" ? shell.effects.filter((effect) => givenUp.includes(effect)) : []
   const ended = event.type === "work.failed" ? failing(shell) : endedBy[event.type]
+  const isSettled = event.type === "work.settled" || event.type === "work.queued"
   const left = shell.effects.filter(
     (effect) =>
-      effect !== ended &&
-      !overran.includes(effect) &&
-      (event.type !== "work.settled" || (effect !== "run" && effect !== "restore")),
+      effect !== ended && !overran.includes(effect) && (!isSettled || (effect !== "run" && effect !== "restore")),
   )
   return {
     ...shell,
     effects: left,
-    goesOn: event.type === "work.settled" || event.type === "work.closed" ? [] : [...shell.goesOn, ...overran],
+    goesOn: isSettled || event.type === "work.closed" ? [] : [...shell.goesOn, ...overran],
     reported: shell.reported || event.type === "work.overran", // the shell tells of each
     lost: shell.lost || event.type === "lock.lost",
     open:

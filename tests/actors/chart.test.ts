@@ -108,7 +108,9 @@ describe("the sandbox chart, walked", () => {
     const exits = steps.filter(
       ({ from, to }) => leafOf(from.snapshot) === "handingOff.stuck" && leafOf(to.snapshot) !== "handingOff.stuck",
     )
-    expect(new Set(exits.map(({ event }) => event.type))).toEqual(new Set(["work.settled", "work.closed", "lock.lost"]))
+    expect(new Set(exits.map(({ event }) => event.type))).toEqual(
+      new Set(["work.queued", "work.settled", "work.closed", "lock.lost"]),
+    )
   })
 
   it("(c) aborts the work on loss, saves nothing and releases nothing from then on", () => {
@@ -144,17 +146,17 @@ describe("the sandbox chart, walked", () => {
     expect(mute.map(({ snapshot }) => snapshot.value)).toEqual([])
   })
 
-  it("(f) gives every state that waits a deadline, or a way out for a hook past its limit, but for stuck work", () => {
+  it("(f) gives every state that waits a deadline, or a way out for a hook past its limit, but for stuck work and the queue", () => {
     const open = places.filter(({ snapshot }) => limitsOf(snapshot).length === 0)
     const waiting = new Set(
       open.map(({ snapshot }) => leafOf(snapshot)).filter((leaf) => !leaf.startsWith("released.")),
     )
-    expect(waiting).toEqual(new Set(["owning.running", "handingOff.stuck"]))
+    expect(waiting).toEqual(new Set(["owning.running", "handingOff.stuck", "handingOff.queued"]))
   })
 
   it("(f) comes to an end by deadlines alone when nothing is ever heard again", () => {
     const ends = new Set(places.map(silence))
-    expect([...ends].filter((leaf) => !/^released|^owning.running$|^handingOff.stuck$/.test(leaf))).toEqual([])
+    expect([...ends].filter((leaf) => !/^released|^owning.running$|^handingOff.(stuck|queued)$/.test(leaf))).toEqual([])
     const acquiring = places.filter(({ snapshot }) => /^(acquiring|waiting)/.test(leafOf(snapshot)))
     expect(new Set(acquiring.map(silence))).toEqual(new Set(["released.timedOut", "released.cancelled"]))
   })

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest"
-import { drainOnSignals, ManagerClosedError } from "../../src/mod.ts"
+import { describe, expect, it, vi } from "vitest"
+import { drainOnSignals, LockError, ManagerClosedError, StatesUnsavedError } from "../../src/mod.ts"
 import type { ShutdownSignal, SignalPort } from "../../src/runtime/signals.ts"
 import { lateAnswer } from "../support/scripted-store.ts"
 import { counter, failure, gate, World } from "./world.ts"
@@ -147,6 +147,56 @@ describe("a manager that is to end", () => {
     expect(handle.lease.isHeld()).toBe(true)
     going.resolve()
     await world.run(use)
+    await world.end()
+  })
+
+  it("says in one error of how many sandboxes the last state couldn't be saved, and of each once by onError", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox, { checkpointWithin: "2 s" })
+    const keys = Array.from({ length: 14 }, (_, index) => `k${index}`)
+    for (const key of keys) await world.run(a.use(sandbox, key, (state) => ++state.n))
+    for (let lost = 0; lost < 1000; lost++) world.store.script.onPut({ before: "lost", of: /k(\d|1[01])\/head$/ })
+    const { stuck, error } = await world.run(a.drain({ grace: "20 s" }))
+    world.store.script.heal()
+    expect(stuck).toEqual([])
+    expect(error).toBeInstanceOf(StatesUnsavedError)
+    expect(error).toMatchObject({ count: 12, code: "LEASEHOLD_UNSAVED" })
+    expect(error!.keys).toEqual(keys.slice(0, 10).map((key) => `counter/${key}`))
+    expect(error!.message).toContain("12 of 14 sandboxes")
+    expect(error!.cause).toBeInstanceOf(LockError)
+    expect(world.errors).toHaveLength(12)
+    expect(await world.saved(sandbox, "k13")).toEqual({ n: 1 })
+    await world.end()
+  })
+
+  it("says so too of those that are still to be saved when its grace is over", async () => {
+    const world = new World()
+    const going = gate()
+    const sandbox = counter({ checkpoint: ({ n }) => going.promise.then(() => ({ n })) })
+    const a = await world.manager("a", sandbox, { checkpointWithin: "8 s" })
+    for (const key of ["x", "y"]) await world.run(a.use(sandbox, key, (state) => ++state.n))
+    const { stuck, error } = await world.run(a.drain({ grace: "1 s" }))
+    expect(stuck).toEqual(["counter/x", "counter/y"])
+    expect(error).toMatchObject({ count: 2, keys: stuck })
+    going.resolve()
+    expect(await world.run(a.drain())).toEqual({ stuck: [] })
+    expect(world.errors).toEqual([])
+    await world.end()
+  })
+
+  it("without an onError tells of them once, on standard error", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox, { checkpointWithin: "2 s", onError: undefined } as never)
+    for (const key of ["x", "y", "z"]) await world.run(a.use(sandbox, key, (state) => ++state.n))
+    for (let lost = 0; lost < 1000; lost++) world.store.script.onPut({ before: "lost", of: /head$/ })
+    const told: unknown[] = []
+    using _console = vi.spyOn(console, "error").mockImplementation((...what: unknown[]) => void told.push(what.at(-1)))
+    const { error } = await world.run(a.drain({ grace: "20 s" }))
+    world.store.script.heal()
+    expect(error).toMatchObject({ count: 3 })
+    expect(told).toEqual([error])
     await world.end()
   })
 })
