@@ -1,6 +1,7 @@
 /** The searches themselves, each until its first violation. They run what is beside them: in a mutant's tree, the mutant. */
 import { configurations } from "../../src/testing/check/configurations.ts"
 import { check } from "../../src/testing/check/mod.ts"
+import { runCrowd } from "../../src/testing/simulate/crowd.ts"
 import { formerLedger, ledger, ledgerAfterwards, ledgerWorkload } from "../../src/testing/simulate/ledger.ts"
 import { settingsOf } from "../../src/testing/simulate/options.ts"
 import { runOnce } from "../../src/testing/simulate/run.ts"
@@ -24,6 +25,8 @@ async function search(by: Hunt): Promise<Found> {
       return throughSeeds(by, (seed) => simulated(seed, by))
     case "script":
       return scripted(by)
+    case "crowd":
+      return { count: 1, unit: "script", violation: firstOf((await runCrowd(by.crowd)).violations) ?? "" }
     case "checker":
       return searched(by.config)
     case "search":

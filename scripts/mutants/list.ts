@@ -2,6 +2,7 @@
 import { careMutants } from "./care.ts"
 import { checkpointMutants } from "./checkpoints.ts"
 import { leaseMutants } from "./leases.ts"
+import { loadMutants } from "./load.ts"
 import type { Mutant } from "./mutant.ts"
 import { sandboxMutants } from "./sandboxes.ts"
 import { storeMutants } from "./stores.ts"
@@ -16,4 +17,5 @@ export const mutants: readonly Mutant[] = [
   ...careMutants,
   ...storeMutants,
   ...unseenMutants,
+  ...loadMutants,
 ]

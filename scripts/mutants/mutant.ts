@@ -2,6 +2,7 @@
 import type { Duration } from "../../src/runtime/duration.ts"
 import type { CheckOptions } from "../../src/testing/check/mod.ts"
 import type { Violation } from "../../src/testing/invariants/mod.ts"
+import type { Crowd } from "../../src/testing/simulate/crowd.ts"
 import type { FaultKind, PlannedWorker, TimedFault } from "../../src/testing/simulate/mod.ts"
 import type { StoreProfileName } from "../../src/testing/simulated-store/profile.ts"
 
@@ -61,6 +62,8 @@ export type Hunt =
       /** By name, what is not usual of a worker: a wrong clock, none of the boot, a ttl other than 30 s. */
       readonly workers?: Readonly<Record<string, Partial<PlannedWorker>>>
     }
+  /** One process with many sandboxes on a store that serves so many requests a second. */
+  | { readonly by: "crowd"; readonly crowd: Crowd }
   /** A complete search, by the name of its configuration in `npm run checker`. */
   | { readonly by: "checker"; readonly config: string }
   /** A search that is too large to be made to the end: nearest first, as far as so many worlds. */

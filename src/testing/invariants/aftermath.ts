@@ -11,8 +11,11 @@ const aftermathMs = 120_000
 /** A lease of 30 s and the slowest of clocks, and a request under way when it began. */
 const convalescenceMs = 45_000
 
-/** What is told as a fault and is none: how a clock goes, and a process that starts, or leaves as it is asked to. */
-export const harmless: ReadonlySet<string> = new Set(["clock", "restart", "drain"])
+/**
+ * What is told as a fault and explains nothing: how a clock goes, a process that starts, or leaves as it is asked to, and a
+ * store that serves no more than so many requests a second, which are enough for what is judged by this.
+ */
+export const harmless: ReadonlySet<string> = new Set(["clock", "restart", "drain", "capacity"])
 
 /** What befalls a user's hooks: it may keep a sandbox from leaving, and costs nobody a lease. */
 const ofHooks: ReadonlySet<string> = new Set(["slowHook", "failingHook"])

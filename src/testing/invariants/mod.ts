@@ -1,6 +1,7 @@
 /** The invariants of leasehold, each to be had alone, and all of them. */
 import { acknowledgedIsStored } from "./acknowledged.ts"
 import { oneRequest, waitersAreServed, withinBudget } from "./budgets.ts"
+import { drainsSave } from "./drains.ts"
 import { claimsKeepState, fencedBeforeRestore, noOldTokens, noStepBack } from "./heads.ts"
 import type { Invariant } from "./invariant.ts"
 import { noNeedlessLoss, noOrphans, nothingLeft } from "./losses.ts"
@@ -33,6 +34,7 @@ export const invariants: {
   readonly noNeedlessLoss: Invariant
   readonly noOrphans: Invariant
   readonly nothingLeft: Invariant
+  readonly drainsSave: Invariant
 } = {
   oneOwner,
   aloneAtWork,
@@ -55,6 +57,7 @@ export const invariants: {
   noNeedlessLoss,
   noOrphans,
   nothingLeft,
+  drainsSave,
 }
 
 /** All of them. */

@@ -39,13 +39,19 @@ const moves: readonly Move[] = nodes.flatMap((node) => {
  * them): a lock that is made elsewhere may cancel by itself, or keep nobody's time; and a process may begin to drain in the very
  * turn of the event loop in which a lock settles. Locks of ours cancel only when the chart asks for it, which then is in
  * `reconciling`, and end before the chart's own time for the acquire is over; whatever befalls a process of a fleet, or comes to
- * it, comes in a turn of its own.
+ * it, comes in a turn of its own. And only where more sandboxes leave at once than a store answers requests does one wait
+ * for its turn to be saved (tests/testing/simulate/load.test.ts).
  */
 export const outOfReach: ReadonlySet<string> = new Set([
   "acquiring.trying -> released.cancelled",
   "waiting.watching -> released.cancelled",
   "acquiring.reconciling -> released.timedOut",
   "acquiring.reconciling -> handingOff.work.releasing",
+  "handingOff.work.queued",
+  "handingOff.work.settling -> handingOff.work.queued",
+  "handingOff.work.stuck -> handingOff.work.queued",
+  "handingOff.work.queued -> handingOff.work.checkpointing",
+  "handingOff.work.queued -> handingOff.work.releasing",
 ])
 
 /** The names of all states and transitions that runs can come to and that can be seen. */

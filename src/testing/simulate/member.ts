@@ -55,7 +55,8 @@ interface Life<S, C> {
 }
 
 /** What a process has between being asked to end and being killed. */
-const graceOf = ({ settleWithin, checkpointWithin }: PlannedTimes): number => settleWithin + checkpointWithin + 5000
+const graceOf = ({ settleWithin, checkpointWithin, killGrace }: PlannedTimes): number =>
+  killGrace ?? settleWithin + checkpointWithin + 5000
 
 /** A life whose manager has started. */
 type Up<S, C> = Life<S, C> & { readonly manager: SandboxManager }

@@ -120,6 +120,7 @@ const TIMES: Readonly<Record<keyof PlannedTimes, true>> = {
   settleWithin: true,
   checkpointWithin: true,
   restoreWithin: true,
+  killGrace: true,
 }
 
 /** The checked options. Throws InvalidConfigError or UnknownDefinitionError. */

@@ -78,6 +78,8 @@ export interface PlannedTimes {
   readonly checkpointWithin: number
   /** What a restore may take. */
   readonly restoreWithin: number
+  /** What a drain may take. Without one: 5 s more than its work and its checkpoint may. */
+  readonly killGrace?: number
 }
 
 /** All that a run is determined by, beside the code. */

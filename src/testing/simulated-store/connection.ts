@@ -177,8 +177,12 @@ export class Connection implements LeaseStore, CheckpointStore {
       if (!fate.answers || store.cuts("back", this.#worker, op, ref)) return
       this.#clock.after(store.latency() + fate.back, () => came(this.#stampedBy("process", request, answer)))
     }
-    store.later(store.latency() + fate.there, () => {
-      if (store.cuts("there", this.#worker, op, ref)) return
+    const arrive = (): void => {
+      const wait = store.service()
+      if (wait === 0) serve()
+      else store.later(wait, serve)
+    }
+    const serve = (): void => {
       const first = this.#answer(request)
       if (again === undefined || again.hears === "first") back(first)
       if (again === undefined) return
@@ -186,6 +190,9 @@ export class Connection implements LeaseStore, CheckpointStore {
         const second = this.#answer(request)
         if (again.hears === "second") back(second)
       })
+    }
+    store.later(store.latency() + fate.there, () => {
+      if (!store.cuts("there", this.#worker, op, ref)) arrive()
     })
   }
 

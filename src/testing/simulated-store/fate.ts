@@ -69,6 +69,8 @@ function worse(fate: Fate, fault: StoreFault): Fate {
       return off(fate, fault.ms)
     case "staleDate":
       return off(fate, -fault.ms)
+    case "capacity":
+      return fate // what it does depends on all the others that are there
   }
 }
 

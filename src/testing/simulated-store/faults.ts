@@ -49,6 +49,8 @@ export type StoreFault = StoreFaultScope &
     | { readonly kind: "skewDate"; readonly ms: number }
     /** The time in the answer is this old: at most a quarter of the least guard. */
     | { readonly kind: "staleDate"; readonly ms: number }
+    /** Serves no more than so many requests a second, of all processes together: one after the other, as they come. */
+    | { readonly kind: "capacity"; readonly perSecond: number }
     /** Answered with an error; `applied`: after it took effect. */
     | { readonly kind: "status"; readonly status: number; readonly applied: boolean }
   )
@@ -76,6 +78,7 @@ const details: Readonly<Record<StoreFaultKind, readonly string[]>> = {
   outage: [],
   partition: [],
   mutePartition: [],
+  capacity: ["perSecond"],
 }
 
 /** All of them. */
@@ -98,6 +101,12 @@ export function checkStoreFault(fault: StoreFault): void {
     demand(Number.isInteger(status) && status >= 400 && status < 600, "status", status, "a status from 400 to 599")
     demand(typeof applied === "boolean", "applied", applied, "true or false")
   }
+  if (fault.kind === "capacity") {
+    const { perSecond } = fault
+    demand(Number.isFinite(perSecond) && perSecond > 0, "perSecond", perSecond, "a number of requests, more than 0")
+    demand(fault.forMs !== undefined, "forMs", fault.forMs, "how long it is so busy, in milliseconds")
+    demand(worker === null, "worker", worker, "null: what one process asks for keeps all others waiting")
+  }
   if ("ms" in fault || own.includes("ms")) checkMs(fault as { readonly kind: string; readonly ms: number })
 }
 
@@ -117,6 +126,9 @@ function demand(holds: boolean, field: string, given: unknown, ask: string): voi
 
 /** The most that is drawn: near what is allowed. */
 const mostSkew = 450
+
+/** In requests a second: the least is what few processes with few keys each need, and feel. */
+const capacities = [20, 50, 200]
 
 const skews = [-mostSkew, mostSkew, undefined]
 
@@ -146,6 +158,8 @@ export function drawStoreFault(
     case "partition":
     case "mutePartition":
       return { kind, worker, ...lasting }
+    case "capacity":
+      return { kind, worker: null, perSecond: draw.pick(capacities), ...lasting }
     case "skewDate":
       return {
         kind,

@@ -98,6 +98,8 @@ export class SimulatedStore implements StoreControl {
   /** The offsets of boot clocks, by name, as the first process that reads each has left them. */
   readonly #clocks = new Map<string, number>()
   #faults: Active[] = []
+  /** When it has served all that has arrived, where it serves one after the other. */
+  #servedBy = 0
   #versions = 0
 
   /** Without objects and without faults. */
@@ -167,6 +169,17 @@ export class SimulatedStore implements StoreControl {
       ({ fault, until }) =>
         now < until && until < Infinity && cutting[way].has(fault.kind) && fits(fault, worker, op, ref),
     )
+  }
+
+  /** How long a request that arrives now takes to be served, behind those that arrived before, in milliseconds. */
+  service(): number {
+    const now = this.#time.mono()
+    const rates = this.#faults.flatMap(({ fault, until }) =>
+      fault.kind === "capacity" && now < until ? [fault.perSecond] : [],
+    )
+    if (rates.length === 0) return 0
+    this.#servedBy = Math.max(now, this.#servedBy) + 1000 / Math.min(...rates)
+    return this.#servedBy - now
   }
 
   /** How long one way takes. */

@@ -154,9 +154,28 @@ describe("a fault of a simulated store", () => {
     [{ kind: "loseAnswer", worker: "a", op: "write" }, /op is "write"/],
     [{ kind: "duplicate", worker: "a", ms: 1 }, /hears is undefined/],
     [{ kind: "status", worker: "a", status: 200, applied: true }, /status of a fault of the store is 200/],
+    [{ kind: "capacity", worker: null, forMs: 1, perSecond: 0 }, /perSecond of a fault of the store is 0/],
+    [{ kind: "capacity", worker: "a", forMs: 1, perSecond: 9 }, /worker of a fault of the store is "a"/],
+    [{ kind: "capacity", worker: null, perSecond: 9 }, /forMs of a fault of the store is undefined/],
   ])("that can't be meant is refused: %j", (fault, says) => {
     const { store } = new World()
     expect(() => store.inject(fault as StoreFault)).toThrow(says)
+  })
+
+  it("capacity serves one request after the other, as they come, for as long as it lasts", async () => {
+    const world = new World()
+    world.store.inject({ kind: "capacity", worker: null, perSecond: 10, forMs: 2000 })
+    const from = world.time.mono()
+    const took: number[] = []
+    const ask = (): Promise<unknown> =>
+      world.wire.read(ref, { limit: 100, deadline: 5000 }).then(() => took.push(world.time.mono() - from))
+    await world.time.runUntil(Promise.all(Array.from({ length: 10 }, ask)))
+    expect(took[9]! - took[0]!).toBeGreaterThan(800)
+    expect(took[9]!).toBeGreaterThan(1000)
+    await world.time.advance(2000)
+    const later = world.time.mono()
+    await world.time.runUntil(Promise.all(Array.from({ length: 10 }, ask)))
+    expect(world.time.mono() - later).toBeLessThan(200)
   })
 
   it("is drawn as one that is accepted, and stays what it is as JSON", () => {
