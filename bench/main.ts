@@ -12,6 +12,7 @@ import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
 import { benchProviders } from "./providers.ts"
 import { benchRequests } from "./requests.ts"
+import { benchScale } from "./scale.ts"
 import { benchSchedule } from "./schedule.ts"
 import { benchSimulation } from "./simulation.ts"
 import { benchWaitCpu } from "./wait-cpu.ts"
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
   providers: benchProviders,
+  scale: benchScale,
   schedule: benchSchedule,
   simulation: benchSimulation,
   "wait-cpu": benchWaitCpu,
