@@ -135,8 +135,8 @@ export interface Lease extends AsyncDisposable {
    */
   renew(options?: RenewOptions): Promise<void>
   /**
-   * Ends ownership; hands over to a waiter if there is one. Idempotent, settles within 10 s; rejects only, with
-   * InvalidConfigError and before it does anything, for a note that isn't one. It waits for no work and `signal` doesn't
+   * Ends ownership; hands over to a waiter if there is one. Idempotent, settles within 10 s of its first request, which may
+   * have to wait at a busy store, as long as the lease lasts; rejects only, with InvalidConfigError and before it does anything, for a note that isn't one. It waits for no work and `signal` doesn't
    * abort: end first what is done under the lease.
    */
   release(options?: ReleaseOptions): Promise<ReleaseResult>
