@@ -67,6 +67,15 @@ export const careMutants: readonly Mutant[] = [
         replace: "  if (now.at < 0) return wait(",
       },
     ],
-    hunts: [{ by: "sim", from: 1, to: 100, judge: "saves under a lease" }],
+    hunts: [
+      {
+        by: "sim",
+        from: 1,
+        to: 200,
+        faults: ["stepWall", "suspend", "pause", "slow"],
+        ttl: "6 s",
+        judge: "saves under a lease",
+      },
+    ],
   },
 ]

@@ -154,8 +154,8 @@ export const checkpointMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "sim", from: 4, to: 4, faults: ["crash", "partition", "status"], ttl: "6 s" },
-      { by: "sim", from: 1, to: 100, faults: ["crash", "partition", "status"], ttl: "6 s" },
+      { by: "sim", from: 32, to: 32, faults: ["crash", "loseRequest", "drain"], ttl: "6 s", store: "exact" },
+      { by: "sim", from: 1, to: 200, faults: ["crash", "loseRequest", "drain"], ttl: "6 s", store: "exact" },
     ],
   },
 ]
