@@ -9,6 +9,7 @@ import { HandingOffError, LockLostError, type ManagerClosedError, type Owner } f
 import { checkKey, sandboxLockKey } from "../locks/keys.ts"
 import type { AcquireOptions, LockEvent } from "../locks/lock.ts"
 import { started } from "../locks/start-store.ts"
+import { identityOf, type StoreIdentity } from "../locks/store-identity.ts"
 import type { Duration } from "../runtime/duration.ts"
 import { millisOf } from "./config.ts"
 import { drainAll, type DrainResult } from "./drain.ts"
@@ -109,9 +110,9 @@ class Manager implements SandboxManager {
   #closed: ManagerClosedError["state"] | undefined
   #disposing: Promise<void> | undefined
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, leases: StoreIdentity) {
     this.#settings = settings
-    this.#registry = new Registry(settings)
+    this.#registry = new Registry(settings, leases)
     this.events$ = this.#registry.events.observable
   }
 
@@ -297,6 +298,7 @@ export const SandboxManager: {
       checkAgainst(settings, store)
     }
     await started(checkpoints, clock)
-    return new Manager(settings)
+    // Locks made elsewhere don't tell their store: it counts as the one that keeps the checkpoints.
+    return new Manager(settings, await identityOf(store ?? checkpoints, clock))
   },
 }

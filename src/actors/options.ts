@@ -61,7 +61,10 @@ export type ManagerOptions = ManagerStores & {
   readonly keepCheckpoints?: number
   /** The most bytes of one checkpoint; default 32 MiB. */
   readonly maxCheckpoint?: number
-  /** Takes over saved state that was written under leases of another store: once they have moved, with none left there. */
+  /**
+   * Takes over saved state that was written under leases of another store: once they have moved, with none left there. Also
+   * where the leases are lost with the process or the boot (memory), if nobody else uses these checkpoints.
+   */
   readonly adoptHeads?: boolean
   /** Who contends; default this process. */
   readonly incarnation?: Incarnation
@@ -108,8 +111,6 @@ export interface Settings {
   readonly definitions: ReadonlyMap<string, Known>
   readonly store: LeaseStore | undefined
   readonly checkpoints: CheckpointStore
-  /** The lease store's name, as heads carry it. */
-  readonly leases: string
   readonly lockOptions: LockOptions & { readonly incarnation: Incarnation }
   readonly makeLock: (lockKey: string) => Lock
   /** What happened to the locks made here; undefined where they are made elsewhere. */
@@ -206,7 +207,7 @@ const definitionsOf = (sandboxes: ManagerOptions["sandboxes"], maxCheckpoint: nu
   return definitions
 }
 
-const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoints" | "leases"> => {
+const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoints"> => {
   const { store, lockFactory } = options
   if ((store === undefined) === (lockFactory === undefined)) {
     throw badOption(
@@ -223,8 +224,7 @@ const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoint
       "Give one that is: a lockFactory alone, and a store of leases alone, have nowhere to put it",
     )
   }
-  // Locks made elsewhere don't tell their store: it counts as the one that keeps the checkpoints.
-  return { store, checkpoints, leases: store?.name ?? checkpoints.name }
+  return { store, checkpoints }
 }
 
 const lockMaker = ({ store, lockFactory }: ManagerOptions, lockOptions: LockOptions): Settings["makeLock"] =>

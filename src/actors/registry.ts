@@ -14,6 +14,7 @@ import {
 import { sandboxLockKey } from "../locks/keys.ts"
 import type { AcquireOptions, LockEvent } from "../locks/lock.ts"
 import { tokensOnlyGrow } from "../locks/options.ts"
+import type { StoreIdentity } from "../locks/store-identity.ts"
 import { Fibers } from "../runtime/fibers.ts"
 import { Hub } from "../runtime/observables.ts"
 import { BackOff } from "./back-off.ts"
@@ -48,6 +49,7 @@ export class Registry {
   /** Of locks made elsewhere, as their events tell. */
   readonly counts: Counting = noCounts()
   readonly #settings: Settings
+  readonly #leases: StoreIdentity
   readonly #around: Surroundings
   readonly #backOff: BackOff
   /** By lock key, until nothing of it runs any more. */
@@ -56,9 +58,10 @@ export class Registry {
   readonly #cleaning = new Set<Promise<void>>()
   #begun = 0
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, leases: StoreIdentity) {
     const { clock, report, inspect, sumsUp } = settings
     this.#settings = settings
+    this.#leases = leases
     this.events = new Hub(report)
     this.#backOff = new BackOff(clock)
     const departures = new Departures(clock, () => admissionTo(settings.checkpoints, clock))
@@ -177,10 +180,12 @@ export class Registry {
     home: Pick<SavedStateParts, "key" | "lockKey" | "lease">,
   ): SavedState {
     const { lockKey } = home
-    const { clock, checkpoints, leases, ttl, restoreWithin, checkpointWithin, report } = this.#settings
+    const { clock, checkpoints, ttl, restoreWithin, checkpointWithin, report } = this.#settings
     const { keepCheckpoints, maxCheckpoint, adoptHeads, store } = this.#settings
     const keeper = new CheckpointKeeper({
-      ...{ store: checkpoints, clock, lockKey, leases, keepCheckpoints, maxCheckpoint, adoptHeads, onError: report },
+      ...{ store: checkpoints, clock, lockKey, keepCheckpoints, maxCheckpoint, adoptHeads, onError: report },
+      ...this.#leases.origin,
+      knowsBoot: this.#leases.knows,
       type: definition.name,
       version: parts.version,
       ttlMs: ttl,

@@ -21,7 +21,7 @@ export const hasStarted = (store: ObjectStore): boolean => ready.has(store)
 export function started(store: ObjectStore, clock: Clock): Promise<void> {
   const known = starts.get(store)
   if (known !== undefined) return known
-  const start = startWithin(store, clock)
+  const start = withinStart(store, clock, (deadline) => store.start({ deadline }))
   starts.set(store, start)
   start.then(
     () => ready.add(store),
@@ -30,11 +30,16 @@ export function started(store: ObjectStore, clock: Clock): Promise<void> {
   return start
 }
 
-async function startWithin(store: ObjectStore, clock: Clock): Promise<void> {
+/** Settles as what is done at a start does; rejects where the store is silent for longer than a start may take. */
+export async function withinStart<A>(
+  store: ObjectStore,
+  clock: Clock,
+  work: (deadline: number) => Promise<A>,
+): Promise<A> {
   const { promise: silent, reject } = Promise.withResolvers<never>()
   const timer = clock.after(START_WITHIN + GRACE, () => reject(silence(store)))
   try {
-    await Promise.race([store.start({ deadline: START_WITHIN }), silent])
+    return await Promise.race([work(START_WITHIN), silent])
   } finally {
     timer.cancel()
   }

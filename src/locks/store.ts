@@ -13,8 +13,8 @@ export type Generation = string
 /** The expected generation of an object that must not exist yet. */
 export const ABSENT: Generation = "0"
 
-/** Keys can't reach from one area into another. `processes`, `rings` and `bells` are reserved. */
-export type Area = "leases" | "state" | "probe"
+/** Keys can't reach from one area into another. `store` is about the store itself. `processes`, `rings` and `bells` are reserved. */
+export type Area = "leases" | "state" | "probe" | "store"
 
 /** Addresses an object. `name` is an encoded name, in `state` with `/` between its parts. */
 export interface ObjectRef {

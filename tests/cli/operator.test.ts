@@ -50,9 +50,9 @@ describe("status", () => {
         (path) => !/^clock./.test(path),
       )
     expect(await user.run("status", "--store", user.store, "a")).toMatchObject({ code: 0 })
-    expect(made().toSorted()).toEqual(["clock", "leases", "probe", "state"])
+    expect(made().toSorted()).toEqual(["clock", "leases", "probe", "state", "store"])
     expect(await user.run("ls", "--store", user.store)).toMatchObject({ code: 0, out: "No keys.\n" })
-    expect(made().toSorted()).toEqual(["clock", "leases", "probe", "state"])
+    expect(made().toSorted()).toEqual(["clock", "leases", "probe", "state", "store"])
   })
 
   it("says in its help, as ls does, that it writes", async () => {

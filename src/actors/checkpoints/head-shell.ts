@@ -5,11 +5,11 @@
 import { type Admission, admissionTo, placeUntil, type Slot, type Ticket } from "../../locks/admission.ts"
 import type { LockError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
-import type { CheckpointStore, ReadAnswer, WriteAnswer } from "../../locks/store.ts"
+import type { CheckpointStore, Generation, ReadAnswer, WriteAnswer } from "../../locks/store.ts"
 import type { Clock, Timer } from "../../runtime/clock.ts"
 import { checkClaimable, formatHead, type Head, HEAD_LIMIT, parseHead } from "./head.ts"
 import { headRef } from "./names.ts"
-import { asLockError, corruptHead, type Place } from "./problems.ts"
+import { asLockError, corruptHead, foreignBoot, type Place } from "./problems.ts"
 import type { Answer, Command, Input, Now, Outcome, Settings, State, Wish } from "./protocol-types.ts"
 import { dueAt, initialState, isSent, step, traceOf } from "./protocol.ts"
 
@@ -20,6 +20,8 @@ export interface HeadShellParts {
   readonly lease: Lease
   readonly settings: Settings
   readonly adoptHeads: boolean
+  /** Whether the lease store was ever used under a boot; without it that isn't asked. */
+  readonly knowsBoot?: ((boot: string) => Promise<boolean>) | undefined
 }
 
 /** What a claim takes beside. */
@@ -207,7 +209,7 @@ export class HeadShell {
     const answer: ReadAnswer = await this.#parts.store.read(headRef(this.#place.lockKey), request)
     switch (answer.kind) {
       case "found":
-        return { kind: "found", generation: answer.generation, head: this.#parse(answer.body) }
+        return this.#found(answer.generation, this.#parse(answer.body))
       case "unchanged":
       case "absent":
         return { kind: answer.kind }
@@ -226,6 +228,20 @@ export class HeadShell {
     if (this.#state.phase !== "unclaimed") return head
     checkClaimable(head, this.#place, { ...settings, adoptHeads })
     return head
+  }
+
+  /** A head of another boot's has to be of one that used these very leases, and no copy of them. */
+  async #found(generation: Generation, head: Head): Promise<Answer> {
+    const { settings, adoptHeads, knowsBoot } = this.#parts
+    const { leasesBoot: boot } = head
+    if (this.#state.phase !== "unclaimed" || adoptHeads || knowsBoot === undefined)
+      return { kind: "found", generation, head }
+    if (boot === undefined || boot === settings.leasesBoot) return { kind: "found", generation, head }
+    const knows = await knowsBoot(boot).catch((error: unknown) => asLockError(error, this.#place))
+    if (knows === false) throw foreignBoot(this.#place, boot, settings)
+    if (knows === true) return { kind: "found", generation, head }
+    this.trouble = knows
+    return { kind: "failed", fatal: !knows.retryable }
   }
 
   async #put({ expected, head, deadline }: Extract<Command, { readonly type: "put" }>): Promise<Answer> {

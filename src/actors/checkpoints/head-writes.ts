@@ -66,8 +66,9 @@ const baseOf = (state: State): Base => state.base?.head ?? emptyHead(state.setti
 /** Until this tenancy may run, each of its heads says who is still to be waited for. */
 const mine = (state: State, base: Base, opId: string): Head => {
   const { token, nonce, settings, quietMs } = state
-  const { type, leases, ttlMs } = settings
-  return { ...base, type, leases, ttlMs, token, nonce, seq: base.seq + 1, quietMs, opId, over: overOf(state) }
+  const { type, leases, leasesId, leasesBoot, ttlMs } = settings
+  const origin = { leases, leasesId, leasesBoot }
+  return { ...base, type, ...origin, ttlMs, token, nonce, seq: base.seq + 1, quietMs, opId, over: overOf(state) }
 }
 
 /** The write that my tenancy began on: my first one names it, be that a claim or not, and the later ones carry it on. */

@@ -6,6 +6,7 @@
  * went in, whatever they are, and one checksum rule serves inline and content alike.
  */
 import { Buffer } from "node:buffer"
+import type { LeaseOrigin } from "../../locks/store-identity.ts"
 import { sha256 } from "../../runtime/hash.ts"
 import { contentToken } from "./names.ts"
 import { corruptHead, foreignLeases, invalidCheckpoint, newerVersion, type Place, unknownNeeds } from "./problems.ts"
@@ -49,7 +50,7 @@ export type Saved =
   | { readonly state: "removed" }
 
 /** One head. Plain data. */
-export interface Head {
+export interface Head extends LeaseOrigin {
   /** The format of who wrote it first; greater numbers refuse nothing. */
   readonly v: number
   /** What a writer must understand. */
@@ -58,8 +59,6 @@ export interface Head {
   readonly key: string
   /** The definition's name. */
   readonly type: string
-  /** The lease store's name. */
-  readonly leases: string
   /** The ttl of the lease under which it was written. */
   readonly ttlMs: number
   readonly token: number
@@ -98,6 +97,8 @@ const shape: Readonly<Record<string, Test>> = {
   key: text,
   type: text,
   leases: text,
+  leasesId: (value) => value === undefined || text(value),
+  leasesBoot: (value) => value === undefined || text(value),
   ttlMs: (value) => typeof value === "number" && value > 0 && value <= longestTtl,
   token: (value) => count(value) && value !== 0,
   nonce: text,
@@ -157,11 +158,15 @@ export function keyOfHead(body: Uint8Array): string | undefined {
 export function checkClaimable(
   head: Head,
   place: Place,
-  by: { readonly leases: string; readonly version: number; readonly adoptHeads: boolean },
+  by: LeaseOrigin & { readonly version: number; readonly adoptHeads: boolean },
 ): void {
-  if (head.leases !== by.leases && !by.adoptHeads) throw foreignLeases(place, head.leases, by.leases)
+  if (!by.adoptHeads && !isOneStore(head, by)) throw foreignLeases(place, head, by)
   if (holdsState(head) && head.version > by.version) throw newerVersion(head.key, head.version, by.version)
 }
+
+/** Heads of older releases have no identity, and are compared by the name alone. */
+export const isOneStore = (a: LeaseOrigin, b: LeaseOrigin): boolean =>
+  a.leases === b.leases && (a.leasesId === undefined || b.leasesId === undefined || a.leasesId === b.leasesId)
 
 /** The body of a head. Throws CheckpointInvalidError where it would be too large to be read again. */
 export function formatHead(head: Head): Uint8Array {
@@ -254,6 +259,8 @@ function fromFields(fields: Fields): Head {
     key,
     type,
     leases,
+    leasesId,
+    leasesBoot,
     ttlMs,
     token,
     nonce,
@@ -269,6 +276,11 @@ function fromFields(fields: Fields): Head {
   const extra = Object.fromEntries(Object.entries(rest).filter(([name]) => !savedFields.includes(name)))
   const names = Object.keys(savedShapes[state as Saved["state"]])
   const saved = { state, ...Object.fromEntries(names.map((name) => [name, fields[name]])) }
-  const written = { v, needs, key, type, leases, ttlMs, token, nonce, seq, version, opId, over, quietMs }
+  const origin = {
+    leases,
+    ...(leasesId !== undefined && { leasesId }),
+    ...(leasesBoot !== undefined && { leasesBoot }),
+  }
+  const written = { v, needs, key, type, ...origin, ttlMs, token, nonce, seq, version, opId, over, quietMs }
   return { ...written, saved, kept, extra } as unknown as Head
 }

@@ -8,6 +8,7 @@
  */
 import { type LockError, LockNotHeldError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
+import type { LeaseOrigin } from "../../locks/store-identity.ts"
 import type { CheckpointStore, Generation } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import type { OnError } from "../../runtime/report.ts"
@@ -34,7 +35,7 @@ const writing = "Writing the saved state"
 const defaultCap = 32 * 1024 * 1024
 
 /** Whose state, and how it is kept. */
-export interface KeeperOptions {
+export interface KeeperOptions extends LeaseOrigin {
   readonly store: CheckpointStore
   readonly clock: Clock
   readonly lockKey: string
@@ -42,8 +43,8 @@ export interface KeeperOptions {
   readonly type: string
   /** The definition's version. */
   readonly version: number
-  /** The lease store's name, the same in every process. */
-  readonly leases: string
+  /** Whether the lease store was ever used under a boot. Without it heads of all boots are taken. */
+  readonly knowsBoot?: ((boot: string) => Promise<boolean>) | undefined
   /** Of the lease; the next owner may have to wait for it. */
   readonly ttlMs: number
   /** How many older content objects stay, 0 to 32; default 1. States that sit in the head leave none. */
@@ -172,12 +173,14 @@ export class CheckpointKeeper {
   }
 
   #openShell(lease: Lease): HeadShell {
-    const { store, clock, lockKey, type, version, leases, ttlMs, adoptHeads = false } = this.#options
+    const { store, clock, lockKey, type, version, ttlMs, adoptHeads = false, knowsBoot } = this.#options
+    const { leases, leasesId, leasesBoot } = this.#options
     const left = this.#options.claimsGranted === true ? undefined : lease.note
     const spacingMs = store.capabilities.writeSpacing
-    const kept = { key: lockKey, type, version, leases, ttlMs, keep: this.#keep, left, past: lease.past }
+    const origin = { leases, leasesId, leasesBoot }
+    const kept = { key: lockKey, type, version, ...origin, ttlMs, keep: this.#keep, left, past: lease.past }
     const settings = { ...kept, spacingMs, requestMs }
-    return new HeadShell({ store, clock, lease, settings, adoptHeads })
+    return new HeadShell({ store, clock, lease, settings, adoptHeads, knowsBoot })
   }
 
   #enqueue(kind: WriteKind): PendingWrite {

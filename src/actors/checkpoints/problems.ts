@@ -15,6 +15,7 @@ import {
   StoreUnavailableError,
 } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
+import type { LeaseOrigin } from "../../locks/store-identity.ts"
 import { headRef } from "./names.ts"
 import type { Again } from "./patience.ts"
 
@@ -60,10 +61,23 @@ export function unknownNeeds(place: Place, needs: readonly string[]): FormatVers
 }
 
 /** The head was written under leases of another store. */
-export function foreignLeases(place: Place, theirs: string, ours: string): StoreMisconfiguredError {
+export function foreignLeases(place: Place, theirs: LeaseOrigin, ours: LeaseOrigin): StoreMisconfiguredError {
+  const [there, here] =
+    theirs.leases === ours.leases
+      ? [`another store of that name (${theirs.leasesId})`, `${ours.leases} (${ours.leasesId})`]
+      : [theirs.leases, ours.leases]
   return new StoreMisconfiguredError({
-    message: `${headAt(place)} was written under leases in ${theirs}, but this process keeps its leases in ${ours}`,
+    message: `${headAt(place)} was written under leases in ${there}, but this process keeps its leases in ${here}`,
     next: "Use the same lease store everywhere; after moving the leases on purpose, with no process left on the old store, set adoptHeads",
+    key: place.lockKey,
+  })
+}
+
+/** The head was written on a machine whose copy of the lease store this is not. */
+export function foreignBoot(place: Place, boot: string, { leases }: LeaseOrigin): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: `${headAt(place)} was written under leases in a copy of ${leases}: no manager ever started on this one under the boot ${boot}`,
+    next: "Give all machines one lease store, or each its own checkpoints; where the other copy is gone for good, set adoptHeads",
     key: place.lockKey,
   })
 }

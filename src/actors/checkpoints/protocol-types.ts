@@ -2,19 +2,18 @@
  * What the head protocol is made of: its state, what it is told, what it asks for. All of it is plain data that survives
  * JSON, so that a checker can hold, compare and print it. Times are milliseconds of one monotonic clock.
  */
+import type { LeaseOrigin } from "../../locks/store-identity.ts"
 import type { Generation } from "../../locks/store.ts"
 import type { Head, Saved } from "./head.ts"
 
 /** Fixed for one tenancy. */
-export interface Settings {
+export interface Settings extends LeaseOrigin {
   /** The lock key. */
   readonly key: string
   /** The definition's name. */
   readonly type: string
   /** The definition's version: of what is saved from now on. */
   readonly version: number
-  /** The lease store's name. */
-  readonly leases: string
   readonly ttlMs: number
   /** The nonces of tenancies that have ended, as far as the lease record proves it. */
   readonly past: readonly string[]

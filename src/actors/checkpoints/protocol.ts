@@ -267,8 +267,9 @@ function sendWrite(state: State, job: Job, now: Now): Transition {
 function isLeft({ base, settings, unresolved }: State): boolean {
   const head = base?.head ?? null
   if (head === null || unresolved !== null || base!.generation !== settings.left) return false
-  const { saved, leases, ttlMs } = head
-  const saysAll = saved.state !== "removed" && leases === settings.leases && ttlMs >= settings.ttlMs
+  const { saved, leases, leasesId, ttlMs } = head
+  const isHere = leases === settings.leases && leasesId === settings.leasesId
+  const saysAll = saved.state !== "removed" && isHere && ttlMs >= settings.ttlMs
   return saysAll && quietFor(settings, head) === 0
 }
 

@@ -60,7 +60,7 @@ export const naming: readonly Trial[] = [
     name: "keeps its areas apart",
     asks: "keys can't reach from one area into another",
     run: async (subject: Subject) => {
-      const names = { leases: "same", state: "same/same", probe: "same" } satisfies Record<Area, string>
+      const names = { leases: "same", state: "same/same", probe: "same", store: "same" } satisfies Record<Area, string>
       for (const { area, name } of refsOf(names)) {
         const before = await subject.generation({ area, name })
         subject.check(before === ABSENT, `shows in ${area} what was written in another area`)

@@ -91,7 +91,7 @@ export function checkStoreFault(fault: StoreFault): void {
   refuseUnknown(`the fault ${fault.kind}`, fault, Object.fromEntries(known.map((name) => [name, true as const])))
   const { worker, op = "read", area = "leases", times = 1, forMs = 0 } = fault
   oneOf("op", op, ["start", "read", "put", "remove", "list"])
-  oneOf("area", area, ["leases", "state", "probe"])
+  oneOf("area", area, ["leases", "state", "probe", "store"])
   demand(worker === null || typeof worker === "string", "worker", worker, "the name of a worker, or null for all")
   demand(Number.isInteger(times) && times > 0, "times", times, "a whole number, 1 or more")
   demand(forMs >= 0, "forMs", forMs, "milliseconds, 0 or more")

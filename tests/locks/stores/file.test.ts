@@ -135,9 +135,9 @@ describe("the directory of a file store", () => {
   it("is made with all above it, and holds nothing but its areas and this boot's clock after a start", async () => {
     const directory = join(await fresh(), "not", "there", "yet")
     await Promise.all([started(directory), started(directory), started(directory)])
-    expect(await versions(directory)).toEqual(["clock", "leases", "probe", "state"])
+    expect(await versions(directory)).toEqual(["clock", "leases", "probe", "state", "store"])
     expect(await versions(directory, "clock")).toEqual([liveClock.bootId])
-    for (const area of ["leases", "probe", "state"]) expect(await versions(directory, area)).toEqual([])
+    for (const area of ["leases", "probe", "state", "store"]) expect(await versions(directory, area)).toEqual([])
   })
 
   it("starts once, and again after a start that failed", async () => {

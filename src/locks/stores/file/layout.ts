@@ -5,6 +5,7 @@
  *     leases/<name>/<16 digits>           one version of a lease record; the highest number is the current one
  *     state/<lock>/<part>/<16 digits>     the same for heads and content
  *     probe/<name>/<16 digits>            scratch objects of a start
+ *     store/<name>/<16 digits>            what tells this directory from others (../../store-identity.ts)
  *     clock/<boot id>                     the offset of the boot clock (time.ts)
  *
  * A version that is a directory is a tombstone: the object was deleted. `.t-<pid>-<id>` is a version being written.
@@ -18,7 +19,7 @@ import type { Area, Generation, ObjectRef } from "../../store.ts"
 import type { Files } from "./files.ts"
 
 /** The directories directly under the store's own. */
-export const directories = ["leases", "state", "probe", "clock"] as const
+export const directories = ["leases", "state", "probe", "store", "clock"] as const
 
 const DIGITS = 16
 const onePart = /^[A-Za-z0-9=~_-][A-Za-z0-9=~._-]*$/
@@ -58,6 +59,9 @@ export function objectDirectories(root: string, ref: ObjectRef): string[] {
   const parts = ref.name.split("/")
   return parts.map((_, last) => join(root, ref.area, ...parts.slice(0, last + 1)))
 }
+
+/** Whether what is acknowledged survives a power cut; a lease that is over is no loss, and a scratch object none at all. */
+export const isDurable = ({ area }: ObjectRef): boolean => area === "state" || area === "store"
 
 /** Whether a name never comes again after its deletion. */
 export function isUsedOnce({ area, name }: ObjectRef): boolean {

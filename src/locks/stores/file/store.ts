@@ -1,7 +1,7 @@
 /**
  * The store in a directory that several processes share. It joins the parts of this folder and answers in the terms of
  * the port; who may write what is decided by swap.ts alone. Lease records are written at once and never synced, since an
- * expired lease is no loss; `state` is synced before it is acknowledged. Records of this machine's processes are judged by
+ * expired lease is no loss; `state` and `store` are synced before they are acknowledged. Records of this machine's processes are judged by
  * what the machine knows of those.
  *
  * Not promised: Windows (no store time, other rules for links), file systems without hard links, and on network file
@@ -31,7 +31,7 @@ import { probe } from "../probe.ts"
 import { Bounds } from "./bounds.ts"
 import { failure } from "./failures.ts"
 import { durableFiles, type Files, quickFiles } from "./files.ts"
-import { generationNumber, objectDirectory, type Target } from "./layout.ts"
+import { generationNumber, isDurable, objectDirectory, type Target } from "./layout.ts"
 import { list } from "./list.ts"
 import { prepare, requireArea } from "./prepare.ts"
 import { run, runNow, step, type Steps } from "./steps.ts"
@@ -87,7 +87,7 @@ class FileStore implements LeaseStore, CheckpointStore {
   #capabilities: StoreCapabilities
   #time: StoreTime | undefined
   #started: Promise<void> | undefined
-  /** Objects of `state` with a write that ended unanswered: what their directories show may not be on the disk. */
+  /** Durable objects with a write that ended unanswered: what their directories show may not be on the disk. */
   readonly #unsure = new Set<string>()
 
   constructor(root: string, clock: Clock) {
@@ -118,7 +118,7 @@ class FileStore implements LeaseStore, CheckpointStore {
   }
 
   async read(ref: ObjectRef, options: ReadOptions): Promise<ReadAnswer> {
-    if (ref.area !== "state") return this.prompt.read(ref, options)
+    if (!isDurable(ref)) return this.prompt.read(ref, options)
     try {
       return this.#stamped(await this.#later(ref, options, this.#reading(options)))
     } catch (error) {
@@ -127,12 +127,12 @@ class FileStore implements LeaseStore, CheckpointStore {
   }
 
   async put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer> {
-    if (ref.area !== "state") return this.prompt.put(ref, expected, body, options)
+    if (!isDurable(ref)) return this.prompt.put(ref, expected, body, options)
     return this.#write(ref, options, this.#putting(ref, expected, body))
   }
 
   async remove(ref: ObjectRef, expected: Generation, options: RequestOptions): Promise<WriteAnswer> {
-    if (ref.area !== "state") return this.prompt.remove(ref, expected, options)
+    if (!isDurable(ref)) return this.prompt.remove(ref, expected, options)
     return this.#write(ref, options, this.#removing(ref, expected))
   }
 
