@@ -51,11 +51,33 @@ export const leaseMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/standing.ts",
-        find: 'return record.owner.nonce === nonce ? "mine" : "dead"',
-        replace: 'return nonce === "" ? "dead" : "mine"',
+        find: 'if (record.owner.nonce === nonce) return "mine"',
+        replace: 'if (nonce !== "") return "mine"',
       },
     ],
     hunts: [{ by: "checker", config: "alone" }],
+  },
+  {
+    name: "another life's half taken for an ended attempt's",
+    edits: [
+      {
+        file: "src/locks/protocol/standing.ts",
+        find: "nonce.startsWith(`${config.life}.`)",
+        replace: 'nonce.startsWith(config.life === "" ? nonce : "")',
+      },
+    ],
+    hunts: [{ by: "checker", config: "twins" }],
+  },
+  {
+    name: "a pair under my id taken for mine, whoever stood there",
+    edits: [
+      {
+        file: "src/locks/protocol/standing.ts",
+        find: 'return me.named ? "stripped" : "other"',
+        replace: 'return me.config.id === "" ? "other" : "stripped"',
+      },
+    ],
+    hunts: [{ by: "checker", config: "twins beside strangers" }],
   },
   {
     name: "a stranger's half believed",
@@ -143,10 +165,10 @@ export const leaseMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/leave.ts",
-        find: '    case "free":\n    case "dead":\n    case "other":\n      return finish(draft, phase, fate(phase))',
+        find: '    case "free":\n    case "dead":\n    case "twin":\n    case "other":\n      return finish(draft, phase, fate(phase))',
         replace:
           '    case "other":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n' +
-          '    case "free":\n    case "dead":\n      return finish(draft, phase, fate(phase))',
+          '    case "free":\n    case "dead":\n    case "twin":\n      return finish(draft, phase, fate(phase))',
       },
     ],
     hunts: [{ by: "search", options: { losses: 1, pauses: 1, together: 2, until: "8 s" }, limit: 60_000 }],

@@ -124,8 +124,9 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/view.ts",
-        find: "return { pair, id, since: seen, seen, stood: seen, longestGap }",
-        replace: "return { pair, id, since: draft.view?.sentAt ?? seen, seen, stood: seen, longestGap }",
+        find: "return { pair, id, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }",
+        replace:
+          "return { pair, id, nonce, since: draft.view?.sentAt ?? seen, seen, stood: seen, rewrites, longestGap, shortestGap }",
       },
     ],
     hunts: [

@@ -166,7 +166,7 @@ export const settingsOf = (options: ManagerOptions): Settings => {
 /** Checks what only a store that has started can tell: its clock decides which ttl it allows. */
 export const checkAgainst = (settings: Settings, store: LeaseStore): void => {
   const { lockOptions } = settings
-  configOf("ttl", lockOptions.incarnation.id, lockOptions, store.capabilities)
+  configOf("ttl", { ...lockOptions.incarnation, life: "" }, lockOptions, store.capabilities)
 }
 
 const lockOptionsOf = (options: ManagerOptions, clock: Clock, here: () => Incarnation): Settings["lockOptions"] => {

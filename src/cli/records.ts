@@ -98,7 +98,8 @@ function keyIn(text: string): string | undefined {
 
 function stateOf(record: LeaseRecord, storeTime: number | undefined): KeyState {
   if (record.ownerId !== null) return storeTime !== undefined && record.expiresAt < storeTime ? "expired" : "owned"
-  const reserved = record.waitingOwnerId !== null && (storeTime === undefined || record.waiterExpiresAt > storeTime)
+  const reserved =
+    record.waitingOwnerId !== null && (storeTime === undefined || (record.waiterExpiresAt ?? Infinity) > storeTime)
   return reserved ? "reserved" : "released"
 }
 
@@ -111,7 +112,7 @@ export function described({ key, state, generation, record, storeTime }: Reading
     generation,
     owner: ownerOf(record) ?? null,
     groups: groupsOf(record),
-    waiter: waiter === null ? null : { waiterId: waiter, expiresAt: record?.waiterExpiresAt },
+    waiter: waiter === null ? null : { waiterId: waiter, expiresAt: record?.waiterExpiresAt ?? null },
     ended: record?.ended ?? null,
     storeTime: storeTime ?? null,
   }

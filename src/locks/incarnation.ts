@@ -17,7 +17,7 @@ let stores = 0
 /**
  * The incarnation of this process on a store: host, pid and chance, so that a reused pid is another, and a number for
  * every store object after the first. Attempts on two of them know nothing of each other, although both may lead to one
- * place: under one name each would take the other's lease for one that an ended attempt of its own left behind.
+ * place: under one name they would be two lives of one incarnation, which is an error wherever they meet.
  */
 export function thisProcess(store: object): Incarnation {
   let incarnation = ofStore.get(store)

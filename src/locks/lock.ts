@@ -147,10 +147,11 @@ export type LeaseView = Pick<Lease, "key" | "token" | "deadline" | "signal" | "e
 
 /**
  * Who contends. One for each process and store object by default; tests make several, which contend like processes. One
- * that is given belongs to one store object: on two that lead to one place it would be two owners under one name.
+ * that is given belongs to one store object of one process: who meets its own id at work elsewhere fails with
+ * InvalidConfigError. A process that comes again under it waits for the lease that its former life left, as anybody would.
  */
 export interface Incarnation {
-  /** 1 to 100 characters of `[A-Za-z0-9._-]`, never used by another process, before or after. */
+  /** 1 to 100 characters of `[A-Za-z0-9._-]`, that no other process uses at the same time. */
   readonly id: string
 }
 

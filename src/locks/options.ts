@@ -59,16 +59,14 @@ const ACQUIRE_OPTIONS: Readonly<Record<keyof AcquireOptions, true>> = {
 /** The protocol's configuration of a key on a store that has started. `self`: what its witness says of this process. */
 export function configOf(
   key: string,
-  id: string,
+  { id, life }: Pick<LockConfig, "id" | "life">,
   options: LockOptions,
   can: StoreCapabilities,
   self?: HostHalf,
 ): LockConfig {
   const ttl = ttlOf(key, options, can)
   return {
-    key,
-    id,
-    ttl,
+    ...{ key, id, life, ttl },
     guard: guardOf(ttl, can),
     waiterTtl: WAITER_TTL,
     strangerTtl: strangerTtlOf(options),

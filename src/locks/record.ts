@@ -87,7 +87,8 @@ export interface LeaseRecord {
   readonly ownerId: string | null
   readonly expiresAt: number
   readonly waitingOwnerId: string | null
-  readonly waiterExpiresAt: number
+  /** Undefined where a stranger that knows three fields waits: it says no time. 0 where nobody waits. */
+  readonly waiterExpiresAt: number | undefined
   /** Only where it counts. */
   readonly owner: OwnerHalf | undefined
   /** Only where it counts. */
@@ -124,7 +125,7 @@ export function parseRecord(key: string, text: string): LeaseRecord {
     ownerId,
     expiresAt: ownerId === null ? 0 : timeOf(key, body, "expiresAt"),
     waitingOwnerId,
-    waiterExpiresAt: waitingOwnerId === null ? 0 : timeOf(key, body, "waiterExpiresAt"),
+    waiterExpiresAt: waitingOwnerId === null ? 0 : waiterTime(key, body),
     ...(needs.length === 0 ? halvesOf(key, body, ownerId, waitingOwnerId) : noHalves),
     writtenAt: isTime(body["writtenAt"]) ? toMillis(body["writtenAt"]) : undefined,
     needs,
@@ -214,6 +215,11 @@ function timeOf(key: string, body: Record<string, unknown>, field: string): numb
   const time = body[field]
   if (!isTime(time)) corrupt(key, `${field} is not a time in seconds`)
   return toMillis(time)
+}
+
+/** One published form of the lock has no `waiterExpiresAt`; another writes null. */
+function waiterTime(key: string, body: Record<string, unknown>): number | undefined {
+  return body["waiterExpiresAt"] == null ? undefined : timeOf(key, body, "waiterExpiresAt")
 }
 
 /** A record that needs what we don't know is read by its published fields alone. */

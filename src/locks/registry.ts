@@ -17,6 +17,8 @@ const REMEMBERED = 1000
 /** The cores of one incarnation on one store. */
 export class Cores {
   readonly clock: Clock
+  /** Tells these from the cores of any other process, or store object, under the same incarnation. */
+  readonly life: string
   /** What happened to all its keys. */
   readonly counts: Counting = noCounts()
   readonly #store: LeaseStore
@@ -30,6 +32,7 @@ export class Cores {
   constructor(store: LeaseStore, clock: Clock) {
     this.#store = store
     this.clock = clock
+    this.life = clock.id()
   }
 
   /** The core of a key, to be asked for at each use. Errors of its own go to the onError of whoever used it first. */

@@ -174,6 +174,7 @@ export class StoreLock implements Lock {
     const isReady = (this.#store.prompt !== undefined || limit === 0) && hasStarted(this.#store)
     if (!isReady) await this.#core.requests.ready(limit, budgetMs !== 0, signal)
     const { capabilities, witness } = this.#store
-    return configOf(this.key, this.#id, this.#options, capabilities, witness?.self)
+    const me = { id: this.#id, life: this.#cores.life }
+    return configOf(this.key, me, this.#options, capabilities, witness?.self)
   }
 }

@@ -131,9 +131,10 @@ export interface ObjectStore {
 
 /**
  * What can be known of a process that a record names: that it has ended for sure, and every process group that it named with
- * it; or that it is at work, as one of those groups lives or can't be shown not to. Once `gone` always `gone`.
+ * it; or that it is at work, as one of those groups lives or can't be shown not to; or else that the process itself lives for
+ * sure, which says nothing of its lease. Once `gone` always `gone`.
  */
-export type Testimony = "gone" | "working"
+export type Testimony = "gone" | "working" | "alive"
 
 /** Knows processes of this machine. What it can't tell for sure it doesn't say. */
 export interface Witness {

@@ -67,15 +67,21 @@ export class Processes {
   }
 
   /**
-   * Whether a process of this pid namespace has ended for sure: there is none of that pid, or what is left of it is a
-   * zombie without threads. A pid that another process has by now proves nothing.
+   * What is known for sure of a process of this pid namespace. It has ended where there is none of that pid, or what is left
+   * of it is a zombie without threads. A pid that another process has by now proves nothing.
    */
-  hasEnded(pid: number, startedAt: string): boolean {
-    if (!Number.isSafeInteger(pid) || pid <= 1 || this.self.pidNs === null) return false
+  fateOf(pid: number, startedAt: string): "ended" | "alive" | undefined {
+    if (!Number.isSafeInteger(pid) || pid <= 1 || this.self.pidNs === null) return undefined
     const known = this.#signal(pid)
-    if (known !== "there") return known === "none"
+    if (known !== "there") return known === "none" ? "ended" : undefined
     const status = this.#status(pid)
-    return status !== undefined && isZombie(status) && status.startedAt === startedAt
+    if (status?.startedAt !== startedAt) return undefined
+    return isZombie(status) ? "ended" : "alive"
+  }
+
+  /** Whether a process of this pid namespace has ended for sure. */
+  hasEnded(pid: number, startedAt: string): boolean {
+    return this.fateOf(pid, startedAt) === "ended"
   }
 
   /** Whether a process group may have a member that lives. One of zombies alone has none, if all of `/proc` can be seen. */

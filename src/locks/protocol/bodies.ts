@@ -14,6 +14,7 @@ import {
   withEnded,
 } from "../record.ts"
 import { mayBeCreate, ownerOver, surelyEnded, waiterOver } from "./over.ts"
+import { isMyWaiter, ownerStanding } from "./standing.ts"
 import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
 import { sightOf } from "./view.ts"
 
@@ -39,7 +40,13 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
   const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, since: toSeconds(pen.at), ended }
   const { groups = [] } = attempt
   const past = record && knownPast(draft, view, attempt.nonce)
-  return { ...owned(draft, record, pen, { ...mine, groups, past }), came, groups }
+  return { ...owned(draft, withoutTimeless(record), pen, { ...mine, groups, past }), came, groups }
+}
+
+/** Who claims has found every other waiter to be over. A mark without a time would be found alive by all who come later. */
+function withoutTimeless(record: LeaseRecord | undefined): LeaseRecord | undefined {
+  if (record?.waiterExpiresAt !== undefined || record === undefined) return record
+  return { ...record, body: { ...record.body, ...noWaiter } }
 }
 
 /** Which ownerships have ended by the time that an attempt takes the key: its record's list, and who is over in it for sure. */
@@ -60,18 +67,24 @@ export function pastAfter({ past, trace, nonce }: Hold): readonly string[] {
 /** How a claim on this view comes by the key. */
 function claimHow(draft: Draft, view: View, attempt: Attempt): AcquiredHow {
   const { record } = view
-  if (record === undefined) return "created"
-  if (record.ownerId === draft.config.id)
-    return record.owner?.nonce === attempt.nonce ? attemptHow(record) : ownHow(record)
-  if (record.ownerId !== null) return "takeover"
-  return record.waiter?.nonce === attempt.nonce ? "reserved" : "free"
+  switch (ownerStanding(record, draft, attempt.nonce)) {
+    case "mine":
+      return attemptHow(record!)
+    case "stripped":
+      return "granted" // by a stranger
+    case "free":
+      return record!.waiter?.nonce === attempt.nonce ? "reserved" : "free"
+    case "absent":
+      return "created"
+    case "dead":
+    case "twin":
+    case "other":
+      return "takeover"
+  }
 }
 
 /** A create of this attempt's own, or a grant to it. */
 const attemptHow = (record: LeaseRecord): AcquiredHow => (mayBeCreate(record) ? "created" : "granted")
-
-/** A published pair of mine without half was granted by a stranger; a half of a dead attempt of mine is taken over. */
-const ownHow = (record: LeaseRecord): AcquiredHow => (record.owner === undefined ? "granted" : "takeover")
 
 /** Extends my lease, raising its token where asked. */
 export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Written {
@@ -104,8 +117,7 @@ export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pe
 /** Moves the generation and takes my mark off, if it is there: nothing sent on the old one can land any more. */
 export function eraseBody(draft: Draft, record: LeaseRecord | undefined, pen: Pen): Written {
   if (record === undefined) return finish(draft, { ...noOwner, ...noWaiter, ended: null }, pen, Infinity)
-  const mine = record.waitingOwnerId === draft.config.id
-  return finish(draft, { ...record.body, ...(mine && noWaiter) }, pen, Infinity)
+  return finish(draft, { ...record.body, ...(isMyWaiter(record, draft) && noWaiter) }, pen, Infinity)
 }
 
 /** Ends an ownership: grants or reserves the key for a live waiter, else leaves a released record. */
@@ -139,7 +151,7 @@ export function leaveHow(draft: Draft, view: View): LeaveHow {
 export function liveWaiter(draft: Draft, view: View): { readonly id: string; readonly name: string } | undefined {
   const { record } = view
   if (record === undefined || record.waitingOwnerId === null) return undefined
-  if (record.waitingOwnerId === draft.config.id || waiterOver(sightOf(draft, view), record)) return undefined
+  if (isMyWaiter(record, draft) || waiterOver(sightOf(draft, view), record)) return undefined
   const { waitingOwnerId: id, waiter } = record
   return { id, name: waiter === undefined ? `id:${id}` : `nonce:${waiter.nonce}` }
 }
@@ -181,7 +193,7 @@ function owned(
     ...(host !== null && since !== undefined && { since }),
     ...(deletes && { deletes }),
   }
-  const waiter = record === undefined || record.waitingOwnerId === id ? noWaiter : carriedWaiter(record)
+  const waiter = record === undefined || isMyWaiter(record, draft) ? noWaiter : carriedWaiter(record)
   const body = { ...record?.body, ownerId: id, expiresAt, ...waiter, owner, ended, ...(past && { past }) }
   return { ...finish(draft, body, pen, ttl), token: half.token }
 }
@@ -219,7 +231,7 @@ function hostOf(draft: Draft, waiter: WaiterHalf): OwnerHalf["host"] {
 }
 
 function reserved(record: LeaseRecord, pen: Pen): object {
-  const waiterExpiresAt = toSeconds(Math.min(record.waiterExpiresAt, pen.at + HANDOVER))
+  const waiterExpiresAt = toSeconds(Math.min(record.waiterExpiresAt ?? Infinity, pen.at + HANDOVER))
   const waiter = record.waiter === undefined ? null : { ...record.waiter, expiresAt: waiterExpiresAt }
   return { waitingOwnerId: record.waitingOwnerId, waiterExpiresAt, waiter }
 }

@@ -46,11 +46,10 @@ export function expireClearing(draft: Draft, phase: Clearing): void {
 /** A version was read or written: erase what is mine in it, burn what may still land on it. */
 export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
   const { nonce } = phase.attempt
-  const { id } = draft.config
   // A record that needs what I don't know is not mine to write.
   if ((view.record?.needs.length ?? 0) > 0) return done(draft)
-  const owner = ownerStanding(view.record, id, nonce)
-  const waiter = waiterStanding(view.record, id, nonce)
+  const owner = ownerStanding(view.record, draft, nonce)
+  const waiter = waiterStanding(view.record, draft, nonce)
   // A dead half is of an earlier attempt: nobody else may free it before it runs out.
   const owns = owner === "mine" || owner === "stripped" || owner === "dead"
   if (owns) return next(draft, "leave", ownersTurn(draft, instant(draft.now)))
@@ -67,9 +66,8 @@ export function clearingFailed(draft: Draft, phase: Clearing, error: LockError |
 }
 
 function shown(draft: Draft, attempt: Attempt, view: View | undefined): boolean {
-  const { id } = draft.config
-  const owner = ownerStanding(view?.record, id, attempt.nonce)
-  return owner === "mine" || waiterStanding(view?.record, id, attempt.nonce) === "mine"
+  const owner = ownerStanding(view?.record, draft, attempt.nonce)
+  return owner === "mine" || waiterStanding(view?.record, draft, attempt.nonce) === "mine"
 }
 
 /** What burns a write in flight is a write like any other: a live owner goes first. */

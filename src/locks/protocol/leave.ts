@@ -66,7 +66,7 @@ export function leaverSaw(draft: Draft, phase: Leaving, view: View): void {
   if (record !== undefined && record.needs.length > 0) return finish(draft, phase, fate(phase))
   const by = record?.ended?.by
   if (by !== undefined && phase.opIds.includes(by)) return left(draft, phase, howOf(record?.ended?.how), view)
-  switch (ownerStanding(record, draft.config.id, phase.hold.nonce)) {
+  switch (ownerStanding(record, draft, phase.hold.nonce)) {
     case "mine":
     case "stripped":
       draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }
@@ -75,6 +75,7 @@ export function leaverSaw(draft: Draft, phase: Leaving, view: View): void {
       return finish(draft, phase, draft.config.deletes && phase.opIds.length > 0 ? "released" : fate(phase))
     case "free":
     case "dead":
+    case "twin":
     case "other":
       return finish(draft, phase, fate(phase))
   }

@@ -4,6 +4,7 @@
  * clock's idea of the store's time.
  */
 import type { LeaseRecord } from "../record.ts"
+import { isMyOwner, isMyWaiter } from "./standing.ts"
 import type { LockConfig, Observation, Remembered, View } from "./state.ts"
 import { type Now, surelyElapsed } from "./time.ts"
 
@@ -15,6 +16,7 @@ const LONGEST = 24 * 60 * 60_000
 /** What judging takes. */
 export interface Sight {
   readonly config: LockConfig
+  readonly named: boolean
   readonly view: View
   readonly observedOwner: Observation | undefined
   readonly observedWaiter: Observation | undefined
@@ -25,7 +27,9 @@ export interface Sight {
 export function ownerOver(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedOwner: observed, now } = sight
   const half = record.owner
-  if (half !== undefined && view.evidence?.owner !== undefined) return view.evidence.owner === "gone"
+  const { owner: evidence } = view.evidence ?? {}
+  // That a process lives says nothing of its lease.
+  if (half !== undefined && (evidence === "gone" || evidence === "working")) return evidence === "gone"
   const date = dateFor(config, view, half?.host?.bootId ?? null)
   if (half !== undefined) return halfOver({ ...half, expiresAt: record.expiresAt }, date, observed, now)
   const quiet = Math.max(config.ttl, config.strangerTtl, 3 * (observed?.longestGap ?? 0))
@@ -54,21 +58,25 @@ export function surelyEnded({ view, observedOwner: observed, now }: Sight, { own
 export function waiterOver(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedWaiter: observed, now } = sight
   if (record.waiter !== undefined && view.evidence?.waiter === "gone") return true
+  const { waiterExpiresAt: end } = record
   const date = dateFor(config, view, record.waiter?.bootId ?? null)
-  if (date === undefined) return unchangedFor(observed, config.waiterTtl, now)
-  return date > record.waiterExpiresAt + SLACK || record.waiterExpiresAt > date + LONGEST
+  // One that says no time stands for as long as one of ours would, from when it was first seen.
+  if (date === undefined || end === undefined) return unchangedFor(observed, config.waiterTtl, now)
+  return date > end + SLACK || end > date + LONGEST
 }
 
 /** What is wrong with the times that others published, if anything is. */
-export function timeProblem({ config, view }: Sight, record: LeaseRecord): string | undefined {
+export function timeProblem(sight: Sight, record: LeaseRecord): string | undefined {
+  const { config, view } = sight
   const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, owner, waiter } = record
   const tooFar = (time: number, bootId: string | null): boolean =>
     time > (dateFor(config, view, bootId) ?? Infinity) + LONGEST
   // A half of ours with such a time is judged by observation.
-  const strange = ownerId !== null && ownerId !== config.id && owner === undefined
+  const strange = ownerId !== null && owner === undefined && !isMyOwner(record, sight)
   if (strange && tooFar(expiresAt, null)) return "its owner's time is more than 24 hours ahead"
-  const waits = waitingOwnerId !== null && waitingOwnerId !== config.id
-  if (waits && tooFar(waiterExpiresAt, waiter?.bootId ?? null)) return "its waiter's time is more than 24 hours ahead"
+  const waits = waitingOwnerId !== null && !isMyWaiter(record, sight)
+  if (waits && tooFar(waiterExpiresAt ?? 0, waiter?.bootId ?? null))
+    return "its waiter's time is more than 24 hours ahead"
   return undefined
 }
 

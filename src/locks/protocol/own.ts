@@ -166,7 +166,7 @@ export function ownerSaw(draft: Draft, phase: Owning, view: View, landed: SentWr
   if (record !== undefined && record.needs.length > 0) {
     return lose(draft, hold, "taken", needsError(draft.config.key, record))
   }
-  switch (ownerStanding(record, draft.config.id, hold.nonce)) {
+  switch (ownerStanding(record, draft, hold.nonce)) {
     case "mine":
       return stillMine(draft, hold, view, landed)
     case "stripped":
@@ -177,6 +177,7 @@ export function ownerSaw(draft: Draft, phase: Owning, view: View, landed: SentWr
     case "free":
       return lose(draft, hold, "released")
     case "dead":
+    case "twin":
     case "other":
       return lose(draft, hold, "taken")
   }

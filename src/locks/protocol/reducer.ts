@@ -64,6 +64,7 @@ export function initialState(config: LockConfig, now: Now): LockState {
     observedOwner: undefined,
     observedWaiter: undefined,
     remembered: undefined,
+    named: false,
     topToken: 0,
     sent: [],
     flight: undefined,

@@ -3,6 +3,7 @@
  */
 import {
   CheckpointVersionError,
+  InvalidConfigError,
   LockCancelledError,
   LockContentionError,
   type LockError,
@@ -66,7 +67,8 @@ function isSilent(draft: Draft, { attempt, heard }: Seeking): boolean {
 
 /** Another waits already. */
 export function contention(draft: Draft, view: View, waiterId: string): LockContentionError {
-  const left = (view.record?.waiterExpiresAt ?? 0) - (view.storeTime ?? draft.now.wall)
+  const ends = view.record?.waiterExpiresAt ?? Infinity
+  const left = ends - (view.storeTime ?? draft.now.wall)
   const owner = ownerOf(view.record)
   return new LockContentionError({
     key: draft.config.key,
@@ -89,6 +91,19 @@ export function elsewhere(draft: Draft, record: LeaseRecord): OwnedElsewhereErro
         ? `${quoted(draft)} is on its way to ${JSON.stringify(record.waitingOwnerId)}`
         : `${quoted(draft)} is owned by ${named(owner)}`,
     next: `Send the work to ${owner?.address ?? "its owner"}, or pass whenOwned: "request" to ask for the key`,
+  })
+}
+
+/** Two processes that live have one id. */
+export function sharedIncarnation(draft: Draft, record: LeaseRecord, half: "owner" | "waiter"): InvalidConfigError {
+  const { id } = draft.config
+  const owner = ownerOf(record)
+  const there = half === "owner" && owner !== undefined ? `${named(owner)} owns` : `${JSON.stringify(id)} waits for`
+  return new InvalidConfigError({
+    key: draft.config.key,
+    owner,
+    message: `Another process that is alive has this one's incarnation: there ${there} ${quoted(draft)}`,
+    next: "Give each process an incarnation of its own, or none: an id may come again only once its process has ended",
   })
 }
 

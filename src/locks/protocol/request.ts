@@ -56,8 +56,42 @@ export function ownersTurnSurely(state: Pick<LockState, "config" | "view">, at: 
 export function waitersTurn(draft: Draft): Instant {
   const { config, now, view } = draft
   const isHeldUp = view?.crowded === true || !writtenByOwner(view?.record)
-  const [from, to] = isHeldUp ? [2.5, 3.5] : renewsOften(draft) ? betweenRenewals(draft) : [2, 3]
+  const [from, to] = isBusyStranger(draft)
+    ? BETWEEN_WRITES
+    : isHeldUp
+      ? [2.5, 3.5]
+      : renewsOften(draft)
+        ? betweenRenewals(draft)
+        : [2, 3]
   return afterLastWrite(draft, instant(now), (from + now.draw * (to - from)) * config.spacing)
+}
+
+/**
+ * How soon after a stranger's write a waiter's comes, where the stranger would write again before the usual time. In spacings:
+ * no sooner than the store takes it, and as soon as that.
+ */
+const BETWEEN_WRITES = [1.05, 1.2] as const
+/** A stranger that was seen to write after so many spacings, and has since written within as many, writes often. */
+const OFTEN = 4
+
+/** Whether a stranger owns the key that writes so often that it would keep out who waits for the usual time. */
+export function isBusyStranger({ config, view, observedOwner, now }: Draft): boolean {
+  if (view?.record == null || view.record.ownerId === null || view.record.owner !== undefined) return false
+  const often = OFTEN * config.spacing
+  return (
+    observedOwner !== undefined &&
+    (observedOwner.shortestGap ?? Infinity) <= often &&
+    elapsed(observedOwner.since, now) <= often
+  )
+}
+
+/**
+ * Whether a write of mine, sent at my turn, would come before a busy stranger's next one: its last one was seen soon, and has
+ * just been.
+ */
+export function isBeforeNextWrite({ config, view, now }: Draft): boolean {
+  const [, latest] = BETWEEN_WRITES
+  return view !== undefined && view.unseen <= config.spacing && elapsed(view.lastWrite, now) <= latest * config.spacing
 }
 
 /** Whether the owner writes more often than waiters may. */
@@ -102,6 +136,7 @@ function read(draft: Draft): void {
 function write(draft: Draft, act: WriteAct): void {
   const sent = resendable(draft, act) ?? draftWrite(draft, act)
   if (!draft.sent.includes(sent)) draft.sent = [...draft.sent, sent]
+  draft.named ||= act === "claim" || act === "mark" || act === "renew"
   if (draft.phase.name === "leaving") draft.phase = { ...draft.phase, opIds: [...draft.phase.opIds, sent.opId] }
   const id = depart(draft, act, sent.opId)
   if (act === "delete") draft.commands.push({ type: "remove", id, expected: sent.expected })

@@ -10,9 +10,9 @@ import { budgetEnd } from "./budget.ts"
 import { beginClearing } from "./clear.ts"
 import { mayBeCreate, stillRemembered, timeProblem } from "./over.ts"
 import { beginOwning, renewAfterGrant } from "./own.ts"
-import { cancelled, contention, elsewhere, timedOut, tooNew } from "./refusals.ts"
-import { backoff, ownersTurn, renewsOften, waitersTurn } from "./request.ts"
-import { ownerStanding, waiterStanding } from "./standing.ts"
+import { cancelled, contention, elsewhere, sharedIncarnation, timedOut, tooNew } from "./refusals.ts"
+import { backoff, isBeforeNextWrite, isBusyStranger, ownersTurn, renewsOften, waitersTurn } from "./request.ts"
+import { livingTwin, nonceOf, ownerStanding, waiterStanding } from "./standing.ts"
 import type { Act, Attempt, Draft, Input, Phase, SentWrite, View } from "./state.ts"
 import { earlier, elapsed, instant, type Instant, past, plus, storeNow } from "./time.ts"
 import { sightOf } from "./view.ts"
@@ -22,6 +22,8 @@ type Owning = Extract<Phase, { name: "owning" }>
 
 /** Where writes are spaced, a wait shorter than this can't be served: it would only cost the owner renewals. */
 const SHORTEST_WAIT = 4000
+/** Behind a stranger that writes often its next write is looked for this often, in spacings: a mark has to come soon after. */
+const WATCHFUL = 0.15
 /** Where reads aren't cheap, a look comes after one to two of these. */
 const SHORTEST_POLL = 1000
 
@@ -32,7 +34,13 @@ export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquir
   const warm = draft.view?.warm === true && (draft.config.clock === "none" || storeNow(draft.sense, draft.now))
   draft.phase = {
     name: "seeking",
-    attempt: { ...options, spentMs, queuedMs, nonce: `${draft.now.fresh}.n`, startedAt: plus(at, -spentMs) },
+    attempt: {
+      ...options,
+      spentMs,
+      queuedMs,
+      nonce: nonceOf(draft.config, draft.now.fresh),
+      startedAt: plus(at, -spentMs),
+    },
     next: warm ? { act: "claim", at: ownersTurn(draft, at) } : { act: "read", at },
     waiting: false,
     polls: 0,
@@ -58,15 +66,16 @@ export function cancelSeeking(draft: Draft, phase: Seeking): void {
 export function seekingSaw(draft: Draft, phase: Seeking, view: View, landed: SentWrite | undefined): void {
   draft.phase = { ...phase, failures: 0, lastError: undefined, heard: true }
   const { record } = view
-  const refusal = record && unreadable(draft, view, record)
+  const refusal = record && (unreadable(draft, view, record) ?? doubled(draft, view, record))
   if (refusal !== undefined) return fail(draft, refusal)
-  switch (ownerStanding(record, draft.config.id, phase.attempt.nonce)) {
+  switch (ownerStanding(record, draft, phase.attempt.nonce)) {
     case "mine":
       return adopt(draft, view, landed)
     case "stripped":
       return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
     case "absent":
       return stillRemembered(sightOf(draft, view), draft.remembered) ? poll(draft) : claim(draft, view)
+    case "twin":
     case "other":
       return liveOwner(draft, view) ? meetOwner(draft, view, record!) : claim(draft, view)
     case "dead":
@@ -89,6 +98,13 @@ function unreadable(draft: Draft, view: View, record: LeaseRecord): LockError | 
   if (record.needs.length > 0) return needsError(key, record)
   const problem = timeProblem(sightOf(draft, view), record)
   return problem === undefined ? undefined : corruptError(key, problem)
+}
+
+/** Another process has my id, and lives: an id that two have tells nobody apart. One whose lease is over is taken over. */
+function doubled(draft: Draft, view: View, record: LeaseRecord): LockError | undefined {
+  const twin = livingTwin(draft)
+  const isOver = twin === "owner" ? !liveOwner(draft, view) : liveWaiter(draft, view) === undefined
+  return twin === undefined || isOver ? undefined : sharedIncarnation(draft, record, twin)
 }
 
 /** A write of mine was applied, and the store said when. */
@@ -158,8 +174,9 @@ function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
   const saved = record.owner?.stateVersion ?? 0
   if (attempt.stateVersion !== null && saved > attempt.stateVersion) return fail(draft, tooNew(draft, record, attempt))
   if (attempt.whenOwned === "report") return fail(draft, elsewhere(draft, record))
-  if (attempt.whenOwned === "wait") return waitUnmarked(draft, view)
-  const mine = waiterStanding(record, draft.config.id, attempt.nonce)
+  // Behind another life of my id: once a mark of mine stood there too, an owner without its half might be either of us.
+  if (attempt.whenOwned === "wait" || record.ownerId === draft.config.id) return waitUnmarked(draft, view)
+  const mine = waiterStanding(record, draft, attempt.nonce)
   if (mine === "mine") nowWaiting(draft, phase, view)
   if (mine === "mine" && !wantsRefresh(draft)) return poll(draft)
   if (mine === "other") {
@@ -168,7 +185,7 @@ function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
   }
   if (attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
   if (!mayMark(draft, attempt)) return poll(draft)
-  mark(draft, mine === "mine" || renewsOften(draft))
+  mark(draft, mine === "mine" || renewsOften(draft) || record.owner === undefined)
 }
 
 /** The owner is to hear nothing of it: the key is looked at until it is free. */
@@ -181,6 +198,9 @@ function waitUnmarked(draft: Draft, view: View): void {
 
 /** Whoever may be granted the key meanwhile, or will find it renewed, looks again before a turn that is far off. */
 function mark(draft: Draft, looks: boolean): void {
+  if (isBusyStranger(draft) && !isBeforeNextWrite(draft)) {
+    return next(draft, "read", plus(draft.now, draft.config.spacing * WATCHFUL * (0.75 + draft.now.draw / 2)))
+  }
   const at = waitersTurn(draft)
   const before = plus(at, -SHORTEST_POLL)
   if (!looks || past(before, draft.now)) next(draft, "mark", at)

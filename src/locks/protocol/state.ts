@@ -13,6 +13,8 @@ export interface LockConfig {
   readonly key: string
   /** The incarnation. */
   readonly id: string
+  /** Tells this process, and its store object, from any other under that id. */
+  readonly life: string
   readonly ttl: number
   /** What authority ends before the lease does: half for the store's clocks, half for drift. */
   readonly guard: number
@@ -45,6 +47,8 @@ export interface View {
   readonly storeTime: number | undefined
   /** When this object was last written, as far as its stamp tells. */
   readonly lastWrite: Instant
+  /** How long before the request that first showed it the one before was sent, which showed another. In milliseconds. */
+  readonly unseen: number
   /** By how much the writer's stamp may be early, in milliseconds. */
   readonly vague: number
   /** A write of mine on it met another's within the spacing: its owner may be held up by the same. */
@@ -65,12 +69,18 @@ export interface Evidence {
 export interface Observation {
   readonly pair: string
   readonly id: string
+  /** Of its half; undefined where a stranger wrote it. */
+  readonly nonce: string | undefined
   /** Receipt of the first answer that showed it, by clocks that were never set back. */
   readonly since: Instant
   /** Receipt of the last one. */
   readonly seen: Instant
+  /** How often an attempt of another life under my id was seen to write it anew, as far as that matters; else 0. */
+  readonly rewrites: number
   /** The longest time that the same process was seen to change nothing before it did. */
   readonly longestGap: number
+  /** The shortest time, by receipt, between two changes by the same stranger; undefined before there were two. */
+  readonly shortestGap: number | undefined
   /** Receipt since which it is known to have stood there all the time: no version went by that nobody here knows. */
   readonly stood: Instant
 }
@@ -240,6 +250,8 @@ export interface LockState {
   readonly observedOwner: Observation | undefined
   readonly observedWaiter: Observation | undefined
   readonly remembered: Remembered | undefined
+  /** My id in the record, where it stands there without its half, is known to mean me, and no other under that id. */
+  readonly named: boolean
   /** The greatest token seen in any version of the record: what I write as a new owner is greater. */
   readonly topToken: number
   /** Writes sent on the generation of `view` that may still land. */

@@ -6,6 +6,7 @@ import { type LockError, StoreUnavailableError } from "../errors.ts"
 import { corruptError, type LeaseRecord, parseRecord } from "../record.ts"
 import { ABSENT, type Generation } from "../store.ts"
 import type { Sight } from "./over.ts"
+import { isMyOwner, isNamed, isTwin, SIGNS_OF_LIFE } from "./standing.ts"
 import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
 import { elapsed, instant, leastRounded, neverBack, plus, storeNow } from "./time.ts"
 
@@ -39,6 +40,7 @@ export function takeApplied(
     sentAt: flight.sentAt,
     storeTime: answer.storeTime,
     lastWrite: instant(draft.now),
+    unseen: 0,
     vague: 0,
     crowded: false,
     warm: sent.how === "release",
@@ -74,8 +76,8 @@ export function settleSent(draft: Draft): SentWrite | undefined {
 
 /** What judging halves takes, of the view now known. */
 export function sightOf(draft: Draft, view: View): Sight {
-  const { config, observedOwner, observedWaiter, now } = draft
-  return { config, view, observedOwner, observedWaiter, now }
+  const { config, named, observedOwner, observedWaiter, now } = draft
+  return { config, named, view, observedOwner, observedWaiter, now }
 }
 
 function confirm(
@@ -87,13 +89,14 @@ function confirm(
 ): undefined {
   takeSample(draft, flight, storeTime)
   const moved = draft.view?.generation !== known.generation
-  const written = !moved && draft.view !== undefined ? draft.view : lastWrite(draft, record)
+  const written = !moved && draft.view !== undefined ? draft.view : lastWrite(draft, flight, record)
   const view: View = {
     generation: known.generation,
     record,
     sentAt: flight.sentAt,
     storeTime,
     lastWrite: written.lastWrite,
+    unseen: written.unseen,
     vague: written.vague,
     crowded: !moved && draft.view?.crowded === true,
     warm: known.warm && !moved,
@@ -109,25 +112,37 @@ function confirm(
 const longAgo = { mono: -1e15, boot: -1e15 }
 
 /**
- * Of another's write, by its stamp, which on a clock of whole seconds may be most of a second early. It is younger than the
- * last request that showed the version before.
+ * Of another's write, by its stamp, which on a clock of whole seconds may be most of a second early; a stamp that was there
+ * before is none of its own. It is younger than the last request that showed the version before.
  */
-function lastWrite(draft: Draft, record: LeaseRecord | undefined): Pick<View, "lastWrite" | "vague"> {
-  if (record === undefined) return { lastWrite: longAgo, vague: 0 }
+function lastWrite(
+  draft: Draft,
+  { sentAt }: Flight,
+  record: LeaseRecord | undefined,
+): Pick<View, "lastWrite" | "unseen" | "vague"> {
   const { config, now, sense, view } = draft
+  const unseen = view === undefined ? LONG : Math.min(elapsed(view.sentAt, sentAt), LONG)
+  if (record === undefined) return { lastWrite: longAgo, unseen, vague: 0 }
   const time = storeNow(sense, now)
-  const stamped = record.writtenAt === undefined || time === undefined ? 0 : Math.max(0, time - record.writtenAt)
+  const stamp = record.writtenAt === view?.record?.writtenAt ? undefined : record.writtenAt
+  const stamped = stamp === undefined || time === undefined ? 0 : Math.max(0, time - stamp)
   const age = Math.min(stamped, view === undefined ? Infinity : elapsed(view.sentAt, now))
-  return { lastWrite: plus(now, -age), vague: config.clock === "coarse" ? Math.min(age, 1000) : 0 }
+  return { lastWrite: plus(now, -age), unseen, vague: config.clock === "coarse" ? Math.min(age, 1000) : 0 }
 }
+
+/** Longer than anybody waits for another's write, in milliseconds. */
+const LONG = 60_000
 
 /** `follows`: nothing else can have stood there between the version known before and this one. */
 function observe(draft: Draft, view: View, follows: boolean): void {
   const { record } = view
+  const current = record === undefined ? ABSENT : view.generation
+  const mayLand = draft.sent.some(({ expected }) => expected === current)
+  draft.named = record === undefined ? draft.named && mayLand : isNamed(record, draft, mayLand)
   if (record === undefined) return
   const { owner, waiter } = record
-  const ownerPair = [record.ownerId, record.expiresAt, owner?.nonce, owner?.opId]
-  const waiterPair = [record.waitingOwnerId, record.waiterExpiresAt, waiter?.nonce, waiter?.opId]
+  const ownerPair = [record.ownerId, record.expiresAt, owner?.nonce, owner?.opId] as const
+  const waiterPair = [record.waitingOwnerId, record.waiterExpiresAt, waiter?.nonce, waiter?.opId] as const
   draft.observedOwner = observed(draft, follows, draft.observedOwner, record.ownerId, ownerPair)
   draft.observedWaiter = observed(draft, follows, draft.observedWaiter, record.waitingOwnerId, waiterPair)
   draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.ended?.token ?? 0)
@@ -138,10 +153,11 @@ function observed(
   follows: boolean,
   before: Observation | undefined,
   id: string | null,
-  parts: readonly unknown[],
+  parts: readonly [unknown, unknown, nonce: string | undefined, unknown],
 ): Observation | undefined {
   if (id === null) return undefined
   const pair = JSON.stringify(parts)
+  const [, , nonce] = parts
   const seen = instant(draft.now)
   if (before?.pair === pair) {
     const since = neverBack(before.since, before.seen, seen)
@@ -149,7 +165,11 @@ function observed(
     return { ...before, seen, since, stood }
   }
   const longestGap = before?.id === id ? Math.max(before.longestGap, elapsed(before.since, before.seen)) : 0
-  return { pair, id, since: seen, seen, stood: seen, longestGap }
+  const gap = before?.id === id && nonce === undefined ? elapsed(before.since, seen) : undefined
+  const shortestGap = gap === undefined ? undefined : Math.min(gap, before?.shortestGap ?? gap)
+  const again = nonce !== undefined && before?.nonce === nonce && isTwin(draft, { id, nonce })
+  const rewrites = again ? Math.min(before.rewrites + 1, SIGNS_OF_LIFE) : 0
+  return { pair, id, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }
 }
 
 /** An absent record leaves the memory as it is: that is what it is for. */
@@ -157,7 +177,7 @@ function remember(draft: Draft, view: View): void {
   const { record } = view
   if (record === undefined) return
   draft.remembered = undefined
-  if (record.owner === undefined || record.ownerId === draft.config.id) return
+  if (record.owner === undefined || isMyOwner(record, draft)) return
   draft.remembered = {
     expiresAt: record.expiresAt,
     ttlMs: record.owner.ttlMs,

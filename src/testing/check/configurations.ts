@@ -106,6 +106,14 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     why: "a late message; a commit by each owner, who tries it for a second and may leave while it is under way",
     options: { commits: 1, delays: 1, commitWithin: 1000, until: 8000 },
   },
+  twins: {
+    why: "two processes that have one incarnation: a crash, a loss, a late message, a stop, a cancel or a release, any two of them; a commit by each owner",
+    options: { ...faults, incarnations: "one", pauses: 1, releases: 1, commits: 1, together: 2, until: 9000 },
+  },
+  "twins beside strangers": {
+    why: "the same beside a stranger that drops what it doesn't know and writes twice: a stop, or a cancel, until a stranger's lease is over",
+    options: { ...strange, incarnations: "one", strangersWill: "drop", cancels: 1, until: 14_000 },
+  },
   clocks: {
     why: "a ttl of 12 s, dates 1 s apart, the owner's clock 2.5 % slow and the others' as fast: a stop, under the guard in use",
     options: { ttl: "12 s", clockError: { dates: "1 s", drift: 0.025 }, pauses: 1, until: 16_000 },

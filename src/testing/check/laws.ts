@@ -2,7 +2,7 @@
 import type { State as HeadState } from "../../actors/checkpoints/protocol-types.ts"
 import { isHeld } from "../../locks/protocol/authority.ts"
 import { logOf } from "./stores.ts"
-import { misfortunes, nowOf, type Process, type Rules, runs, wasDeleted, type World } from "./world.ts"
+import { lifeOf, misfortunes, nowOf, type Process, type Rules, runs, SHARED, wasDeleted, type World } from "./world.ts"
 
 /** A law that was broken. */
 export class Broken extends Error {
@@ -70,20 +70,47 @@ export function claimed({ left: rest }: World, { id }: Process, quietMs: number,
 /** A record took the place of another: an owner's part in it is its own. */
 export function wrote(before: World, after: World, id: string): void {
   const [old, now] = [publishedBy(before.lease.text), publishedBy(after.lease.text)]
-  if (old.ownerId === null || old.ownerId === id || now.ownerId === id) return
+  if (old.ownerId === null || old.ownerId === id || now.ownerId === id || old.ownerId === SHARED) return
   if (old.ownerId !== now.ownerId) throw new Broken(`${id} ends the lease of ${old.ownerId}`)
   if (old.expiresAt !== now.expiresAt) throw new Broken(`${id} changes when the lease of ${old.ownerId} ends`)
 }
 
 function publishedBy(text: string | undefined): { readonly ownerId: string | null; readonly expiresAt: number } {
-  const { ownerId = null, expiresAt = 0 } = JSON.parse(text ?? "{}") as { ownerId?: string | null; expiresAt?: number }
-  return { ownerId, expiresAt }
+  const { ownerId = null, expiresAt = 0, owner } = JSON.parse(text ?? "{}") as Published
+  return { ownerId: processOf(ownerId, expiresAt, owner), expiresAt }
+}
+
+interface Half {
+  readonly for: string
+  readonly expiresAt: number
+  readonly nonce: string
+}
+
+interface Published {
+  readonly ownerId?: string | null
+  readonly expiresAt?: number
+  readonly owner?: Half | null
+  readonly waitingOwnerId?: string | null
+  readonly waiterExpiresAt?: number | null
+  readonly waiter?: Half | null
+}
+
+/** Which process a published pair means: the one whose life its half names, where that counts. */
+function processOf(
+  id: string | null,
+  expiresAt: number | null | undefined,
+  half: Half | null | undefined,
+): string | null {
+  if (id === null || half?.for !== id || half.expiresAt !== expiresAt) return id
+  const [life = id] = half.nonce.split(".")
+  return life.endsWith(lifeOf("")) ? life.slice(0, -lifeOf("").length) : id
 }
 
 /** Its attempt is over: nothing of it waits there, nor can it come there any more. */
 export function through({ lease, mail }: World, { id }: Process, nonce: string): void {
-  const record = JSON.parse(lease.text ?? "{}") as { waitingOwnerId?: string | null }
-  if (record.waitingOwnerId === id) throw new Broken(`${id} is through with the key, and still waits for it`)
+  const { waitingOwnerId = null, waiterExpiresAt, waiter } = JSON.parse(lease.text ?? "{}") as Published
+  if (processOf(waitingOwnerId, waiterExpiresAt, waiter) === id)
+    throw new Broken(`${id} is through with the key, and still waits for it`)
   const mayLand = mail.some(
     ({ by, of, command, answer }) =>
       by === id &&

@@ -43,6 +43,8 @@ export interface CheckOptions {
   readonly afterGrant?: "claim" | "spare"
   /** What there is of the key at first: nothing, or the record that its last owner left. Default `released`. */
   readonly record?: "absent" | "released"
+  /** Whether each process has an incarnation of its own, as it should, or all have one. Default `own`. */
+  readonly incarnations?: "own" | "one"
   /** How often each process wants the key. Default 1. */
   readonly attempts?: number
   /** A process is killed, and another starts in its place: at most so often. */
@@ -104,7 +106,7 @@ const SEARCHED: Readonly<Record<Exclude<keyof CheckOptions, "guard">, true>> = {
     suspends: true,
   },
   ...{ cancels: true, releases: true, strangers: true, strangersWill: true, deletions: true, together: true },
-  ...{ commitWithin: true, afterGrant: true, until: true, limit: true },
+  ...{ commitWithin: true, afterGrant: true, incarnations: true, until: true, limit: true },
 }
 
 const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { ...SEARCHED, guard: true }
@@ -113,10 +115,11 @@ const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { ...SEARCHED, guard
 export function settingsOf(options: CheckOptions): CheckSettings {
   refuseUnknown("check", options, OPTIONS)
   const { clock = "exact", strangersWill = "keep", ttl: length = "6 s", clockError = {}, guard } = options
-  const { record = "released" } = options
+  const { record = "released", incarnations = "own" } = options
   oneOf("clock", clock, ["exact", "coarse", "none"])
   oneOf("strangersWill", strangersWill, ["keep", "drop"])
   oneOf("record", record, ["absent", "released"])
+  oneOf("incarnations", incarnations, ["own", "one"])
   refuseUnknown("clockError", clockError, { dates: true, drift: true })
   const processes = countOf("processes", options.processes ?? 2, 1, 3)
   const ttl = millis("ttl", length)
@@ -152,6 +155,7 @@ export function settingsOf(options: CheckOptions): CheckSettings {
     commits: countOf("commits", options.commits ?? 0, 0, 9),
     commitWithin: millis("commitWithin", options.commitWithin ?? "20 s"),
     claimsGranted: afterGrant === "claim",
+    isOneIncarnation: incarnations === "one",
     start: left,
     strangersKeep: strangersWill === "keep",
   }
@@ -163,6 +167,7 @@ export function settingsOf(options: CheckOptions): CheckSettings {
   const leftOut = [
     ...omitted(left, rules, until),
     ...(record === "absent" ? [] : ["creates, but for those after a deletion"]),
+    ...(incarnations === "one" ? [] : ["one incarnation in two processes"]),
   ]
   return { processes, attempts, record, left, rules, until, limit, leftOut }
 }

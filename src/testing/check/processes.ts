@@ -22,12 +22,14 @@ import type { Command, Input, LockConfig, ProtocolEvent } from "../../locks/prot
 import { acquired, acknowledged, asked, claimed, fenced, losing, raised, refused, stored, through, wrote } from "./laws.ts"
 import { logOf, savedLog, serve, silence } from "./stores.ts"
 import {
+  lifeOf,
   type Mail,
   may,
   nowOf,
   type Process,
   type Request,
   type Rules,
+  SHARED,
   type Tenancy,
   trueTime,
   without,
@@ -41,7 +43,13 @@ const claimWithin = 20_000
 /** A process that has done nothing yet. */
 export function newProcess(id: string, index: number, rules: Rules, at: number, attempts: number): Process {
   const config: LockConfig = {
-    ...{ key: "k", id, ttl: rules.ttls[index]!, guard: rules.guards[index]! },
+    ...{
+      key: "k",
+      id: rules.isOneIncarnation ? SHARED : id,
+      life: lifeOf(id),
+      ttl: rules.ttls[index]!,
+      guard: rules.guards[index]!,
+    },
     ...{ waiterTtl: 12_000, strangerTtl: 2 * rules.ttl },
     ...{ clock: rules.clock, bootId: null, cheapReads: false, spacing: rules.spacing, watchEvery: 2000 },
     ...{ deletes: false, strict: false, address: null, host: null },

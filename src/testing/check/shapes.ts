@@ -34,10 +34,11 @@ function tenancyShape(tenancy: Tenancy, isOver: boolean): unknown {
   return head.settings.spacingMs > 0 ? tenancy : { ...tenancy, head: { ...head, lastWriteAt: null } }
 }
 
-/** Without its config, which never changes. A record is its body. */
+/** Of its config nothing ever changes but who it belongs to. A record is its body. */
 function lockShape({ config, view, sense, phase, ...lock }: LockState): unknown {
   return {
     ...lock,
+    life: config.life,
     view: view && viewShape(view, config.spacing > 0),
     sense: senseShape(sense, config.clock === "coarse"),
     phase: phaseShape(phase),
@@ -45,8 +46,8 @@ function lockShape({ config, view, sense, phase, ...lock }: LockState): unknown 
 }
 
 /** Where writes keep no distance nothing counts from the last one, and a view's own time only to tell when that was. */
-function viewShape({ record, lastWrite, sentAt, ...view }: View, isSpaced: boolean): unknown {
-  return { ...view, record: record?.body, ...(isSpaced && { lastWrite, sentAt }) }
+function viewShape({ record, lastWrite, unseen, sentAt, ...view }: View, isSpaced: boolean): unknown {
+  return { ...view, record: record?.body, ...(isSpaced && { lastWrite, unseen, sentAt }) }
 }
 
 /** Of two clocks it matters how far they are apart, and of a sample how far the store's time is from both. */

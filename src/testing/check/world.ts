@@ -137,11 +137,19 @@ export interface Rules {
   readonly commitWithin: number
   /** Whether an owner claims the head after every grant, whatever its note says. */
   readonly claimsGranted: boolean
+  /** Whether all processes have one incarnation. */
+  readonly isOneIncarnation: boolean
   /** What could happen at first: what is left of it tells what did. */
   readonly start: Left
   /** What strangers do with what they don't know. */
   readonly strangersKeep: boolean
 }
+
+/** The incarnation of all processes where they have but one. */
+export const SHARED = "i"
+
+/** What tells a process from others under its incarnation. */
+export const lifeOf = (id: string): string => `${id}#l0`
 
 /** The clocks of a process: where it is suspended, as they would be if it went on now. */
 export function nowOf({ steps, state, slept, since, id }: Process, at: number, rate: number): Now {

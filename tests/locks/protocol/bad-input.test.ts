@@ -26,7 +26,7 @@ const corrupt: Readonly<Record<string, unknown>> = {
   "an owner without a time": { ownerId: "s", expiresAt: null },
   "an owner that is no text": { ...owned, ownerId: 7 },
   "an owner of 2,000 characters": { ...owned, ownerId: "x".repeat(2000) },
-  "a waiter without a time": marked,
+  "a waiter whose time is text": { ...marked, waiterExpiresAt: "soon" },
   "a waiter with a negative time": { ...marked, waiterExpiresAt: -1 },
   "a waiter of the year 3000": { ...marked, waiterExpiresAt: 32_503_680_000 },
   "an owner half with a token as text": { ...owned, owner: { ...half, token: "1" } },

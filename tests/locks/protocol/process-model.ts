@@ -133,7 +133,7 @@ export class ProcessModel {
     const wall = EPOCH + at + this.wallAhead
     const mono = (at - this.#asleep(at)) * rate
     const boot = sleepUnnoticed ? mono : bootClock ? at * rate + 7_000_000 : wall
-    return { wall, mono, boot, fresh: stale ? this.id : `${this.id}-${this.#steps}`, draw: this.#draw() }
+    return { wall, mono, boot, fresh: stale ? this.id : `${this.config.life}-${this.#steps}`, draw: this.#draw() }
   }
 
   freeze(how: "stopped" | "suspended", at: number): void {

@@ -77,6 +77,7 @@ export class World {
     const standard: LockConfig = {
       key: "k",
       id,
+      life: id,
       ttl,
       guard: Math.max(2000, ttl / 10),
       waiterTtl: 12_000,

@@ -6,7 +6,9 @@ import {
   OwnedElsewhereError,
   StoreMisconfiguredError,
 } from "../../../src/locks/errors.ts"
-import { GcsLock } from "../../../src/locks/stores/gcs/mod.ts"
+import { StoreLock } from "../../../src/locks/store-lock.ts"
+import { ABSENT } from "../../../src/locks/store.ts"
+import { GcsLock, gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
 import { liveClock } from "../../../src/runtime/clock.ts"
 import { failure } from "../../support/lock-world.ts"
 import { startStrictGcs, type StrictGcsServer } from "../../support/strict-gcs-server.ts"
@@ -57,6 +59,42 @@ describe("a lock on a bucket", () => {
     const started = Object.values(counts).reduce((sum, count) => sum + count, 0)
     await lockOn("k2").peek()
     expect(Object.values(counts).reduce((sum, count) => sum + count, 0) - started).toBe(1)
+  })
+
+  it("keeps its record in the object that it was given, whatever the prefix, and there alone", async () => {
+    const named = lockOn("nightly", { objectName: "jobs/nightly.json" })
+    const lease = await named.acquire()
+    const text = (name: string): string | undefined => server.buckets.object("bucket", name)?.body.toString()
+    expect(JSON.parse(text("jobs/nightly.json") ?? "{}")).toMatchObject({
+      key: "nightly",
+      owner: { token: lease.token },
+    })
+    expect(text("locks/leases/nightly")).toBeUndefined()
+    // The same key elsewhere is another; another lock of the same object contends, whatever its prefix.
+    expect((await lockOn("nightly").acquire({ timeout: 0 })).isHeld()).toBe(true)
+    expect(text("locks/leases/nightly")).toBeDefined()
+    const other = lockOn("nightly", { objectName: "jobs/nightly.json", prefix: "", incarnation: { id: "other" } })
+    expect(await failure(other.acquire({ whenOwned: "report" }))).toBeInstanceOf(OwnedElsewhereError)
+    await lease.release()
+  })
+
+  it("is found by code of others in that object, and finds them there", async () => {
+    const store = gcsStore({ bucket: "bucket", endpoint: server.url, objectNames: { nightly: "jobs/nightly.json" } })
+    await store.start({ deadline: 30_000 })
+    const ref = { area: "leases", name: "nightly" } as const
+    const expiresAt = Math.round(liveClock.read().wall / 1000) + 60
+    const theirs = new TextEncoder().encode(JSON.stringify({ ownerId: "theirs", expiresAt, waitingOwnerId: null }))
+    expect(await store.put(ref, ABSENT, theirs, { deadline: 5000 })).toMatchObject({ kind: "applied" })
+    expect(server.buckets.object("bucket", "jobs/nightly.json")).toBeDefined()
+    const error = await failure(new StoreLock("nightly", { store }).acquire({ whenOwned: "report" }))
+    expect(error.owner).toMatchObject({ ownerId: "theirs" })
+    expect((await store.list("leases", { deadline: 5000, prefix: "" })).items).toEqual([])
+    await store.close()
+  })
+
+  it("refuses an object's name that could be one of leasehold's own", () => {
+    expect(() => lockOn("k", { objectName: "locks/leases/other" })).toThrow(InvalidConfigError)
+    expect(() => lockOn("k", { objectName: "" })).toThrow("is empty")
   })
 
   it("refuses options that can't work before it does anything", () => {

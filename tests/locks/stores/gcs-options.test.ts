@@ -1,7 +1,7 @@
 // Options of the GCS store that can't work: each is refused when the store is made, with its own message.
 import { Storage } from "@google-cloud/storage"
 import { describe, expect, it } from "vitest"
-import { InvalidConfigError } from "../../../src/locks/errors.ts"
+import { InvalidConfigError, InvalidKeyError } from "../../../src/locks/errors.ts"
 import { gcsStore, type GcsStoreOptions } from "../../../src/locks/stores/gcs/mod.ts"
 
 const storage = new Storage({ projectId: "project" })
@@ -40,6 +40,34 @@ describe("gcsStore refuses", () => {
   ])("the prefix %j: it %s", (prefix, problem) => {
     expect(refusal({ bucket: "bucket", prefix })).toBeInstanceOf(InvalidConfigError)
     expect(String(refusal({ bucket: "bucket", prefix }))).toContain(problem)
+  })
+
+  it.each([
+    ["", "is empty"],
+    ["leases/k", "folder named leases"],
+    ["team/state/k/head", "folder named state"],
+    ["a/store/identity", "folder named store"],
+    ["probe/x", "folder named probe"],
+    ["processes/x", "folder named processes"],
+    ["a/../leases/k", "has a . or .. part"],
+    ["/leases/k", "has an empty part"],
+    ["locks/", "has an empty part"],
+    ["a".repeat(1025), "is over 1024 bytes"],
+    ["a\nb", "has a control character"],
+    [7, "is not a string"],
+    [null, "is not a string"],
+  ])("the object name %j: it %s", (name, problem) => {
+    const error = refusal({ bucket: "bucket", objectNames: { k: name } })
+    expect(error).toBeInstanceOf(InvalidConfigError)
+    expect(String(error)).toContain(problem)
+  })
+
+  it("object names that are no object, that are of no key, or of two", () => {
+    expect(String(refusal({ bucket: "bucket", objectNames: "locks/k" }))).toContain("is no object")
+    expect(refusal({ bucket: "bucket", objectNames: { "..": "locks/k" } })).toBeInstanceOf(InvalidKeyError)
+    const error = refusal({ bucket: "bucket", objectNames: { a: "locks/k", b: "locks/k" } })
+    expect(error).toBeInstanceOf(InvalidConfigError)
+    expect(String(error)).toContain('"a" and "b" have one object')
   })
 
   it.each(["localhost:4443", "ftp://host", "http://", "", 7])("the endpoint %j", (endpoint) => {

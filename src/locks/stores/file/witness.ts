@@ -19,9 +19,12 @@ export class MachineWitness implements Witness {
   }
 
   testify(host: HostHalf): Testimony | undefined {
-    if (!this.#isOfBoot(host) || this.#isThis(host)) return undefined
+    if (!this.#isOfBoot(host)) return undefined
+    if (this.#isThis(host)) return "alive"
     if (this.#isAtWork(host)) return "working"
-    return this.#isHere(host) && this.#processes.hasEnded(host.pid, host.startedAt) ? "gone" : undefined
+    if (!this.#isHere(host)) return undefined
+    const fate = this.#processes.fateOf(host.pid, host.startedAt)
+    return fate === "ended" ? "gone" : fate
   }
 
   watch(host: HostHalf, wake: () => void): Disposable {

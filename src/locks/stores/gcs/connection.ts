@@ -23,7 +23,7 @@ export async function connect(settings: GcsSettings, clock: Clock): Promise<Conn
   const base = endpoint.pathname.replace(/(\/storage\/v1)?\/*$/, "")
   const place = { name: settings.name, bucket: settings.bucket, endpoint: endpoint.origin + base }
   const http = "Deno" in globalThis ? fetchHttp(endpoint, clock) : await undiciHttp(endpoint, clock)
-  const paths = new Paths(base, settings.bucket, settings.prefix)
+  const paths = new Paths(base, settings.bucket, settings.prefix, settings.objectNames)
   return new Connection(place, paths, http, credentialsOf(storage, clock), clock)
 }
 

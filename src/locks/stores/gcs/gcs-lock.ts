@@ -8,12 +8,19 @@ import type { GcsStoreOptions } from "./options.ts"
 import { GcsStore } from "./store.ts"
 
 /** How a GCS lock is made. */
-export interface GcsLockOptions extends LockOptions, Omit<GcsStoreOptions, "clock"> {}
+export interface GcsLockOptions extends LockOptions, Omit<GcsStoreOptions, "clock" | "objectNames"> {
+  /**
+   * The whole name of the key's record in the bucket, `prefix` or not, where others' code uses that object too. Without one:
+   * `<prefix>/leases/<encoded key>`.
+   */
+  readonly objectName?: string
+}
 
 const OPTIONS: Readonly<Record<keyof GcsLockOptions, true>> = {
   ...LOCK_OPTIONS,
   bucket: true,
   prefix: true,
+  objectName: true,
   storage: true,
   endpoint: true,
   requestTimeout: true,
@@ -30,13 +37,16 @@ export class GcsLock extends StoreLock {
   /** Throws InvalidKeyError or InvalidConfigError. Nothing is opened before the first call. */
   constructor(key: string, options: GcsLockOptions) {
     refuseUnknown("GcsLock", options, OPTIONS)
-    const { bucket: _b, prefix: _p, storage: _s, endpoint: _e, requestTimeout: _r, ...lockOptions } = options
-    super(key, { ...lockOptions, store: storeOf(options) })
+    const { bucket: _b, prefix: _p, objectName: _o, storage: _s, ...others } = options
+    const { endpoint: _e, requestTimeout: _r, ...lockOptions } = others
+    super(key, { ...lockOptions, store: storeOf(key, options) })
   }
 }
 
-function storeOf(options: GcsLockOptions): LeaseStore {
+/** A lock whose object has a name of its own has a store of its own: its key is another one there than anywhere else. */
+function storeOf(key: string, { objectName, ...options }: GcsLockOptions): LeaseStore {
   const { bucket, prefix = "", storage, endpoint, requestTimeout, clock = liveClock } = options
-  const parts = [bucket, prefix, storage, endpoint, requestTimeout, clock]
-  return stores.get(parts, () => new GcsStore({ ...options, clock }))
+  const named = objectName === undefined ? {} : { objectNames: { [key]: objectName } }
+  const parts = [bucket, prefix, storage, endpoint, requestTimeout, clock, objectName, objectName && key]
+  return stores.get(parts, () => new GcsStore({ ...options, ...named, clock }))
 }

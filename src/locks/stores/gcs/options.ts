@@ -5,6 +5,7 @@ import type { Storage } from "@google-cloud/storage"
 import type { Clock } from "../../../runtime/clock.ts"
 import { type Duration, durationMillis } from "../../../runtime/duration.ts"
 import { InvalidConfigError } from "../../errors.ts"
+import { checkKey, encodeName } from "../../keys.ts"
 
 /** How to make a GCS store. */
 export interface GcsStoreOptions {
@@ -12,6 +13,11 @@ export interface GcsStoreOptions {
   readonly bucket: string
   /** Everything the store writes lies under `<prefix>/`. Without one, at the top of the bucket. */
   readonly prefix?: string
+  /**
+   * For keys that are shared with code of others: the whole name of each one's record in the bucket, `prefix` or not, instead
+   * of `<prefix>/leases/<encoded key>`. `list` doesn't name them.
+   */
+  readonly objectNames?: Readonly<Record<string, string>>
   /** A client of @google-cloud/storage, for its endpoint and credentials. Without one, one is made from the environment. */
   readonly storage?: Storage
   /** A URL instead of `https://storage.googleapis.com`, for an emulator; it is sent no credentials. Not beside `storage`. */
@@ -27,6 +33,8 @@ export interface GcsSettings {
   readonly name: string
   readonly bucket: string
   readonly prefix: string
+  /** By the encoded name of a key. */
+  readonly objectNames: ReadonlyMap<string, string>
   readonly storage: Storage | undefined
   readonly endpoint: string | undefined
   readonly requestTimeout: number
@@ -35,12 +43,14 @@ export interface GcsSettings {
 const DEFAULT_REQUEST_TIMEOUT = "10 s"
 /** An object's name may have 1,024 bytes; the area and the encoded name need the rest. */
 const MAX_PREFIX_BYTES = 400
+const MAX_NAME_BYTES = 1024
 
 /** Throws InvalidConfigError. */
 export function checkOptions(options: GcsStoreOptions): GcsSettings {
   const { bucket, prefix = "", storage, endpoint, requestTimeout = DEFAULT_REQUEST_TIMEOUT } = options
   checkBucket(bucket)
   checkPrefix(prefix)
+  const objectNames = checkObjectNames(options.objectNames ?? {})
   if (endpoint !== undefined) checkEndpoint(endpoint)
   if (storage !== undefined && endpoint !== undefined)
     throw invalid(
@@ -56,7 +66,7 @@ export function checkOptions(options: GcsStoreOptions): GcsSettings {
       'Give milliseconds, or text like "10 s"',
     )
   const name = prefix === "" ? `gs://${bucket}` : `gs://${bucket}/${prefix}`
-  return { name, bucket, prefix, storage, endpoint, requestTimeout: millis }
+  return { name, bucket, prefix, objectNames, storage, endpoint, requestTimeout: millis }
 }
 
 function checkBucket(bucket: unknown): void {
@@ -76,11 +86,11 @@ function checkPrefix(prefix: unknown): void {
   )
 }
 
-function prefixProblem(prefix: unknown): string | undefined {
+function prefixProblem(prefix: unknown, most = MAX_PREFIX_BYTES): string | undefined {
   if (typeof prefix !== "string") return "is not a string"
   if (prefix === "") return undefined
   if (!prefix.isWellFormed()) return "has a lone surrogate"
-  if (new TextEncoder().encode(prefix).length > MAX_PREFIX_BYTES) return `is over ${MAX_PREFIX_BYTES} bytes`
+  if (new TextEncoder().encode(prefix).length > most) return `is over ${most} bytes`
   if (prefix.normalize("NFC") !== prefix) return "is not in Unicode normal form C"
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   if (/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(prefix)) return "has a control character"
@@ -90,6 +100,46 @@ function prefixProblem(prefix: unknown): string | undefined {
   if (parts.some((part) => part === "." || part === "..")) return "has a . or .. part"
   if (prefix.startsWith(".well-known/acme-challenge")) return "is reserved by GCS"
   return undefined
+}
+
+/** Folders of ours, under whatever prefix: what lies in them is named by us alone. */
+const AREAS: ReadonlySet<string> = new Set(["leases", "state", "probe", "store", "processes", "rings", "bells"])
+
+function checkObjectNames(given: unknown): GcsSettings["objectNames"] {
+  if (typeof given !== "object" || given === null)
+    throw invalid("`objectNames` is no object", 'Give the names by key, such as { nightly: "locks/nightly.json" }')
+  const names = new Map<string, string>()
+  const keys = new Map<string, string>()
+  for (const [key, name] of Object.entries(given)) {
+    checkKey(key)
+    checkObjectName(name)
+    const other = keys.get(name)
+    if (other !== undefined)
+      throw invalid(
+        `the keys ${JSON.stringify(other)} and ${JSON.stringify(key)} have one object, ${JSON.stringify(name)}`,
+        "Give each key an object of its own: one record is about one key",
+      )
+    keys.set(name, key)
+    names.set(encodeName(key), name)
+  }
+  return names
+}
+
+function checkObjectName(name: unknown): asserts name is string {
+  const problem = nameProblem(name)
+  if (problem === undefined) return
+  throw invalid(
+    `the object name ${JSON.stringify(name) ?? "undefined"} ${problem}`,
+    "Give the whole name of the object that the others use, such as locks/nightly.json",
+  )
+}
+
+function nameProblem(name: unknown): string | undefined {
+  const problem = name === "" ? "is empty" : prefixProblem(name, MAX_NAME_BYTES)
+  if (problem !== undefined) return problem
+  const folders = (name as string).split("/").slice(0, -1)
+  const area = folders.find((folder) => AREAS.has(folder))
+  return area === undefined ? undefined : `lies in a folder named ${area}, as objects do that leasehold names itself`
 }
 
 function checkEndpoint(endpoint: unknown): void {

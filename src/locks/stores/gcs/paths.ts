@@ -1,6 +1,6 @@
 /**
  * Where an object lies in the bucket, and the paths of the JSON API's requests for it. An object's name is
- * `<prefix>/<area>/<name>`, one path segment of a URL, encoded whole.
+ * `<prefix>/<area>/<name>`, or one that the user gave for its key; one path segment of a URL, encoded whole.
  */
 import type { Area, Generation, ObjectRef } from "../../store.ts"
 import type { ContentType } from "./multipart.ts"
@@ -12,10 +12,12 @@ export class Paths {
   readonly #root: string
   readonly #objects: string
   readonly #uploads: string
+  readonly #named: ReadonlyMap<string, string>
 
   /** `base` is the endpoint's own path, without a slash at its end. */
-  constructor(base: string, bucket: string, prefix: string) {
+  constructor(base: string, bucket: string, prefix: string, named: ReadonlyMap<string, string> = new Map()) {
     const objects = `/storage/v1/b/${encodeURIComponent(bucket)}/o`
+    this.#named = named
     this.#root = prefix === "" ? "" : `${prefix}/`
     this.#objects = base + objects
     this.#uploads = `${base}/upload${objects}?uploadType=multipart&fields=generation&name=`
@@ -57,8 +59,9 @@ export class Paths {
     return `${this.#root}${area}/`
   }
 
-  #encoded(ref: ObjectRef): string {
-    return encodeURIComponent(`${this.#root}${ref.area}/${ref.name}`)
+  #encoded({ area, name }: ObjectRef): string {
+    const given = area === "leases" ? this.#named.get(name) : undefined
+    return encodeURIComponent(given ?? `${this.#root}${area}/${name}`)
   }
 }
 

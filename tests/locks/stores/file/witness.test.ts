@@ -2,10 +2,15 @@
 import { describe, expect, it, onTestFinished } from "vitest"
 import type { HostHalf } from "../../../../src/locks/record.ts"
 import { MachineWitness } from "../../../../src/locks/stores/file/witness.ts"
+import type { ProcessName } from "../../../../src/runtime/processes.ts"
 import { FakeProc } from "../../../support/fake-proc.ts"
 
 /** A machine on which process 42 has ended, 43 lives, and the groups 50 and 51 have and haven't. */
-function machine(...of: ConstructorParameters<typeof FakeProc>): { witness: MachineWitness; dead: HostHalf } {
+function machine(...of: ConstructorParameters<typeof FakeProc>): {
+  witness: MachineWitness
+  dead: HostHalf
+  self: ProcessName
+} {
   const proc = new FakeProc(...of)
   onTestFinished(() => proc[Symbol.dispose]())
   proc.signals.set(42, "ESRCH")
@@ -15,7 +20,7 @@ function machine(...of: ConstructorParameters<typeof FakeProc>): { witness: Mach
   const known = proc.processes()
   const { name } = known.self
   const dead: HostHalf = { name, pid: 42, startedAt: "5000", bootId: "boot", pidNs: "77", groups: [] }
-  return { witness: new MachineWitness("boot", known), dead }
+  return { witness: new MachineWitness("boot", known), dead, self: known.self }
 }
 
 describe("a process that a record names", () => {
@@ -38,10 +43,21 @@ describe("a process that a record names", () => {
     ["of no pid", { pid: 0 }],
     ["of pid 1", { pid: 1 }],
     ["of a pid that is none", { pid: "42" as unknown as number }],
-    ["that lives", { pid: 43 }],
   ])("%s is not known to be gone", (_, change) => {
     const { witness, dead } = machine()
     expect(witness.testify({ ...dead, ...change })).toBeUndefined()
+  })
+
+  it("is alive where it is shown to live under that start, and nothing more than not known where another has its pid", () => {
+    const { witness, dead } = machine()
+    expect(witness.testify({ ...dead, pid: 43 })).toBe("alive")
+    expect(witness.testify({ ...dead, pid: 43, startedAt: "4999" })).toBeUndefined()
+    expect(witness.testify({ ...dead, pid: 43, pidNs: "78" })).toBeUndefined()
+  })
+
+  it("is alive where it is this very process", () => {
+    const { witness, dead, self } = machine()
+    expect(witness.testify({ ...dead, ...self })).toBe("alive")
   })
 
   it("is at work while a group that it named lives, itself alive or not", () => {
