@@ -43,23 +43,28 @@ describe("what may not be sent yet", () => {
   })
 
   it("counts the 10 s of a release from its first request, and waits for that as long as the lease lasts", () => {
-    const { state, mono } = owner()
+    const { state } = owner()
+    const { last } = state.sense
+    const after = (ms: number): Now => ({ ...at(last.mono + ms), boot: last.boot + ms })
     const { hold } = state.phase as Extract<LockState["phase"], { name: "owning" }>
-    const leaving = step(state, { type: "release" }, at(mono + 1000), never)
+    const leaving = step(state, { type: "release" }, after(1000), never)
     expect(leaving.commands).toEqual([])
-    const over = step(leaving.state, { type: "tick" }, at(deadlineOf(hold).mono), never)
-    expect(over.events).toMatchObject([{ type: "Released", result: "unknown" }])
-    const sent = step(leaving.state, { type: "tick" }, at(mono + 15_000))
+    const end = deadlineOf(hold).mono - last.mono
+    expect(step(leaving.state, { type: "tick" }, after(end - 1), never).events).toEqual([])
+    expect(step(leaving.state, { type: "tick" }, after(end), never).events).toMatchObject([
+      { type: "Released", result: "unknown" },
+    ])
+    const sent = step(leaving.state, { type: "tick" }, after(15_000))
     expect(sent.commands).toMatchObject([{ type: "put" }])
-    expect(sent.state.phase).toMatchObject({ name: "leaving", until: { mono: mono + 25_000 } })
+    expect(sent.state.phase).toMatchObject({ name: "leaving", until: { mono: last.mono + 25_000 } })
   })
 })
 
 /** An owner with nothing under way. */
-function owner(): { readonly state: LockState; readonly mono: number } {
+function owner(): { readonly state: LockState } {
   const world = new World()
   const a = world.owner("a")
   world.advance(1000)
   if (a.state.flight !== undefined) throw new Error("a request is under way")
-  return { state: a.state, mono: a.state.sense.last.mono }
+  return { state: a.state }
 }
