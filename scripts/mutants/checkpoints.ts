@@ -51,9 +51,9 @@ export const checkpointMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/checkpoints/protocol.ts",
-        find: 'if (waiting.next === "renewal") return waitOut(state, job, now)',
+        find: 'return waiting.next === "renewal" ? waitOut(state, job, now)',
         replace:
-          'if (waiting.next === "renewal") return waitOut({ ...state, quietMs: state.quietUntil === null ? state.quietMs : 0 }, job, now)',
+          'return waiting.next === "renewal" ? waitOut({ ...state, quietMs: state.quietUntil === null ? state.quietMs : 0 }, job, now)',
       },
     ],
     hunts: [{ by: "checker", config: "brought back under another" }],

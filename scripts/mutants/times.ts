@@ -63,8 +63,8 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/view.ts",
-        find: "stood: follows ? before.stood : seen",
-        replace: "stood: before.stood",
+        find: "const stood = follows ? neverBack(before.stood, before.seen, seen) : seen",
+        replace: "const stood = neverBack(before.stood, before.seen, seen)",
       },
     ],
     hunts: [createComesAgain],

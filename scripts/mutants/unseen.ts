@@ -32,8 +32,8 @@ export const unseenMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/request.ts",
-        find: "return { token: Math.max(phase.hold.token, shown), note: phase.note }",
-        replace: "return { token: phase.hold.token, note: phase.note }",
+        find: "return { token: Math.max(phase.hold.token, shown), note: phase.note,",
+        replace: "return { token: phase.hold.token, note: phase.note,",
       },
     ],
     hunts: [

@@ -85,7 +85,10 @@ describe("a live trace", () => {
   it("blames nobody for what it did first when it went on after a stop, and for all that it does next", () => {
     const stopped = [acquired(1, "a", 1), fault(2, "a", "pause"), fault(9000, "a", "resume")]
     expect(violations(...stopped, begins(9000, "a", 1, 1))).toEqual([])
-    expect(violations(...stopped, begins(9000, "a", 1, 1), begins(9000, "a", 1, 2))).toEqual(["work under a lease"])
+    expect(violations(...stopped, begins(9000, "a", 1, 1), begins(9000, "a", 1, 2))).toEqual([
+      "work under a lease",
+      "one at a time",
+    ])
     expect(violations(...stopped, applied(9000, "a", "a"), begins(9001, "a", 1, 1))).toEqual([])
     expect(violations(acquired(1, "a", 1), begins(9000, "a", 1, 1))).toEqual(["work under a lease"])
   })

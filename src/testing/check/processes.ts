@@ -19,7 +19,19 @@ import { requestDeadline } from "../../locks/options.ts"
 import { isHeld } from "../../locks/protocol/authority.ts"
 import { initialState, nextWake, step, traced } from "../../locks/protocol/reducer.ts"
 import type { Command, Input, LockConfig, ProtocolEvent } from "../../locks/protocol/state.ts"
-import { acquired, acknowledged, asked, claimed, fenced, losing, raised, refused, stored, through, wrote } from "./laws.ts"
+import {
+  acquired,
+  acknowledged,
+  asked,
+  claimed,
+  fenced,
+  losing,
+  raised,
+  refused,
+  stored,
+  through,
+  wrote,
+} from "./laws.ts"
 import { logOf, savedLog, serve, silence } from "./stores.ts"
 import {
   lifeOf,

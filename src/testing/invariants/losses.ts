@@ -130,7 +130,9 @@ export const nothingLeft: Invariant = {
     return {
       line(line) {
         aftermath.take(line)
-        left.delete(endedLife(line) ?? "")
+        const ended = endedLife(line)
+        left.delete(ended ?? "")
+        if (ended !== undefined) for (const [id, worker] of workers) if (worker === ended) workers.delete(id)
         if (line.kind === "lock") {
           workers.set(line.ownerId, line.worker)
           said(line)

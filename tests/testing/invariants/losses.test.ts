@@ -121,6 +121,16 @@ describe("nothing left behind", () => {
     expect(told(nothingLeft, ...struck, lease(60_000, "a", "a.1", 90_000), drained(70_000))).toEqual([left])
   })
 
+  it("asks nothing of a life that was killed, when a later one of the same worker leaves", () => {
+    const killed = [
+      acquired(0, "a", 1),
+      lease(0, "a", "a.1", 90_000),
+      fault(1000, "a", "crash"),
+      fault(2000, "a", "restart"),
+    ]
+    expect(told(nothingLeft, ...killed, fault(3000, null, "heal"), drained(60_000))).toEqual([])
+  })
+
   it("tells of an owner, and of a waiter, that has left without a word", () => {
     expect(told(nothingLeft, acquired(0, "a", 1), lease(0, "a", "a.1", 30_000), drained(6))).toEqual([left])
     expect(told(nothingLeft, acquired(0, "a", 1), lease(0, "b", "b.1", 30_000, "a.1"), drained(6))).toEqual([left])
