@@ -1,6 +1,6 @@
 /**
- * The three heads that an owner writes, each built from the very version it replaces. Owns what a claim, a commit and a
- * removal change; everything else, fields of later releases included, is carried over.
+ * The heads that an owner writes, each built from the very version it replaces. Owns what a claim, the end of a wait, a commit
+ * and a removal change; everything else, fields of later releases included, is carried over.
  */
 import { type Digest, emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
 import type { Settings, State, Wish } from "./protocol-types.ts"
@@ -24,6 +24,11 @@ export function quietFor({ past }: Settings, found: Head | null): number {
   return Math.max(found.quietMs, past.includes(found.nonce) ? 0 : found.ttlMs)
 }
 
+/** The state as it was claimed: nobody is to be waited for any more. */
+export function waitedHead(state: State, opId: string): Head {
+  return mine(state, baseOf(state), opId)
+}
+
 /** New state; the one it replaces is kept, if it is an object of its own. */
 export function commitHead(state: State, saved: Saved, opId: string): Head {
   const base = baseOf(state)
@@ -42,8 +47,9 @@ export function saysAlready(head: Head | null, wish: Wish, version: number): boo
     case "claim":
       return false
     case "settle":
-    case "waitOut":
       return true
+    case "waitOut":
+      return head?.quietMs === 0
     case "remove":
       return head?.saved.state === "removed"
     case "commit":

@@ -111,12 +111,15 @@ export class CheckpointKeeper {
   /**
    * Settles once the sandbox may run: at once where the lease record proves that the owner whose head was claimed has ended.
    * Otherwise that one may be at work yet, its record having been deleted by hand: then when mine has stood for as long as its
-   * lease may last. Rejects with LockLostError, and never before the lease is lost; until then the next owner would wait as long.
+   * lease may last, and the head says so: a next owner needn't wait again. Rejects with LockLostError, or with
+   * CheckpointRejectedError where a later owner was faster, and never while neither has happened.
    */
   async waitOut(): Promise<void> {
+    const { clock } = this.#options
     const { lease, shell } = this.#tenancy!
     const outcome = await shell.wish({ kind: "waitOut" }, Infinity)
-    if (outcome.kind !== "done") throw lossOf(lease, this.#options.clock.read().wall)
+    if (outcome.kind === "done") return
+    throw failureOf(outcome, { place: this.#place, lease, shell, clock, what: "Telling that the wait is over" })
   }
 
   /**

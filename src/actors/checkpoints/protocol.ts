@@ -11,7 +11,7 @@
  * write of mine it followed.
  */
 import { ABSENT, type Generation } from "../../locks/store.ts"
-import { claimHead, commitHead, quietFor, removeHead, saysAlready } from "./head-writes.ts"
+import { claimHead, commitHead, quietFor, removeHead, saysAlready, waitedHead } from "./head-writes.ts"
 import type { Head } from "./head.ts"
 import type {
   Answer,
@@ -161,10 +161,11 @@ function pauseBefore(next: "read" | "renewal", state: State, job: Job, now: Now)
 /**
  * The record has to stand for as long as the hidden owner's lease may last: a renewal that is sent now shows that it stands.
  * That owner was one before the head was read, so its last write came before this record, or never comes: see docs/protocol.md.
+ * Once it is over the head says so: an owner that leaves without a change would else make the next one wait as long again.
  */
 function waitOut(state: State, job: Job, now: Now): Transition {
-  if (state.quietMs === 0) return end(state, { kind: "done", written: false, before: state.base!.head })
   if (state.lost) return end(state, { kind: "lost" })
+  if (state.quietMs === 0) return decide(state, job, now)
   if (state.quietUntil !== null && now.at < state.quietUntil) return wait(state, job, state.quietUntil, "renewal")
   const request = state.requests + 1
   return {
@@ -286,8 +287,9 @@ function build(state: State, wish: Wish, now: Now): Head {
       return commitHead(state, wish.saved, now.fresh)
     case "remove":
       return removeHead(state, now.fresh)
-    case "settle":
     case "waitOut":
+      return waitedHead(state, now.fresh)
+    case "settle":
       return state.unresolved!.last
   }
 }

@@ -14,7 +14,7 @@ import {
   withEnded,
 } from "../record.ts"
 import { mayBeCreate, ownerOver, surelyEnded, waiterOver } from "./over.ts"
-import { isMyWaiter, ownerStanding } from "./standing.ts"
+import { isMyOwner, isMyWaiter, ownerStanding } from "./standing.ts"
 import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
 import { sightOf } from "./view.ts"
 
@@ -49,13 +49,17 @@ function withoutTimeless(record: LeaseRecord | undefined): LeaseRecord | undefin
   return { ...record, body: { ...record.body, ...noWaiter } }
 }
 
-/** Which ownerships have ended by the time that an attempt takes the key: its record's list, and who is over in it for sure. */
+/**
+ * Which ownerships have ended by the time that an attempt takes the key: its record's list, and the owner in it, where that is over
+ * for sure. Of another attempt of this life it is known: a key has one at a time here.
+ */
 export function knownPast(draft: Draft, view: View, mine: string): readonly string[] {
   const { record } = view
   const past = record?.past ?? []
   const nonce = record?.owner?.nonce
-  if (nonce === undefined || nonce === mine || !surelyEnded(sightOf(draft, view), record!)) return past
-  return withEnded(past, nonce)
+  if (nonce === undefined || nonce === mine) return past
+  const hasEnded = isMyOwner(record!, draft) || surelyEnded(sightOf(draft, view), record!)
+  return hasEnded ? withEnded(past, nonce) : past
 }
 
 /** Which have ended when an ownership has: itself, where a head may name it; then no head names an earlier one any more. */

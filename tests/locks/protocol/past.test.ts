@@ -126,6 +126,17 @@ describe("rule 15: what a record knows to have ended", () => {
     expect(holdOf(a).past).toEqual([nonce])
   })
 
+  it("tells of a former attempt of one's own at once, although nobody has seen its create stand for a ttl", () => {
+    const world = new World()
+    const a = world.owner("a")
+    const { nonce } = holdOf(a)
+    world.suspend(a, 60_000)
+    world.until(() => a.phase === "idle", 90_000)
+    world.send(a, acquire())
+    world.until(() => a.holds(world.at), 10_000)
+    expect(holdOf(a).past).toEqual([nonce])
+  })
+
   it("isn't told by a create that was burned, by a stranger's record, by an older release's, nor by what is no list", () => {
     const records: readonly ((world: World) => void)[] = [
       (world) => {
