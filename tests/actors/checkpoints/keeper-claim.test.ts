@@ -260,6 +260,18 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     expect(world.time.read().mono).toBeGreaterThan(32_000)
   })
 
+  it("is waited for once: an owner that has waited, and leaves without a change, has told so in its head", async () => {
+    const world = new World()
+    await world.claimed(100)
+    const owner = await world.claimed(200, { how: "created" })
+    world.store.script.onPut(failPut(), failPut())
+    expect(await waits(world, owner)).toBeLessThan(32_000)
+    await owner.keeper.close()
+    const next = await world.claimed(300)
+    expect(next.claimed.quietMs).toBe(0)
+    expect(await waits(world, next)).toBe(0)
+  })
+
   it("ends the wait with the lease, and is told to the next one", async () => {
     const world = new World()
     await world.claimed(100)
