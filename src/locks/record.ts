@@ -59,6 +59,8 @@ export interface WaiterHalf {
   readonly nonce: string
   readonly accepts: readonly string[]
   readonly opId: string
+  /** Of the lease that it wants, in milliseconds, for whoever grants it the key; an older release says none. */
+  readonly ttlMs?: number
   /** Where the store's time belongs to one boot of one host: that boot. */
   readonly bootId: string | null
   /** The process that waits, likewise. */
@@ -244,7 +246,7 @@ function ownerHalf(key: string, body: Record<string, unknown>, ownerId: string |
   if (ownerId === null || !counts(half, ownerId, body["expiresAt"])) return undefined
   const { token, ttlMs, nonce, opId, address, stateVersion, host, deletes } = half
   const identified = isToken(token) && isText(nonce) && isText(opId)
-  const timed = isTime(ttlMs) && ttlMs > 0
+  const timed = isTtl(ttlMs)
   const described = (address == null || isText(address)) && (stateVersion == null || isTime(stateVersion))
   const housed = (host == null || isObject(host)) && (deletes === undefined || typeof deletes === "boolean")
   if (!identified || !timed || !described || !housed) corrupt(key, "its owner half has wrong types")
@@ -254,8 +256,8 @@ function ownerHalf(key: string, body: Record<string, unknown>, ownerId: string |
 function waiterHalf(key: string, body: Record<string, unknown>, waiterId: string | null): WaiterHalf | undefined {
   const half = body["waiter"]
   if (waiterId === null || !counts(half, waiterId, body["waiterExpiresAt"])) return undefined
-  const { nonce, opId, stateVersion } = half
-  const described = stateVersion === undefined || isTime(stateVersion)
+  const { nonce, opId, stateVersion, ttlMs } = half
+  const described = (stateVersion === undefined || isTime(stateVersion)) && (ttlMs === undefined || isTtl(ttlMs))
   if (!isText(nonce) || !isText(opId) || !described) corrupt(key, "its waiter half has wrong types")
   const accepts = Array.isArray(half["accepts"]) ? half["accepts"] : []
   return { ...half, accepts } as unknown as WaiterHalf
@@ -299,6 +301,7 @@ function needsOf(key: string, needs: unknown): readonly string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0
+const isTtl = (value: unknown): value is number => isTime(value) && value > 0
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 /** A fencing token. There is always room for the next ones. */
 export const isToken = (value: unknown): value is number =>

@@ -110,6 +110,7 @@ export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pe
     nonce: attempt.nonce,
     accepts: ["grant"],
     opId: pen.opId,
+    ttlMs: draft.config.ttl,
     bootId,
     ...(host !== null && { host }),
     ...(attempt.stateVersion !== null && { stateVersion: attempt.stateVersion }),
@@ -204,7 +205,8 @@ function owned(
 
 function granted(draft: Draft, record: LeaseRecord, pen: Pen, end: object): Written {
   const waiter = record.waiter!
-  const ttlMs = Math.min(draft.config.ttl, HANDOVER)
+  // Its lease, not mine: what its guard leaves of a much shorter one may be too little for a first renewal.
+  const ttlMs = Math.min(waiter.ttlMs ?? draft.config.ttl, HANDOVER)
   const expiresAt = toSeconds(pen.at + ttlMs)
   const owner: OwnerHalf = {
     for: waiter.for,

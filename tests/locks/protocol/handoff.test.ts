@@ -152,14 +152,23 @@ describe("rule 10: grant and reserve", () => {
     }
   })
 
-  it("a grant by a lease shorter than 15 s is no longer than that lease", () => {
+  it.each([
+    ["as long as the lease that the waiter wants", 30_000, 8000, true, 8],
+    ["15 s where that is longer, however short the granter's own is", 8000, 30_000, true, 15],
+    ["as long as the granter's where the waiter says none", 8000, 30_000, false, 8],
+  ])("a grant is %s", (_, mine, wanted, isTold, seconds) => {
     const world = new World()
-    const a = world.owner("a", { ttl: 8000 })
-    world.waiter("b")
+    const a = world.owner("a", { ttl: mine })
+    const b = world.waiter("b", { ttl: wanted })
     world.until(() => asked(a) > 0)
+    if (!isTold) {
+      const { ttlMs: _ttl, ...waiter } = world.store.body["waiter"] as Record<string, unknown>
+      world.store.put({ ...world.store.body, waiter }, world.at)
+      b.network = "held"
+    }
     world.send(a, { type: "release" })
     world.until(() => a.phase === "idle")
-    expect(world.store.body["expiresAt"]).toBe((world.store.body["writtenAt"] as number) + 8)
+    expect(world.store.body["expiresAt"]).toBe((world.store.body["writtenAt"] as number) + seconds)
   })
 
   it("the first renewal after a grant comes a second after the grant was written, and says where the owner is", () => {
