@@ -29,6 +29,12 @@ const blunt: readonly Pick<Mutant, "name" | "edits">[] = [
         find: "  const half = record.owner\n",
         replace: "  const half = record.owner\n  if (half !== undefined) return true\n",
       },
+      // Whoever isn't known to have ended is waited out (rule 15): with the first change alone nobody would ever run.
+      {
+        file: "src/locks/protocol/over.ts",
+        find: '  if (past !== undefined || view.evidence?.owner === "gone") return true\n',
+        replace: "  if (past !== undefined || view !== undefined) return true\n",
+      },
     ],
   },
   {
