@@ -1,10 +1,15 @@
 // The test projects. `unit` needs nothing but this process, `processes` starts real workers on the file store, and
 // `gcs` needs the real fake-gcs-server (or a bucket). Every one runs on Node and on Deno from the same files. Tests of
 // types alone live in tests/types and are checked by `npm run check`.
+import { availableParallelism } from "node:os"
 import process from "node:process"
 import { defineConfig, type ViteUserConfig } from "vitest/config"
 
 const conditions = ["leasehold-source"]
+
+/** Tests of one process compute; those with processes of their own mostly wait for them, for leases and for servers. */
+const computing = availableParallelism()
+const waiting = 2 * computing
 
 /** Where .ci/run collects one JSON report a run; each has its own name, as one command may run vitest twice. */
 const reports = process.env["LEASEHOLD_TEST_REPORTS"]
@@ -21,7 +26,13 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["tests/**/*.test.ts"], exclude: ["tests/integration/**"] },
+        test: {
+          name: "unit",
+          include: ["tests/**/*.test.ts"],
+          exclude: ["tests/integration/**"],
+          maxWorkers: computing,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         extends: true,
@@ -29,6 +40,8 @@ const config: ViteUserConfig = defineConfig({
           name: "processes",
           include: ["tests/integration/**/*.test.ts"],
           exclude: ["tests/integration/**/gcs*.test.ts"],
+          maxWorkers: waiting,
+          sequence: { groupOrder: 1 },
           hookTimeout: 120_000,
         },
       },
@@ -38,6 +51,8 @@ const config: ViteUserConfig = defineConfig({
           name: "gcs",
           include: ["tests/integration/**/gcs*.test.ts"],
           globalSetup: ["tests/integration/support/gcs-global-setup.ts"],
+          maxWorkers: waiting,
+          sequence: { groupOrder: 1 },
           hookTimeout: 240_000,
         },
       },
