@@ -8,7 +8,32 @@ import type { Hunt, Mutant } from "./mutant.ts"
 /** Wall clocks may jump, which is to harm nobody. */
 const inPeace = (judge: string): Hunt => ({ by: "sim", from: 1, to: 100, faults: ["stepWall"], judge })
 
+/** Many that want one key, and whom nothing befalls. */
+const inTurn: Hunt = { by: "sim", from: 1, to: 20, faults: ["stepWall"], contenders: 6, judge: "everybody has a turn" }
+
 export const careMutants: readonly Mutant[] = [
+  {
+    name: "who joins the line jumps it",
+    edits: [
+      {
+        file: "src/locks/protocol/line.ts",
+        find: "  const place = behind < 0 ? others.length : behind\n",
+        replace: "  const place = behind < 0 ? 0 : behind\n",
+      },
+    ],
+    hunts: [inTurn],
+  },
+  {
+    name: "a grant that forgets the line",
+    edits: [
+      {
+        file: "src/locks/protocol/bodies.ts",
+        find: "  if (first === undefined) return rest\n",
+        replace: '  if (first === undefined || rest["waitingOwnerId"] == null) return rest\n',
+      },
+    ],
+    hunts: [inTurn],
+  },
   {
     name: "a waiter that nobody hears",
     edits: [

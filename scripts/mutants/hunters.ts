@@ -67,7 +67,7 @@ async function scripted(by: Extract<Hunt, { by: "script" }>): Promise<Found> {
 /** Once each: that a seed gives the same run twice is for `npm run sim` to see. */
 async function simulated(
   seed: number,
-  { faults, ttl, store, judge }: Extract<Hunt, { by: "sim" }>,
+  { faults, ttl, store, judge, contenders }: Extract<Hunt, { by: "sim" }>,
 ): Promise<string | undefined> {
   const settings = settingsOf({
     sandbox: ledger,
@@ -80,6 +80,7 @@ async function simulated(
     ...(faults !== undefined && { faults }),
     ...(store !== undefined && { store }),
     ...(ttl !== undefined && { manager: { ttl } }),
+    ...(contenders !== undefined && { workers: contenders, keys: 1 }),
   })
   const { violations } = await runOnce(planOf(seed, settings), settings)
   return firstOf(violations.filter(({ invariant }) => judge === undefined || invariant === judge))

@@ -139,10 +139,10 @@ export const leaseMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/leave.ts",
-        find: '    case "mine":\n    case "stripped":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n',
+        find: '    case "mine":\n    case "stripped": {\n',
         replace:
           '    case "mine":\n      draft.phase = { name: "owning", hold: phase.hold }\n      return\n' +
-          '    case "stripped":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n',
+          '    case "stripped": {\n',
       },
     ],
     hunts: [{ by: "checker", config: "pairs" }],

@@ -49,6 +49,8 @@ export type Hunt =
       /** Only this kind of store. */
       readonly store?: StoreProfileName
       readonly ttl?: Duration
+      /** So many workers that want one key. */
+      readonly contenders?: number
       /** Judged by this invariant alone, by its name: to show that it notices, where others would first. */
       readonly judge?: string
     }

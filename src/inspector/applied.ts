@@ -31,14 +31,18 @@ export function appliedWrite({ body, ...write }: AppliedWrite): Omit<AppliedLine
 type Fields = Readonly<Record<string, unknown>>
 
 function leaseOf(fields: Fields): TraceLease {
-  const { ownerId, expiresAt, waitingOwnerId, owner, waiter } = fields
+  const { ownerId, expiresAt, waitingOwnerId, owner, waiter, line } = fields
   const waiterNonce = isFields(waiter) && waiter["for"] === waitingOwnerId ? textOf(waiter["nonce"]) : null
+  const behind = Array.isArray(line)
+    ? line.flatMap((entry) => (isFields(entry) ? (textOf(entry["for"]) ?? []) : []))
+    : []
   return {
     ownerId: textOf(ownerId),
     token: isFields(owner) && owner["for"] === ownerId ? numberOf(owner["token"]) : null,
     expiresAt: Math.round((numberOf(expiresAt) ?? 0) * 1000),
     waiterId: textOf(waitingOwnerId),
     ...(waiterNonce !== null && { waiterNonce }),
+    ...(behind.length > 0 && { line: behind }),
   }
 }
 

@@ -245,6 +245,8 @@ export interface TraceLease {
   readonly waiterId: string | null
   /** Which of the marks of that incarnation it is; absent where the record has none, as a stranger's. */
   readonly waiterNonce?: string
+  /** The incarnations that ask behind the waiter, in order; absent where there are none. */
+  readonly line?: readonly string[]
 }
 
 /** What the head of a sandbox says, as far as a trace tells it. */

@@ -1,12 +1,12 @@
 /**
  * What wakes a key before its next look is due: its record, watched where the store can, and the owner's process, watched
  * where the record names one of this machine. Begins only with the second look, so that a key which nobody contends for
- * costs nothing.
+ * costs nothing; and not for one outside of a full line, who would be woken by each of many turns before its own.
  *
  * Not promised: that anything is heard. The looks go on, as without.
  */
 import type { LockState } from "./protocol/state.ts"
-import type { HostHalf } from "./record.ts"
+import { type HostHalf, LINE_LENGTH } from "./record.ts"
 import type { LeaseStore, ObjectRef } from "./store.ts"
 
 /** One key's. */
@@ -27,7 +27,7 @@ export class Lookout {
 
   /** Watches what this state waits for, until the key rests. True where it began: what came just before was not heard. */
   follow(state: LockState): boolean {
-    if (state.phase.name === "idle") this.#end()
+    if (state.phase.name === "idle" || isOutside(state)) this.#end()
     const begins = this.#record === undefined && waits(state)
     if (begins) this.#record = this.#store.watch?.(this.#ref, this.#ring)
     if (this.#record !== undefined) this.#followOwner(state)
@@ -51,8 +51,15 @@ export class Lookout {
 }
 
 /** An acquirer that looks again and again, and an owner that looks for a waiter. */
-const waits = ({ phase, flight }: LockState): boolean =>
-  phase.name === "seeking" ? phase.polls > 0 : phase.name === "owning" && flight?.act === "read"
+const waits = (state: LockState): boolean => {
+  const { phase, flight } = state
+  return phase.name === "seeking"
+    ? phase.polls > 0 && !isOutside(state)
+    : phase.name === "owning" && flight?.act === "read"
+}
+
+/** Many others have their turn first: the looks are enough. */
+const isOutside = ({ phase }: LockState): boolean => phase.name === "seeking" && phase.ahead > LINE_LENGTH
 
 const isSame = (a: HostHalf | undefined, b: HostHalf | undefined): boolean =>
   a !== undefined && b !== undefined && a.pid === b.pid && a.startedAt === b.startedAt && a.life === b.life

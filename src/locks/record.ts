@@ -67,7 +67,23 @@ export interface WaiterHalf {
   readonly host?: HostHalf
   /** Of the state that it can read, for whoever grants it the key; absent where it said none. */
   readonly stateVersion?: number
+  /** The last token that the record told of when it first asked: who asked before it has a lower one, or came first. */
+  readonly asked?: number
+  /** The same when it came here: greater where it had to stay outside for a turn. */
+  readonly joined?: number
 }
+
+/**
+ * Who asks for the key behind its waiter: the half that it is to have in the waiter's place. Advisory: an entry is read where
+ * it makes sense and left out where it doesn't.
+ */
+export interface InLine extends WaiterHalf {
+  readonly asked: number
+  readonly joined: number
+}
+
+/** The longest line: with the hosts of all it stays well below the limit of a record. */
+export const LINE_LENGTH = 16
 
 /** Who ended the last ownership and how. An unknown `how` means "ended, manner unknown". */
 export interface Ended {
@@ -96,6 +112,7 @@ export interface LeaseRecord {
   /** Only where it counts. */
   readonly waiter: WaiterHalf | undefined
   readonly ended: Ended | undefined
+  readonly line: readonly InLine[]
   readonly writtenAt: number | undefined
   /**
    * Nonces of ownerships that have ended, the last one last (rule 15). Each write of an owner leaves such a list but one that
@@ -225,19 +242,20 @@ function waiterTime(key: string, body: Record<string, unknown>): number | undefi
 }
 
 /** A record that needs what we don't know is read by its published fields alone. */
-const noHalves = { owner: undefined, waiter: undefined, ended: undefined, past: undefined }
+const noHalves = { owner: undefined, waiter: undefined, ended: undefined, line: [], past: undefined }
 
 function halvesOf(
   key: string,
   body: Record<string, unknown>,
   ownerId: string | null,
   waiterId: string | null,
-): Pick<LeaseRecord, "owner" | "waiter" | "ended" | "past"> {
+): Pick<LeaseRecord, "owner" | "waiter" | "ended" | "line" | "past"> {
   return {
     owner: ownerHalf(key, body, ownerId),
     waiter: waiterHalf(key, body, waiterId),
     ended: endedOf(key, body["ended"]),
     past: pastOf(body["past"]),
+    line: lineOf(body["line"]),
   }
 }
 
@@ -261,6 +279,18 @@ function waiterHalf(key: string, body: Record<string, unknown>, waiterId: string
   if (!isText(nonce) || !isText(opId) || !described) corrupt(key, "its waiter half has wrong types")
   const accepts = Array.isArray(half["accepts"]) ? half["accepts"] : []
   return { ...half, accepts } as unknown as WaiterHalf
+}
+
+function lineOf(line: unknown): readonly InLine[] {
+  return Array.isArray(line) ? line.filter(isInLine).slice(0, LINE_LENGTH) : []
+}
+
+function isInLine(entry: unknown): entry is InLine {
+  if (!isObject(entry)) return false
+  const { for: id, nonce, opId, expiresAt, accepts, asked, joined, stateVersion } = entry
+  const known = [id, nonce, opId].every((name) => isText(name) && name.length <= 200)
+  const described = (stateVersion === undefined || isTime(stateVersion)) && isToken(asked) && isToken(joined)
+  return known && described && isTime(expiresAt) && Array.isArray(accepts) && accepts.includes("grant")
 }
 
 function counts(half: unknown, id: string, expiresAt: unknown): half is Record<string, unknown> {

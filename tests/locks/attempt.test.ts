@@ -557,7 +557,7 @@ describe("an acquire on a store whose writes are spaced", () => {
     const { ms } = await settling(time, failure(lock("b").acquire({ timeout: "6 s" })))
     expect(ms).toBeLessThanOrEqual(6010)
     expect(await recordOf(world)).toMatchObject({ waitingOwnerId: "b" })
-    await time.advance(3000)
+    await time.advance(4000)
     expect(await recordOf(world)).toMatchObject({ ownerId: "a", waitingOwnerId: null })
   })
 })

@@ -87,6 +87,24 @@ describe("a lock on a store that tells of changes", () => {
     expect((await settling(time, asked)).ms).toBeLessThan(2)
   })
 
+  it("isn't watched by one outside of a full line, until that has room", async () => {
+    const { time, lock, tells } = telling()
+    const lease = await time.runUntil(lock("a").acquire())
+    const line = Array.from({ length: 17 }, (_, at) => lock(`w${at}`).acquire({ contention: "retry" }))
+    await time.advance(2000)
+    const watched = tells.watched.size
+    const outside = lock("outside").acquire({ contention: "retry" })
+    await time.advance(3000)
+    expect(tells.watched.size).toBe(watched)
+    void lease.release()
+    const first = await time.runUntil(Promise.race(line))
+    await time.advance(1100)
+    expect(tells.watched.size).toBe(watched)
+    expect(first.isHeld()).toBe(true)
+    outside.catch(() => {})
+    for (const each of line) each.catch(() => {})
+  })
+
   it("goes on looking where nothing is told", async () => {
     const { time, lock, tells } = telling()
     const lease = await time.runUntil(lock("a").acquire())

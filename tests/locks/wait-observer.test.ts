@@ -186,7 +186,7 @@ describe("the observer of a call that waits", () => {
     const controller = new AbortController()
     const [timesOut, isCancelled, contends, gets] = [listener(), listener(), listener(), listener()]
     const outcomes = [
-      settled(lock("b").acquire({ observer: timesOut.observer, timeout: "8 s" })),
+      settled(lock("b").acquire({ observer: timesOut.observer, contention: "retry", timeout: "8 s" })),
       settled(lock("c").acquire({ observer: isCancelled.observer, contention: "retry", signal: controller.signal })),
       settled(lock("e").acquire({ observer: gets.observer, contention: "retry", timeout: "2 min" })),
     ]

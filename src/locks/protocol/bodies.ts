@@ -4,6 +4,7 @@
  */
 import type { AcquiredHow } from "../lock.ts"
 import {
+  type InLine,
   isToken,
   type LeaseRecord,
   type Note,
@@ -13,8 +14,9 @@ import {
   type WaiterHalf,
   withEnded,
 } from "../record.ts"
+import { ahead, joined, LINE_LIFE, lineOf } from "./line.ts"
 import { mayBeCreate, ownerOver, surelyEnded, waiterOver } from "./over.ts"
-import { isMyOwner, isMyWaiter, ownerStanding } from "./standing.ts"
+import { isMine, isMyOwner, isMyWaiter, ownerStanding, waiterStanding } from "./standing.ts"
 import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
 import { sightOf } from "./view.ts"
 
@@ -100,13 +102,27 @@ export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Writt
   return { ...written, groups, ...(hold.isAsked && { isAsked: true }) }
 }
 
-/** Marks me as the waiter. The owner's half and times stay to the letter. */
-export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pen: Pen): Written {
-  const { id, waiterTtl, bootId, host } = draft.config
-  const expiresAt = toSeconds(pen.at + waiterTtl)
-  const waiter: WaiterHalf = {
+/** Marks me as the waiter, or joins the line where another is to have that place. The owner's half and times stay to the letter. */
+export function markBody(draft: Draft, view: View, attempt: Attempt, pen: Pen): Written {
+  const record = view.record!
+  const { id, waiterTtl } = draft.config
+  const asked = askedOf(draft)
+  if (beforeMe(draft, view, attempt, asked) !== undefined) {
+    const entry = waiterHalf(draft, attempt, pen, LINE_LIFE)
+    const line = joined(draft, lineOf(sightOf(draft, view), record), entry)
+    return { ...finish(draft, record.body, pen, waiterTtl, line), joins: true }
+  }
+  const waiter = waiterHalf(draft, attempt, pen, waiterTtl)
+  const { expiresAt } = waiter
+  const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }
+  return finish(draft, body, pen, waiterTtl)
+}
+
+function waiterHalf(draft: Draft, attempt: Attempt, pen: Pen, life: number): InLine {
+  const { id, bootId, host } = draft.config
+  return {
     for: id,
-    expiresAt,
+    expiresAt: toSeconds(pen.at + life),
     nonce: attempt.nonce,
     accepts: ["grant"],
     opId: pen.opId,
@@ -114,9 +130,28 @@ export function markBody(draft: Draft, record: LeaseRecord, attempt: Attempt, pe
     bootId,
     ...(host !== null && { host }),
     ...(attempt.stateVersion !== null && { stateVersion: attempt.stateVersion }),
+    asked: askedOf(draft),
+    joined: draft.topToken,
   }
-  const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }
-  return finish(draft, body, pen, waiterTtl)
+}
+
+/** When the attempt asked, in tokens. */
+export const askedOf = ({ phase, topToken }: Draft): number =>
+  phase.name === "seeking" ? (phase.asked ?? topToken) : topToken
+
+/** Who is to have the key before this attempt does, whoever owns it: another live waiter, or else the first of the line. */
+export function beforeMe(
+  draft: Draft,
+  view: View,
+  { nonce }: Attempt,
+  asked: number,
+): { readonly id: string } | undefined {
+  const standing = waiterStanding(view.record, draft, nonce)
+  if (standing === "mine" || standing === "stripped") return undefined
+  const waiter = liveWaiter(draft, view)
+  if (waiter !== undefined) return waiter
+  const [first] = ahead(draft, lineOf(sightOf(draft, view), view.record), { nonce, asked })
+  return first && { id: first.for }
 }
 
 /** Moves the generation and takes my mark off, if it is there: nothing sent on the old one can land any more. */
@@ -137,8 +172,9 @@ export function leaveBody(
   const how = leaveHow(draft, view)
   const ended = { token, by: pen.opId, how, note: null }
   if (how === "grant") {
-    const says: Note | null = note === undefined ? null : { to: record.waiter!.nonce, says: note }
-    return { ...granted(draft, record, pen, { ended: { ...ended, note: says }, past }), how }
+    const waiter = nextOf(draft, view)!
+    const says: Note | null = note === undefined ? null : { to: waiter.nonce, says: note }
+    return { ...granted(draft, record, pen, waiter, { ended: { ...ended, note: says }, past }), how }
   }
   const waiter = how === "reserve" ? reserved(record, pen) : noWaiter
   const life = how === "reserve" ? HANDOVER : Infinity
@@ -147,9 +183,18 @@ export function leaveBody(
 
 /** How the record asks to be left. */
 export function leaveHow(draft: Draft, view: View): LeaveHow {
-  const { record } = view
-  if (liveWaiter(draft, view) === undefined) return "release"
-  return record?.waiter?.accepts.includes("grant") === true ? "grant" : "reserve"
+  if (nextOf(draft, view)?.accepts.includes("grant") === true) return "grant"
+  return liveWaiter(draft, view) === undefined ? "release" : "reserve"
+}
+
+/** Who is granted the key, as it says of itself: the live waiter, of whom nothing is known where it is a stranger; without one the first of the line. */
+function nextOf(draft: Draft, view: View): WaiterHalf | undefined {
+  return liveWaiter(draft, view) === undefined ? othersInLine(draft, view)[0] : view.record?.waiter
+}
+
+/** The line without me: an attempt of mine that writes anything but its own entry isn't in it any more. */
+function othersInLine(draft: Draft, view: View): readonly InLine[] {
+  return lineOf(sightOf(draft, view), view.record).filter((entry) => !isMine(entry, draft))
 }
 
 /** Another live waiter in the view, named by its nonce or, a stranger, by its id. */
@@ -203,8 +248,7 @@ function owned(
   return { ...finish(draft, body, pen, ttl), token: half.token }
 }
 
-function granted(draft: Draft, record: LeaseRecord, pen: Pen, end: object): Written {
-  const waiter = record.waiter!
+function granted(draft: Draft, record: LeaseRecord, pen: Pen, waiter: WaiterHalf, end: object): Written {
   // Its lease, not mine: what its guard leaves of a much shorter one may be too little for a first renewal.
   const ttlMs = Math.min(waiter.ttlMs ?? draft.config.ttl, HANDOVER)
   const expiresAt = toSeconds(pen.at + ttlMs)
@@ -247,22 +291,41 @@ function carriedWaiter(record: LeaseRecord): object {
   return { waitingOwnerId: waitingOwnerId ?? null, waiterExpiresAt: waiterExpiresAt ?? null, waiter: waiter ?? null }
 }
 
-function finish(draft: Draft, body: object, pen: Pen, life: number): Written {
-  const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, ...rest } = body as Record<string, unknown>
+/** `line`: who stands in it, where that isn't those who stood in it, but for me. */
+function finish(draft: Draft, body: object, pen: Pen, life: number, line?: readonly InLine[]): Written {
+  const others = line ?? (draft.view === undefined ? [] : othersInLine(draft, draft.view))
+  const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, ...rest } = movedUp(draft, body, pen, others)
   const published = { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt }
   const written = { ...published, v: 1, needs: [], ...rest, key: draft.config.key, writtenAt: toSeconds(pen.at) }
   // Where records name processes people read them, too, by their files' names.
   return { opId: pen.opId, body: readable(written, draft.config.host === null ? 0 : 2), life }
 }
 
-/** What nobody could read again would take the key from its owner: then what isn't known here is not carried over. */
+/**
+ * An empty waiter's place is filled from the line. Nobody stands there under the id of the owner, of whatever life: should a
+ * stranger drop the owner's half, none could tell them apart.
+ */
+function movedUp(draft: Draft, body: object, pen: Pen, line: readonly InLine[]): Record<string, unknown> {
+  const { line: _, ...rest } = body as Record<string, unknown>
+  const [first, ...others] = line.filter((entry) => entry.for !== rest["ownerId"])
+  if (first === undefined) return rest
+  if (rest["waitingOwnerId"] != null) return { ...rest, line: [first, ...others] }
+  const waiter: WaiterHalf = { ...first, expiresAt: toSeconds(pen.at + draft.config.waiterTtl) }
+  const place = { waitingOwnerId: waiter.for, waiterExpiresAt: waiter.expiresAt, waiter }
+  return { ...rest, ...place, ...(others.length > 0 && { line: others }) }
+}
+
+/**
+ * What nobody could read again would take the key from its owner: then what isn't known here is not carried over, nor the line
+ * where that is too much still.
+ */
 function readable(body: Readonly<Record<string, unknown>>, indent: number): string {
   const end = indent === 0 ? "" : "\n"
-  const text = JSON.stringify(body, null, indent) + end
-  if (new TextEncoder().encode(text).length <= RECORD_LIMIT) return text
-  return (
-    JSON.stringify(Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field))), null, indent) + end
-  )
+  const textOf = (isKept: (field: string) => boolean): string =>
+    JSON.stringify(Object.fromEntries(Object.entries(body).filter(([field]) => isKept(field))), null, indent) + end
+  const fits = (text: string): boolean => new TextEncoder().encode(text).length <= RECORD_LIMIT
+  const [whole, ours] = [textOf(() => true), textOf((field) => field === "line" || known.has(field))]
+  return [whole, ours].find(fits) ?? textOf((field) => known.has(field))
 }
 
 const known: ReadonlySet<string> = new Set([

@@ -6,7 +6,7 @@ import type { LockError } from "../errors.ts"
 import { liveOwner } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
 import { abandon, backoff, ownersTurn, waitersTurn } from "./request.ts"
-import { ownerStanding, waiterStanding } from "./standing.ts"
+import { isMine, ownerStanding, waiterStanding } from "./standing.ts"
 import type { Act, Attempt, Draft, Phase, View } from "./state.ts"
 import { earlier, instant, type Instant, past, plus } from "./time.ts"
 
@@ -53,7 +53,8 @@ export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
   // A dead half is of an earlier attempt: nobody else may free it before it runs out.
   const owns = owner === "mine" || owner === "stripped" || owner === "dead"
   if (owns) return next(draft, "leave", ownersTurn(draft, instant(draft.now)))
-  if (waiter === "mine" || waiter === "stripped") return next(draft, "erase", waitersTurn(draft))
+  if (waiter === "mine" || waiter === "stripped" || isInLine(draft, view))
+    return next(draft, "erase", waitersTurn(draft))
   if (mayLand(draft)) return next(draft, "erase", burnTurn(draft, view))
   done(draft)
 }
@@ -67,8 +68,12 @@ export function clearingFailed(draft: Draft, phase: Clearing, error: LockError |
 
 function shown(draft: Draft, attempt: Attempt, view: View | undefined): boolean {
   const owner = ownerStanding(view?.record, draft, attempt.nonce)
-  return owner === "mine" || waiterStanding(view?.record, draft, attempt.nonce) === "mine"
+  return owner === "mine" || waiterStanding(view?.record, draft, attempt.nonce) === "mine" || isInLine(draft, view)
 }
+
+/** An entry of mine: of this attempt, or of one that is over. */
+const isInLine = (draft: Draft, view: View | undefined): boolean =>
+  view?.record?.line.some((entry) => isMine(entry, draft)) === true
 
 /** What burns a write in flight is a write like any other: a live owner goes first. */
 const burnTurn = (draft: Draft, view: View): Instant =>

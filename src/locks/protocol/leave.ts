@@ -4,12 +4,13 @@
  */
 import type { LockError } from "../errors.ts"
 import type { ReleaseResult } from "../lock.ts"
+import { LINE_LENGTH } from "../record.ts"
 import { deadlineOf } from "./authority.ts"
 import { leaveHow } from "./bodies.ts"
-import { abandon, backoff, ownersTurn, RELEASE_WITHIN } from "./request.ts"
+import { abandon, backoff, othersHaveAsked, ownersTurn, RELEASE_WITHIN } from "./request.ts"
 import { ownerStanding } from "./standing.ts"
 import type { Draft, Due, Hold, LeaveHow, Phase, SentWrite, View } from "./state.ts"
-import { instant, later, past, plus } from "./time.ts"
+import { instant, type Instant, later, past, plus } from "./time.ts"
 
 type Leaving = Extract<Phase, { name: "leaving" }>
 
@@ -20,17 +21,41 @@ export function beginLeaving(draft: Draft, hold: Hold, note: string | undefined)
   const unsure = hold.readBackAt !== undefined
   const begun = draft.flight !== undefined
   const until = plus(at, RELEASE_WITHIN)
+  const window = unsure ? undefined : windowOf(draft, hold, 0)
   draft.phase = {
     name: "leaving",
     hold,
     note,
-    next: unsure ? { act: "read", at } : { act: "leave", at: ownersTurn(draft, at) },
+    next: nextOf(draft, unsure ? at : window),
+    windows: window === undefined ? 0 : 1,
     // Its first request may have to wait for its turn: worth the while as long as the lease lasts.
     until: begun ? until : later(until, deadlineOf(hold)),
     begun,
     opIds: [],
     failures: 0,
   }
+}
+
+/** A look first, where one is due, and else the leave. */
+const nextOf = (draft: Draft, look: Instant | undefined): Due =>
+  look === undefined ? { act: "leave", at: ownersTurn(draft, instant(draft.now)) } : { act: "read", at: look }
+
+/**
+ * Until when others may ask (rule 13a). Where writes are spaced and owners in a hurry nobody else has time to write, and the
+ * next owner would be anybody. An ownership that had to be waited for, and is brief, leaves time for one of them; where that one
+ * was kept from asking for more than a turn, as there are many, for one more.
+ */
+function windowOf(draft: Draft, hold: Hold, windows: number): Instant | undefined {
+  const { brieflyUntil, token } = hold
+  if (brieflyUntil === undefined) return undefined
+  const { waiter, line = [] } = draft.view?.record ?? {}
+  const came = [waiter, ...line].filter((half) => (half?.joined ?? 0) >= token)
+  const isLate = came.some((half) => half!.asked! < token)
+  const isOver = windows > 0 || came.length > 0 || past(brieflyUntil, draft.now)
+  if ((isOver && !isLate) || windows > 1 || came.length > 1 || line.length >= LINE_LENGTH) return undefined
+  const until = othersHaveAsked(draft)
+  const isTooLate = past(plus(deadlineOf(hold), -2 * draft.config.spacing), until)
+  return isTooLate || past(until, draft.now) ? undefined : until
 }
 
 /** What a leaver does next: where the store honours it and nobody waits, a delete does. */
@@ -68,9 +93,11 @@ export function leaverSaw(draft: Draft, phase: Leaving, view: View): void {
   if (by !== undefined && phase.opIds.includes(by)) return left(draft, phase, howOf(record?.ended?.how), view)
   switch (ownerStanding(record, draft, phase.hold.nonce)) {
     case "mine":
-    case "stripped":
-      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }
+    case "stripped": {
+      const window = windowOf(draft, phase.hold, phase.windows)
+      draft.phase = { ...phase, next: nextOf(draft, window), windows: phase.windows + (window === undefined ? 0 : 1) }
       return
+    }
     case "absent":
       return finish(draft, phase, draft.config.deletes && phase.opIds.length > 0 ? "released" : fate(phase))
     case "free":

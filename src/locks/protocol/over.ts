@@ -20,6 +20,7 @@ export interface Sight {
   readonly view: View
   readonly observedOwner: Observation | undefined
   readonly observedWaiter: Observation | undefined
+  readonly observedLine: readonly Observation[]
   readonly now: Now
 }
 
@@ -99,11 +100,12 @@ function halfOver(
 }
 
 /** The store's time in the answer, where it means something to a half written under that boot. */
-function dateFor(config: LockConfig, view: View, bootId: string | null): number | undefined {
+export function dateFor(config: LockConfig, view: View, bootId: string | null): number | undefined {
   if (config.clock === "none" || (config.bootId !== null && config.bootId !== bootId)) return undefined
   return view.storeTime
 }
 
-function unchangedFor(observed: Observation | undefined, ms: number, now: Now): boolean {
+/** Whether a pair was seen unchanged for that long. */
+export function unchangedFor(observed: Observation | undefined, ms: number, now: Now): boolean {
   return observed !== undefined && surelyElapsed(observed.since, now) >= ms
 }

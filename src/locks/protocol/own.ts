@@ -16,6 +16,9 @@ type Owning = Extract<Phase, { name: "owning" }>
 /** Waiters passed on are remembered, so that none is passed on twice; the oldest are forgotten. */
 const REMEMBERED_WAITERS = 64
 
+/** An ownership is brief before this, in spacings: its first renewal has come by then, and all the time that others have to ask. */
+const BRIEF = 5
+
 /** The key is mine from here. `note` is what its former owner left for me. */
 export function beginOwning(
   draft: Draft,
@@ -26,10 +29,12 @@ export function beginOwning(
     bound,
     note,
     named,
+    waited,
   }: Pick<Hold, "how"> & {
     readonly bound: Bound
     readonly note?: string | undefined
     readonly named?: readonly number[] | undefined
+    readonly waited: boolean
   },
 ): void {
   const { now, config } = draft
@@ -47,6 +52,7 @@ export function beginOwning(
     degraded: false,
     suspect: false,
     tenureUntil: plus(now, attempt.minTenure),
+    brieflyUntil: waited && config.spacing > 0 ? plus(now, BRIEF * config.spacing) : undefined,
     signalled: [],
     ended: view.record?.ended,
     past: view.record?.past ?? [],

@@ -63,6 +63,7 @@ export function initialState(config: LockConfig, now: Now): LockState {
     view: undefined,
     observedOwner: undefined,
     observedWaiter: undefined,
+    observedLine: [],
     remembered: undefined,
     named: false,
     topToken: 0,

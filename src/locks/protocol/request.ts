@@ -22,6 +22,15 @@ import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } f
 /** A release settles within this from its first request on, in milliseconds. */
 export const RELEASE_WITHIN = 10_000
 
+/** Who has waited for this long is half as late within the window as who has just come. In milliseconds. */
+const LONG_WAIT = 2000
+/** Who polls has looked, and claimed what it found free. In spacings: looks are two of them apart at most. */
+const ALL_LOOKED = 2.3
+/** How much later in the window those write who asked last. In spacings. */
+const SPREAD = 0.8
+/** A mark sent at the end of the window is there by then. In spacings. */
+const ON_ITS_WAY = 0.2
+
 /** Starts a request; a look under way is in its way no longer. */
 export function issue(draft: Draft, due: Due): void {
   abandon(draft)
@@ -44,6 +53,11 @@ export function ownersTurn(state: Pick<LockState, "config" | "view">, at: Instan
   return afterLastWrite(state, at, state.config.spacing)
 }
 
+/** Whoever wants a key again that it has just left lets all others look first, who may have waited for it. */
+export function claimersTurn(state: Pick<LockState, "config" | "view">, at: Instant): Instant {
+  return afterLastWrite(state, at, state.config.spacing * (state.view?.warm === true ? ALL_LOOKED : 1))
+}
+
 /** The same where there is no hurry: however early the last write was stamped, it is long enough ago. */
 export function ownersTurnSurely(state: Pick<LockState, "config" | "view">, at: Instant): Instant {
   return afterLastWrite(state, at, state.config.spacing + (state.view?.vague ?? 0))
@@ -56,14 +70,44 @@ export function ownersTurnSurely(state: Pick<LockState, "config" | "view">, at: 
 export function waitersTurn(draft: Draft): Instant {
   const { config, now, view } = draft
   const isHeldUp = view?.crowded === true || !writtenByOwner(view?.record)
-  const [from, to] = isBusyStranger(draft)
-    ? BETWEEN_WRITES
-    : isHeldUp
-      ? [2.5, 3.5]
-      : renewsOften(draft)
-        ? betweenRenewals(draft)
-        : [2, 3]
-  return afterLastWrite(draft, instant(now), (from + now.draw * (to - from)) * config.spacing)
+  const times = timesOfOwner(draft, isHeldUp)
+  const after = times === undefined ? (isHeldUp ? 2.5 : 2) + placeInWindow(draft) : within(times, now.draw)
+  return afterLastWrite(draft, instant(now), after * config.spacing)
+}
+
+/** When to write among an owner's writes that come so often that the usual time would be too late. In spacings. */
+function timesOfOwner(draft: Draft, isHeldUp: boolean): readonly [number, number] | undefined {
+  if (isBusyStranger(draft)) return BETWEEN_WRITES
+  return !isHeldUp && renewsOften(draft) ? betweenRenewals(draft) : undefined
+}
+
+const within = ([from, to]: readonly [number, number], chance: number): number => from + chance * (to - from)
+
+/**
+ * Whoever asked before most of those who stand in the line is first to write, or who has waited long where nobody does; as far as
+ * clocks agree on when the last write was. In spacings, below 1.
+ */
+function placeInWindow(draft: Draft): number {
+  const { config, phase, now, view, topToken } = draft
+  if (phase.name !== "seeking") return now.draw
+  const { waiter, line = [] } = view?.record ?? {}
+  const others = [waiter, ...line].flatMap((half) => half?.asked ?? [])
+  const before = others.filter((asked) => asked < (phase.asked ?? topToken)).length
+  const youth = others.length > 0 ? before / others.length : 1 / (1 + elapsed(phase.attempt.startedAt, now) / LONG_WAIT)
+  // Where nobody stands yet, who has asked in this very turn is late for sure, however early the last write was stamped, as long
+  // as that is before the owner's next renewal.
+  const isNew = others.length === 0 && (phase.asked ?? topToken) >= (view?.record?.owner?.token ?? Infinity)
+  const isLate = isNew && !renewsWithin(draft, 4)
+  return SPREAD * youth + 0.2 * now.draw + (isLate ? (view?.vague ?? 0) / config.spacing : 0)
+}
+
+/**
+ * By when who wants to ask has asked, unless this version is such a mark already: marks come within three spacings of an owner's
+ * write, and of three and a half of another mark.
+ */
+export function othersHaveAsked({ view, config, now }: Draft): Instant {
+  const window = (writtenByOwner(view?.record) ? 2 : 2.5) + SPREAD + 2 * ON_ITS_WAY
+  return afterLastWrite({ view, config }, instant(now), window * config.spacing + (view?.vague ?? 0))
 }
 
 /**
@@ -95,9 +139,10 @@ export function isBeforeNextWrite({ config, view, now }: Draft): boolean {
 }
 
 /** Whether the owner writes more often than waiters may. */
-export function renewsOften({ config, view }: Draft): boolean {
-  return renewalAfter(view?.record?.owner?.ttlMs ?? Infinity, 0) <= 3 * config.spacing
-}
+export const renewsOften = (draft: Draft): boolean => renewsWithin(draft, 3)
+
+const renewsWithin = ({ config, view }: Draft, spacings: number): boolean =>
+  renewalAfter(view?.record?.owner?.ttlMs ?? Infinity, 0) <= spacings * config.spacing
 
 /**
  * Behind an owner that renews more often than waiters write, these would never have their turn: they write before its next
@@ -136,7 +181,7 @@ function read(draft: Draft): void {
 function write(draft: Draft, act: WriteAct): void {
   const sent = resendable(draft, act) ?? draftWrite(draft, act)
   if (!draft.sent.includes(sent)) draft.sent = [...draft.sent, sent]
-  draft.named ||= act === "claim" || act === "mark" || act === "renew"
+  draft.named ||= act === "claim" || act === "renew" || (act === "mark" && sent.joins !== true)
   if (draft.phase.name === "leaving") draft.phase = { ...draft.phase, opIds: [...draft.phase.opIds, sent.opId] }
   const id = depart(draft, act, sent.opId)
   if (act === "delete") draft.commands.push({ type: "remove", id, expected: sent.expected })
@@ -176,7 +221,7 @@ function compose(draft: Draft, view: View, act: WriteAct, pen: Pen): Written {
     case "claim":
       return claimBody(draft, view, attemptOf(draft), pen)
     case "mark":
-      return markBody(draft, view.record!, attemptOf(draft), pen)
+      return markBody(draft, view, attemptOf(draft), pen)
     case "renew":
       return renewBody(draft, view, holdOf(draft), pen)
     case "erase":

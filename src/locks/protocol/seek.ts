@@ -5,13 +5,22 @@
 import type { LockError } from "../errors.ts"
 import { corruptError, type LeaseRecord, needsError, noteTo, ownerOf } from "../record.ts"
 import { shownBound, writtenBound } from "./authority.ts"
-import { liveOwner, liveWaiter } from "./bodies.ts"
+import { askedOf, beforeMe, liveOwner, liveWaiter } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
 import { beginClearing } from "./clear.ts"
+import { hasRoom, LINE_REFRESH, lineOf } from "./line.ts"
 import { mayBeCreate, stillRemembered, timeProblem } from "./over.ts"
 import { beginOwning, renewAfterGrant } from "./own.ts"
 import { cancelled, contention, elsewhere, sharedIncarnation, timedOut, tooNew } from "./refusals.ts"
-import { backoff, isBeforeNextWrite, isBusyStranger, ownersTurn, renewsOften, waitersTurn } from "./request.ts"
+import {
+  backoff,
+  claimersTurn,
+  isBeforeNextWrite,
+  isBusyStranger,
+  ownersTurn,
+  renewsOften,
+  waitersTurn,
+} from "./request.ts"
 import { livingTwin, nonceOf, ownerStanding, waiterStanding } from "./standing.ts"
 import type { Act, Attempt, Draft, Input, Phase, SentWrite, View } from "./state.ts"
 import { earlier, elapsed, instant, type Instant, past, plus, storeNow } from "./time.ts"
@@ -41,9 +50,14 @@ export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquir
       nonce: nonceOf(draft.config, draft.now.fresh),
       startedAt: plus(at, -spentMs),
     },
-    next: warm ? { act: "claim", at: ownersTurn(draft, at) } : { act: "read", at },
+    next: warm ? { act: "claim", at: claimersTurn(draft, at) } : { act: "read", at },
     waiting: false,
     polls: 0,
+    asked: undefined,
+    ahead: 0,
+    unheard: 0,
+    met: false,
+    overtaken: false,
     failures: 0,
     lastError: undefined,
     heard: false,
@@ -64,7 +78,8 @@ export function cancelSeeking(draft: Draft, phase: Seeking): void {
 
 /** A read showed a version: judge it. `landed` is the open write of mine that it shows, if it does. */
 export function seekingSaw(draft: Draft, phase: Seeking, view: View, landed: SentWrite | undefined): void {
-  draft.phase = { ...phase, failures: 0, lastError: undefined, heard: true }
+  const asked = phase.asked ?? draft.topToken
+  draft.phase = { ...phase, asked, unheard: 0, failures: 0, lastError: undefined, heard: true }
   const { record } = view
   const refusal = record && (unreadable(draft, view, record) ?? doubled(draft, view, record))
   if (refusal !== undefined) return fail(draft, refusal)
@@ -86,8 +101,15 @@ export function seekingSaw(draft: Draft, phase: Seeking, view: View, landed: Sen
   }
 }
 
-/** The record may have changed: what would be looked for later is looked for now, unless it is a failure that is waited out. */
+/**
+ * The record may have changed: what would be looked for later is looked for now, unless it is a failure that is waited out, or
+ * the turns of those ahead that were to come first.
+ */
 export function lookNow(draft: Draft, phase: Seeking): void {
+  if (phase.unheard > 0) {
+    draft.phase = { ...phase, unheard: phase.unheard - 1 }
+    return
+  }
   if (phase.next.act !== "read" || phase.failures > 0) return
   next(draft, "read", earlier(phase.next.at, draft.now))
 }
@@ -110,13 +132,16 @@ function doubled(draft: Draft, view: View, record: LeaseRecord): LockError | und
 /** A write of mine was applied, and the store said when. */
 export function seekingWrote(draft: Draft, phase: Seeking, sent: SentWrite, view: View): void {
   if (sent.act === "claim") return adopt(draft, view, sent)
-  nowWaiting(draft, phase, view)
+  const place = placeIn(draft, view)
+  if (place === undefined) nowWaiting(draft, phase, view)
+  else standInLine(draft, view, place)
   poll(draft)
 }
 
 /** The fate of a write is open: look. */
 export function seekingUnsure(draft: Draft, phase: Seeking, error: LockError | undefined): void {
   if (error !== undefined) return seekingFailed(draft, phase, error)
+  draft.phase = { ...phase, overtaken: draft.sent.some(({ act }) => act === "mark") }
   next(draft, "read", instant(draft.now))
 }
 
@@ -149,19 +174,19 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   if (outrun || bound === undefined || past(bound.deadline, draft.now)) {
     return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
   }
-  const { attempt } = draft.phase as Seeking
+  const { attempt, met: waited } = draft.phase as Seeking
   if (claimed !== undefined) {
     const { came = "granted", groups: named } = claimed
-    return beginOwning(draft, attempt, view, { how: came, bound, named })
+    return beginOwning(draft, attempt, view, { how: came, bound, named, waited })
   }
-  beginOwning(draft, attempt, view, { how: "granted", bound, note: noteTo(record, attempt.nonce) })
+  beginOwning(draft, attempt, view, { how: "granted", bound, note: noteTo(record, attempt.nonce), waited: true })
   renewAfterGrant(draft, draft.phase as Owning)
 }
 
 /** Free, over, or left by an attempt of mine: it is anybody's, unless it is reserved for another. */
 function claim(draft: Draft, view: View): void {
   const other = liveWaiter(draft, view)
-  if (other === undefined) return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
+  if (other === undefined) return next(draft, "claim", claimersTurn(draft, instant(draft.now)))
   const { whenOwned } = (draft.phase as Seeking).attempt
   if (whenOwned === "report") fail(draft, elsewhere(draft, view.record!))
   else if (whenOwned === "wait") poll(draft)
@@ -169,7 +194,8 @@ function claim(draft: Draft, view: View): void {
 }
 
 function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
-  const phase = draft.phase as Seeking
+  const phase = { ...(draft.phase as Seeking), met: true }
+  draft.phase = phase
   const { attempt } = phase
   const saved = record.owner?.stateVersion ?? 0
   if (attempt.stateVersion !== null && saved > attempt.stateVersion) return fail(draft, tooNew(draft, record, attempt))
@@ -179,9 +205,9 @@ function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
   const mine = waiterStanding(record, draft, attempt.nonce)
   if (mine === "mine") nowWaiting(draft, phase, view)
   if (mine === "mine" && !wantsRefresh(draft)) return poll(draft)
-  if (mine === "other") {
-    const other = liveWaiter(draft, view)
-    if (other !== undefined) return contend(draft, view, other.id)
+  if (mine !== "mine") {
+    const other = beforeMe(draft, view, attempt, askedOf(draft))
+    if (other !== undefined) return queue(draft, view, other.id)
   }
   if (attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
   if (!mayMark(draft, attempt)) return poll(draft)
@@ -207,6 +233,49 @@ function mark(draft: Draft, looks: boolean): void {
   else next(draft, "read", earlier(before, plus(draft.now, SHORTEST_POLL)))
 }
 
+/** Another is to have the key first: then I stand in the line behind it, if that has a place for me. */
+function queue(draft: Draft, view: View, waiterId: string): void {
+  const { attempt } = draft.phase as Seeking
+  if (attempt.contention === "fail" || attempt.budgetMs === 0) return contend(draft, view, waiterId)
+  const line = lineOf(sightOf(draft, view), view.record)
+  const place = placeIn(draft, view)
+  if (place !== undefined) {
+    standInLine(draft, view, place)
+    if (!isFading(draft, place)) return poll(draft)
+  } else if (!hasRoom(line, askedOf(draft)) || !mayMark(draft, attempt)) {
+    contend(draft, view, waiterId)
+    // All who stand there have their turn first.
+    if (draft.phase.name === "seeking") draft.phase = { ...draft.phase, ahead: line.length + 1 }
+    return
+  } else if (draft.config.spacing === 0 && (draft.phase as Seeking).overtaken) {
+    // By another who came to stand there: of many that try it at once, one is there each time.
+    draft.phase = { ...(draft.phase as Seeking), overtaken: false }
+    return poll(draft)
+  }
+  mark(draft, place !== undefined || renewsOften(draft) || view.record?.owner === undefined)
+}
+
+/** Where I stand in the line; undefined where I don't. */
+function placeIn({ phase }: Draft, view: View): number | undefined {
+  const at = view.record?.line.findIndex(({ nonce }) => nonce === (phase as Seeking).attempt.nonce) ?? -1
+  return at < 0 ? undefined : at
+}
+
+/** Before I am the waiter, each of those ahead is first: so many versions are of no concern to me. */
+function standInLine(draft: Draft, view: View, place: number): void {
+  const before = draft.phase as Seeking
+  nowWaiting(draft, before, view)
+  const ahead = place + 1
+  const isNearer = !before.waiting || ahead < before.ahead
+  draft.phase = { ...(draft.phase as Seeking), ahead, unheard: place, polls: isNearer ? ahead : before.polls }
+}
+
+/** My entry is to be refreshed. */
+function isFading({ observedLine, now }: Draft, place: number): boolean {
+  const observed = observedLine[place]
+  return observed !== undefined && elapsed(observed.since, now) >= LINE_REFRESH
+}
+
 /** My mark stands unchanged for half its life. */
 function wantsRefresh(draft: Draft): boolean {
   const { observedWaiter, config, now } = draft
@@ -220,12 +289,13 @@ function mayMark(draft: Draft, attempt: Attempt): boolean {
 function nowWaiting(draft: Draft, phase: Seeking, view: View): void {
   const owner = ownerOf(view.record)
   if (!phase.waiting && owner !== undefined) draft.events.push({ type: "Waiting", owner })
-  draft.phase = { ...phase, waiting: true, polls: phase.waiting ? phase.polls : 0 }
+  const isNearer = !phase.waiting || phase.ahead > 0
+  draft.phase = { ...phase, waiting: true, ahead: 0, polls: isNearer ? 0 : phase.polls }
 }
 
 function contend(draft: Draft, view: View, waiterId: string): void {
   const phase = draft.phase as Seeking
-  draft.phase = { ...phase, waiting: false }
+  draft.phase = { ...phase, waiting: false, ahead: 0 }
   if (phase.attempt.contention === "fail") return fail(draft, contention(draft, view, waiterId))
   if (phase.attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
   poll(draft)

@@ -55,6 +55,12 @@ export function isMyOwner({ ownerId, owner }: LeaseRecord, me: Me): boolean {
   return ownerId === me.config.id && (owner === undefined ? me.named : isOfThisLife(me, owner))
 }
 
+/** Whether a half under some id, or an entry of the line, is of an attempt of this life, over or not. */
+export const isMine = (
+  half: { readonly for: string; readonly nonce: string },
+  me: Pick<LockState, "config">,
+): boolean => half.for === me.config.id && isOfThisLife(me, half)
+
 /** Whether my id in this version means me, given that it did or didn't in the one before. */
 export function isNamed(record: LeaseRecord, me: Me, mayLand: boolean): boolean {
   const { id } = me.config

@@ -116,6 +116,8 @@ export interface SentWrite {
   readonly groups?: readonly number[]
   /** Of a renewal: it was written after somebody last asked for one. */
   readonly isAsked?: boolean
+  /** Of a mark: it stands in the line, so that my id names nobody by it. */
+  readonly joins?: boolean
   /** Of a leave: how it hands off. */
   readonly how?: LeaveHow
 }
@@ -179,6 +181,8 @@ export interface Hold {
   readonly degraded: boolean
   readonly suspect: boolean
   readonly tenureUntil: Instant
+  /** Where writes are spaced, and I had to wait for the key: an ownership that ends before this lets others ask first. */
+  readonly brieflyUntil: Instant | undefined
   /** Waiters that were passed on already. */
   readonly signalled: readonly string[]
   readonly ended: LeaseRecord["ended"]
@@ -212,6 +216,16 @@ export type Phase =
       /** My mark stands, or I wait without one. */
       readonly waiting: boolean
       readonly polls: number
+      /** The last token that was known when it first looked. */
+      readonly asked: number | undefined
+      /** How many are to have the key before me, as far as the record tells; more than a line is long: I am outside of a full one. */
+      readonly ahead: number
+      /** So many new versions can't concern me: whoever is ahead has its turn first. */
+      readonly unheard: number
+      /** It has met another owner. */
+      readonly met: boolean
+      /** Another wrote before my mark came. */
+      readonly overtaken: boolean
       readonly failures: number
       readonly lastError: LockError | undefined
       /** An answer showed the record: who is silent is not the store. */
@@ -224,6 +238,8 @@ export type Phase =
       /** For the next owner, if this one grants. */
       readonly note: string | undefined
       readonly next: Due
+      /** That others may ask has been waited for so often. */
+      readonly windows: number
       readonly until: Instant
       /** A request was sent since: `until` counts from it. */
       readonly begun: boolean
@@ -249,6 +265,8 @@ export interface LockState {
   readonly view: View | undefined
   readonly observedOwner: Observation | undefined
   readonly observedWaiter: Observation | undefined
+  /** One for each entry of the line. */
+  readonly observedLine: readonly Observation[]
   readonly remembered: Remembered | undefined
   /** My id in the record, where it stands there without its half, is known to mean me, and no other under that id. */
   readonly named: boolean

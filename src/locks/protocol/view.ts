@@ -3,7 +3,7 @@
  * of an owner (rules 6 and 7). Draws no conclusions.
  */
 import { type LockError, StoreUnavailableError } from "../errors.ts"
-import { corruptError, type LeaseRecord, parseRecord } from "../record.ts"
+import { corruptError, type InLine, type LeaseRecord, parseRecord } from "../record.ts"
 import { ABSENT, type Generation } from "../store.ts"
 import type { Sight } from "./over.ts"
 import { isMyOwner, isNamed, isTwin, SIGNS_OF_LIFE } from "./standing.ts"
@@ -68,16 +68,18 @@ export function takeSample(draft: Draft, flight: Flight, storeTime: number | und
 export function settleSent(draft: Draft): SentWrite | undefined {
   const { view, sent } = draft
   const record = view?.record
-  const shown = [record?.owner?.opId, record?.waiter?.opId, record?.ended?.by]
+  const shown = [record?.owner?.opId, record?.waiter?.opId, record?.ended?.by, ...(record?.line ?? []).map(opIdOf)]
   const current = record === undefined ? ABSENT : view?.generation
   draft.sent = sent.filter((write) => write.expected === current)
   return sent.find((write) => shown.includes(write.opId))
 }
 
+const opIdOf = ({ opId }: InLine): string => opId
+
 /** What judging halves takes, of the view now known. */
 export function sightOf(draft: Draft, view: View): Sight {
-  const { config, named, observedOwner, observedWaiter, now } = draft
-  return { config, named, view, observedOwner, observedWaiter, now }
+  const { config, named, observedOwner, observedWaiter, observedLine, now } = draft
+  return { config, named, view, observedOwner, observedWaiter, observedLine, now }
 }
 
 function confirm(
@@ -145,6 +147,10 @@ function observe(draft: Draft, view: View, follows: boolean): void {
   const waiterPair = [record.waitingOwnerId, record.waiterExpiresAt, waiter?.nonce, waiter?.opId] as const
   draft.observedOwner = observed(draft, follows, draft.observedOwner, record.ownerId, ownerPair)
   draft.observedWaiter = observed(draft, follows, draft.observedWaiter, record.waitingOwnerId, waiterPair)
+  draft.observedLine = record.line.map(({ nonce, opId, expiresAt }) => {
+    const before = draft.observedLine.find(({ id }) => id === nonce)
+    return observed(draft, follows, before, nonce, [nonce, expiresAt, nonce, opId])!
+  })
   draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.ended?.token ?? 0)
 }
 

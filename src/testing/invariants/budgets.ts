@@ -53,6 +53,8 @@ const stops: ReadonlySet<string> = new Set(["pause", "suspend", "sleep", "stall"
 
 interface Wait {
   readonly line: LockLine
+  /** When the key last came to somebody else: others may be before it. */
+  since: number
   /** Nothing went wrong in it so far. */
   calm: boolean
 }
@@ -101,12 +103,12 @@ const peaceful: ReadonlySet<string> = new Set([...harmless, "heal"])
 /** Who waits calmly is served, within so many milliseconds. */
 export const servedWithin = (patienceMs: number): Invariant => ({
   name: "waiters are served",
-  sentence: `A live waiter of a live owner that obeys gets the key, or gives up, within ${patienceMs / 1000} s without a fault.`,
+  sentence: `A live waiter of a live owner that obeys gets the key, or gives up, within ${patienceMs / 1000} s of the last turn without a fault.`,
   watch(found) {
     const waits = new Map<string, Wait>()
     const owners = new Owners()
-    const judge = ({ line, calm }: Wait, at: number): void => {
-      const waited = Math.round(at - line.at)
+    const judge = ({ line, since, calm }: Wait, at: number): void => {
+      const waited = Math.round(at - since)
       if (!calm || waited <= patienceMs) return
       const { key, worker } = line
       found({
@@ -125,10 +127,17 @@ export const servedWithin = (patienceMs: number): Invariant => ({
         if (line.kind !== "lock") return
         const name = `${line.ownerId} ${line.key}`
         const wait = waits.get(name)
-        if (line.type === "Waiting") waits.set(name, wait ?? { line, calm: owners.obeys(encodeName(line.key)) })
+        if (line.type === "Waiting")
+          waits.set(name, wait ?? { line, since: line.at, calm: owners.obeys(encodeName(line.key)) })
         else if (line.type === "Acquired" || line.type === "GaveUp") {
           if (wait !== undefined) judge(wait, line.at)
           waits.delete(name)
+          // Its turn comes after those of others; that these are not too many is everybody's turn.
+          for (const other of line.type === "Acquired" ? waits.values() : []) {
+            if (other.line.key !== line.key) continue
+            judge(other, line.at)
+            other.since = line.at
+          }
         }
       },
       end(at) {

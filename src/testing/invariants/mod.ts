@@ -7,6 +7,7 @@ import type { Invariant } from "./invariant.ts"
 import { noNeedlessLoss, noOrphans, nothingLeft } from "./losses.ts"
 import { aloneAtWork, growingTokens, oneOwner, savesUnderLease, strangersKeep, workUnderLease } from "./owners.ts"
 import { unreadableStands } from "./records.ts"
+import { everybodysTurn } from "./turns.ts"
 import { oneAtATime, oneClose, settledBeforeRelease } from "./work.ts"
 
 export { checkTrace, type Found, type Invariant, TraceWatch, type Violation, type Watch } from "./invariant.ts"
@@ -29,6 +30,7 @@ export const invariants: {
   readonly oneClose: Invariant
   readonly withinBudget: Invariant
   readonly waitersAreServed: Invariant
+  readonly everybodysTurn: Invariant
   readonly oneRequest: Invariant
   readonly unreadableStands: Invariant
   readonly noNeedlessLoss: Invariant
@@ -52,6 +54,7 @@ export const invariants: {
   oneClose,
   withinBudget,
   waitersAreServed,
+  everybodysTurn,
   oneRequest,
   unreadableStands,
   noNeedlessLoss,

@@ -3,7 +3,8 @@
  * what the record's format has come to have since. What it wrote lacks that, and so does what it carries over.
  *
  * Not promised: that it goes by that release's rules. It runs those of this one, on a record in which nothing newer ever stands;
- * the other way round, processes of this release meet records of that one.
+ * the other way round, processes of this release meet records of that one. Where it would stand in the line it asks by looking
+ * again: its one write that joins changes nothing, and it alone sees itself there from then on.
  */
 import type { CheckpointStore, LeaseStore, ObjectRef } from "../../locks/store.ts"
 
@@ -23,6 +24,7 @@ const halves: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** The store as such a process uses it. */
 export function asLastRelease(store: LeaseStore & CheckpointStore): LeaseStore & CheckpointStore {
+  const places = new Map<string, unknown>()
   return {
     ...{ leases: true, checkpoints: true, name: store.name },
     get capabilities() {
@@ -31,22 +33,26 @@ export function asLastRelease(store: LeaseStore & CheckpointStore): LeaseStore &
     start: (options) => store.start(options),
     async read(ref, options) {
       const answer = await store.read(ref, options)
-      return answer.kind === "found" ? { ...answer, body: withoutNews(ref, answer.body) } : answer
+      return answer.kind === "found" ? { ...answer, body: withoutNews(ref, answer.body, places.get(ref.name)) } : answer
     },
-    put: (ref, expected, body, options) => store.put(ref, expected, withoutNews(ref, body), options),
+    async put(ref, expected, body, options) {
+      const answer = await store.put(ref, expected, withoutNews(ref, body), options)
+      if (ref.area === "leases" && answer.kind === "applied") places.set(ref.name, recordIn(body)?.["line"])
+      return answer
+    },
     remove: (ref, expected, options) => store.remove(ref, expected, options),
     list: (area, options) => store.list(area, options),
     close: () => store.close(),
   }
 }
 
-/** What isn't the record of a lease stays as it is. */
-function withoutNews({ area }: ObjectRef, body: Uint8Array): Uint8Array {
+/** What isn't the record of a lease stays as it is. `line`: what the reader believes of it. */
+function withoutNews({ area }: ObjectRef, body: Uint8Array, line?: unknown): Uint8Array {
   const record = area === "leases" ? recordIn(body) : undefined
   if (record === undefined) return body
   const kept = only(record, fields)
   for (const [name, known] of Object.entries(halves)) if (isObject(kept[name])) kept[name] = only(kept[name], known)
-  const text = JSON.stringify(kept)
+  const text = JSON.stringify({ ...kept, line })
   return text === JSON.stringify(record) ? body : new TextEncoder().encode(text)
 }
 

@@ -221,7 +221,7 @@ describe("rule 7: acquire", () => {
     expect(Math.max(...polls)).toBeGreaterThan(700)
   })
 
-  it("polls soon again once it waits, however long it was contending before", () => {
+  it("polls soon again once it is the waiter, however long it stood in the line before", () => {
     const world = new World({ clock: "exact", spacing: 0, latency: 0 })
     world.owner("a")
     const b = world.waiter("b", {}, { budgetMs: 60_000 })
@@ -229,7 +229,9 @@ describe("rule 7: acquire", () => {
     world.send(c, acquire({ budgetMs: 60_000, contention: "retry" }))
     world.advance(8000)
     world.send(b, { type: "cancel" })
-    world.until(() => c.count("Waiting") > 0)
+    world.until(() => world.store.body["waitingOwnerId"] === "c")
+    const known = readsOf(world, c, 0).length
+    world.until(() => readsOf(world, c, 0).length > known, 1100)
     const start = world.at
     world.advance(100)
     expect(readsOf(world, c, start).length).toBeGreaterThan(2)

@@ -36,8 +36,8 @@ export class Violation extends Error {
   }
 }
 
-/** The halves that count in a body; none in one that is no record. */
-function halvesOf(text: string): Partial<Pick<LeaseRecord, "owner" | "waiter">> {
+/** The halves that count in a body, and the line; none in one that is no record. */
+function halvesOf(text: string): Partial<Pick<LeaseRecord, "owner" | "waiter" | "line">> {
   try {
     return parseRecord("k", text)
   } catch {
@@ -153,8 +153,8 @@ export class Watchdog {
       sender === process && command.type === "put" && command.expected === store.generation ? [command.body] : [],
     )
     for (const text of [store.text ?? [], ...coming].flat()) {
-      const { owner, waiter } = halvesOf(text)
-      if (owner?.nonce === nonce || waiter?.nonce === nonce)
+      const { owner, waiter, line = [] } = halvesOf(text)
+      if ([owner, waiter, ...line].some((half) => half?.nonce === nonce))
         this.#fail("clean rest", `${process.id} is through with the key, and has left ${nonce} behind`)
     }
   }

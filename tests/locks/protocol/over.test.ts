@@ -355,7 +355,7 @@ describe("rule 6: a waiter's half", () => {
     const start = world.at
     const c = world.process("c")
     world.send(c, acquire({ budgetMs: undefined, contention: "retry" }))
-    world.until(() => c.count("Waiting") > 0)
+    world.until(() => world.store.body["waitingOwnerId"] === "c")
     expect(world.at - start).toBeGreaterThan(12_000)
     expect(world.at - start).toBeLessThan(14_000)
     expect(a.holds(world.at)).toBe(true)

@@ -266,7 +266,7 @@ describe("rule 11: delete on release", () => {
     const world = new World()
     const a = world.owner("a", { deletes: true })
     world.send(a, { type: "release" })
-    world.advance(3000)
+    world.advance(4000)
     const before = world.requests.length
     world.send(a, acquire())
     world.advance(100)

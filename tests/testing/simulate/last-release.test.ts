@@ -49,6 +49,18 @@ describe("a process of the last release", () => {
     expect(await read(own, lease)).toEqual({ ...known, waiter: { for: "b" } })
   })
 
+  it("sees itself in a line that no other sees, so that it joins by one write", async () => {
+    const { own, last, read, put } = seenTwice()
+    const line = [{ for: "l" }]
+    const written = await put(last, lease, "0", { ...known, line })
+    expect([await read(last, lease), await read(own, lease)]).toEqual([{ ...known, line }, known])
+    const generation = written.kind === "applied" ? written.generation : ""
+    await put(last, lease, "7", known)
+    expect(await read(last, lease)).toEqual({ ...known, line })
+    await put(last, lease, generation, known)
+    expect(await read(last, lease)).toEqual(known)
+  })
+
   it("leaves all else as it is: heads, and what is no record", async () => {
     const { last, read, put } = seenTwice()
     await put(last, head, "0", newer)

@@ -1,0 +1,82 @@
+/**
+ * That everybody who asks has its turn: whoever stands in a record, as its waiter or in the line behind, sees each other owner
+ * come once at most before it comes itself. Needs `applied` lines.
+ *
+ * Not promised: an order where something befell somebody, or where a stranger, an operator, or a worker of another release wrote:
+ * they may lose the line.
+ */
+import type { AppliedLine, TraceLease } from "../../inspector/trace.ts"
+import { encodeName } from "../../locks/keys.ts"
+import { Aftermath } from "./aftermath.ts"
+import type { Invariant } from "./invariant.ts"
+
+/** One that asks for a key: whom it saw come while it stood in the record, and since it first did. */
+interface Asking {
+  standing: string[]
+  readonly all: string[]
+}
+
+/** What one record says, and who asks. */
+interface Asked {
+  lease: TraceLease | undefined
+  readonly asking: Map<string, Asking>
+}
+
+/** One that is dropped from the line may be passed until it stands there again, but not for ever. */
+const MOST = 4
+
+/** Nobody is served twice while another asks. */
+export const everybodysTurn: Invariant = {
+  name: "everybody has a turn",
+  sentence:
+    "While one stands in a record that asks for its key no other becomes its owner twice, and none four times before it does.",
+  watch(found) {
+    const records = new Map<string, Asked>()
+    const workers = new Map<string, string>()
+    const aftermath = new Aftermath()
+    let isMixed = false
+    const isExplained = (id: string, { name, at }: AppliedLine): boolean =>
+      aftermath.explains(workers.get(id) ?? id, name, at)
+    const came = ({ asking }: Asked, served: string, line: AppliedLine): void => {
+      for (const [id, { standing, all }] of asking) {
+        standing.push(served)
+        all.push(served)
+        const times = [timesIn(standing, served), timesIn(all, served)] as const
+        if (isMixed || (times[0] !== 2 && times[1] !== MOST) || isExplained(served, line)) continue
+        const message = `${served} has ${line.name} ${times[0] === 2 ? "twice" : `${MOST} times`} while ${id} asks for it`
+        found({ workers: [workers.get(id) ?? id], message })
+      }
+    }
+    return {
+      line(line) {
+        aftermath.take(line)
+        if (line.kind === "fault" && line.fault === "clock") isMixed ||= (line.detail["release"] ?? "this") !== "this"
+        if (line.kind === "lock") {
+          workers.set(line.ownerId, line.worker)
+          if (line.type === "GaveUp") records.get(encodeName(line.key))?.asking.delete(line.ownerId)
+        }
+        if (line.kind !== "applied" || line.area !== "leases") return
+        const record = records.get(line.name) ?? { lease: undefined, asking: new Map() }
+        records.set(line.name, record)
+        const before = record.lease
+        record.lease = line.lease
+        const stand = standingIn(line.lease)
+        const served = line.lease?.ownerId ?? null
+        if (served !== null) record.asking.delete(served)
+        for (const [id, asking] of record.asking) {
+          if (isExplained(id, line)) record.asking.delete(id)
+          else if (!stand.includes(id)) asking.standing = []
+        }
+        if (served !== null && before?.ownerId !== served) came(record, served, line)
+        for (const id of stand) if (!record.asking.has(id)) record.asking.set(id, { standing: [], all: [] })
+      },
+    }
+  },
+}
+
+const timesIn = (served: readonly string[], id: string): number => served.filter((each) => each === id).length
+
+function standingIn(lease: TraceLease | undefined): readonly string[] {
+  const { waiterId = null, line = [] } = lease ?? {}
+  return waiterId === null ? line : [waiterId, ...line]
+}

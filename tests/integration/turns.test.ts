@@ -1,0 +1,24 @@
+/** Rule 13a between real processes on a directory: of those that want a key again and again each has its turn. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it, onTestFinished } from "vitest"
+import { turnsOf } from "./support/turns.ts"
+
+it.each([
+  [3, true],
+  [3, false],
+  [8, true],
+  [8, false],
+])(
+  "%i processes that want a key in a directory again and again have it in turn (told of changes: %s)",
+  { timeout: 180_000 },
+  async (processes, watched) => {
+    const directory = await mkdtemp(join(tmpdir(), "leasehold-turns-"))
+    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    const turns = await turnsOf(processes, 10, { key: "k", place: { directory, watched }, hold: 20 })
+    expect(Math.min(...turns)).toBe(10)
+    // One that stands still for seconds has no turn meanwhile, nor has anybody behind it.
+    expect(Math.max(...turns)).toBeLessThanOrEqual(15)
+  },
+)

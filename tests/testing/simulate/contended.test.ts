@@ -1,0 +1,49 @@
+// A key that everybody wants again and again, in peace: all have their turn, on every kind of store.
+import { allInvariants, type Invariant, simulate, type SimulateOptions, type Workload } from "leasehold/testing"
+import { expect, it } from "vitest"
+import { type Ledger, ledger } from "../../../src/testing/simulate/ledger.ts"
+import { settingsOf } from "../../../src/testing/simulate/options.ts"
+import { planOf } from "../../../src/testing/simulate/seed.ts"
+
+/** How often each worker has come to own the key. */
+function counting(turns: Map<string, number>): Invariant {
+  return {
+    name: "counts turns",
+    sentence: "It only counts.",
+    watch: () => ({
+      line(line) {
+        if (line.kind === "lock" && line.type === "Acquired") turns.set(line.worker, (turns.get(line.worker) ?? 0) + 1)
+      },
+    }),
+  }
+}
+
+it.each([
+  ["gcs", "4 min"],
+  ["exact", "1 min"],
+  ["clockless", "1 min"],
+  ["file", "20 s"],
+  ["memory", "20 s"],
+] as const)("five that want one key again and again have it in turn (store %s)", async (store, duration) => {
+  const turns = new Map<string, number>()
+  const isBusy = new Set<string>()
+  const workload: Workload<Ledger, Ledger> = async ({ workers, random }) => {
+    const idle = workers.filter(({ name }) => !isBusy.has(name))
+    const worker = random.pick(idle.length > 0 ? idle : workers)
+    isBusy.add(worker.name)
+    await worker.use(() => {}, { timeout: "10 min" }).finally(() => isBusy.delete(worker.name))
+  }
+  const options: SimulateOptions<Ledger, Ledger> = {
+    ...{ sandbox: ledger, workload, seeds: 1, store, faults: [], shrinkFor: 0, workers: 5, keys: 1 },
+    ...{ duration, manager: { minTenure: 0, ttl: "30 s" } },
+  }
+  const settings = settingsOf(options)
+  // Beside workers of an earlier release there is no order: they drop the line.
+  const isOfOneRelease = (seed: number): boolean =>
+    Object.values(planOf(seed, settings).workers).every(({ release }) => release === "this")
+  const seed = [1, 2, 3, 4, 5, 6, 7, 8].find(isOfOneRelease)!
+  await simulate({ ...options, seeds: [seed], invariants: [...allInvariants, counting(turns)] })
+  const counts = [...turns.values()]
+  expect(counts).toHaveLength(5)
+  expect(Math.min(...counts)).toBeGreaterThanOrEqual(0.6 * Math.max(...counts))
+})
