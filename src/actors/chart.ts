@@ -108,7 +108,11 @@ const degrade = assign({ lease: "degraded" })
 const suspect = assign({ lease: "suspect" })
 const heal = assign({ lease: "healthy" })
 
-const abort = { type: "abortWork", params: ({ context }: Args) => ({ reason: endReason(context) }) } as const
+/** Of several reasons to leave each is told: a process that ends leaves sooner than one that was asked for its key. */
+const abort = {
+  type: "abortWork",
+  params: ({ context, event }: Args) => ({ reason: event.type === "leave" ? event.reason : endReason(context) }),
+} as const
 
 /** Loss ends everything at once, wherever the work is. What ignores the abort is the shell's to watch. */
 const lost = {

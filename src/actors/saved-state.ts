@@ -29,13 +29,13 @@ export class SavedState {
 
   /**
    * Fences the head for this tenancy; from then on the sandbox may run. Rejects with why it may not. Where a former owner
-   * has to be waited out it takes that long too. That isn't cut short by who wants the sandbox to leave: the next owner would
-   * have to wait as long again.
+   * has to be waited out it takes that long too. Only `departing` cuts that short, not `ending`: the next owner would have to
+   * wait as long again.
    */
-  async claim(signal: AbortSignal): Promise<Claimed> {
+  async claim(ending: AbortSignal, departing: AbortSignal): Promise<Claimed> {
     const { keeper, lease, claimWithin } = this.#parts
-    const claimed = await keeper.claim({ lease, budget: claimWithin, signal })
-    await keeper.waitOut()
+    const claimed = await keeper.claim({ lease, budget: claimWithin, signal: ending })
+    await keeper.waitOut({ signal: departing })
     return claimed
   }
 

@@ -194,7 +194,7 @@ export class Shell {
         () => this.#run(),
         (error) => ({ type: "work.failed", error }),
       ),
-    abortWork: ({ error }, { reason }) => this.#owned.end(() => this.#whyEnded(reason, error)),
+    abortWork: ({ error }, { reason }) => this.#owned.end(reason, () => this.#whyEnded(reason, error)),
     settle: () => this.#perform(() => this.#settle()),
     reportStuck: () => this.#released.resolve("unknown"),
     checkpoint: (context) =>

@@ -63,6 +63,8 @@ export class Tenancy {
   readonly #parts: TenancyParts
   /** What restore and run are begun under. */
   readonly #ending: LatchedAbort
+  /** The process is to end. */
+  readonly #departing = new AbortController()
   #state: { readonly value: unknown } | undefined
   /** Restore, then run. */
   #work: Promise<void> = Promise.resolve()
@@ -118,8 +120,12 @@ export class Tenancy {
     }
   }
 
-  /** Asks the work to end: no use begins any more, and restore and run see their signal abort. Idempotent. */
-  end(error: () => Error): void {
+  /**
+   * Asks the work to end: no use begins any more, and restore and run see their signal abort. Idempotent. A wait for a hidden
+   * owner goes on, since the next owner would begin it anew; only a process that drains doesn't stay for it.
+   */
+  end(reason: EndReason, error: () => Error): void {
+    if (reason === "drain") this.#departing.abort()
     this.turns.closeToUses(error)
     this.#routine?.stop()
     this.#ending.abort(error())
@@ -170,13 +176,13 @@ export class Tenancy {
   }
 
   async #claim(): Promise<void> {
-    await this.#parts.saved.claim(this.ending)
+    await this.#parts.saved.claim(this.ending, this.#departing.signal)
   }
 
   /** A state that comes after the limit is there to be closed. */
   async #restore(): Promise<void> {
     const { saved, definition } = this.#parts
-    const claimed = await saved.claim(this.ending)
+    const claimed = await saved.claim(this.ending, this.#departing.signal)
     const { run } = this.hooks.series({ under: [this.ending], limit: this.#limit("restoreWithin") })
     const checkpoint = await saved.decode(claimed, run)
     await run("restore", async (signal) => {

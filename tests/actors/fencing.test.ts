@@ -116,6 +116,23 @@ describe("a record that was deleted by hand under a living owner", () => {
     await world.end()
   })
 
+  it("keeps no process that drains: its key is free at once, and whoever takes it waits as long", async () => {
+    const world = new World()
+    const { sandbox, host, b } = await deleted(world)
+    const c = await world.manager("c", sandbox)
+    const opening = b.restoreSandbox(sandbox, "k", { timeout: "2 min" }).catch((error: unknown) => error)
+    await world.time.advance(5000)
+    const drained = b.drain({ grace: "5 s" })
+    expect(await world.took(drained)).toBeLessThan(500)
+    expect(await drained).toEqual({ stuck: [] })
+    expect(await opening).toMatchObject({ _tag: "HandingOffError" })
+    const took = await world.took(c.use(sandbox, "k", ({ n }) => n, { timeout: "2 min" }))
+    expect(took).toBeGreaterThan(29_000)
+    host.resume()
+    await world.time.advance(10)
+    await world.end()
+  })
+
   it("isn't forgotten by one whose claim fails: the next owner waits as long", async () => {
     const world = new World()
     const sandbox = counter({ checkpoint: ({ n }) => ({ n, text: "x".repeat(50_000) }) })

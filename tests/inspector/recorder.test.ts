@@ -14,7 +14,7 @@ import { counter, statesOf, World } from "../actors/world.ts"
 import { recorded } from "./scenario.ts"
 
 // Of both runtimes: this suite runs on Node and on Deno against the one value.
-const expectedHash = "4d3afe4602f1b8d715b716fdc314296a37fb741ca6d1e28935d5d9e3cfcb25f7"
+const expectedHash = "f6f58314a7787c49d21eeedaad9d1c7f90842259ea674d4f8c33ebe1cc8fa68c"
 
 const ofKind = <L extends TraceLine>(lines: readonly TraceLine[], kind: L["kind"]): L[] =>
   lines.filter((line): line is L => line.kind === kind)

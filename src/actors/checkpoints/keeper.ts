@@ -111,15 +111,16 @@ export class CheckpointKeeper {
   /**
    * Settles once the sandbox may run: at once where the lease record proves that the owner whose head was claimed has ended.
    * Otherwise that one may be at work yet, its record having been deleted by hand: then when mine has stood for as long as its
-   * lease may last, and the head says so: a next owner needn't wait again. Rejects with LockLostError, or with
-   * CheckpointRejectedError where a later owner was faster, and never while neither has happened.
+   * lease may last, and the head says so: a next owner needn't wait again. Rejects with LockLostError, with
+   * CheckpointRejectedError where a later owner was faster, and with LockCancelledError where the signal aborts: the next owner
+   * waits as long, then.
    */
-  async waitOut(): Promise<void> {
+  async waitOut({ signal }: Pick<ClaimOptions, "signal"> = {}): Promise<void> {
     const { clock } = this.#options
     const { lease, shell } = this.#tenancy!
-    const outcome = await shell.wish({ kind: "waitOut" }, Infinity)
+    const outcome = await shell.wish({ kind: "waitOut" }, Infinity, { signal })
     if (outcome.kind === "done") return
-    throw failureOf(outcome, { place: this.#place, lease, shell, clock, what: "Telling that the wait is over" })
+    throw failureOf(outcome, { place: this.#place, lease, shell, clock, signal, what: "Telling that the wait is over" })
   }
 
   /**

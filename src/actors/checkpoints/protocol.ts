@@ -65,7 +65,7 @@ export function step(state: State, input: Input, now: Now): Transition {
   if (job === null) return stay(state)
   switch (input.type) {
     case "cancel":
-      return job.wish.kind === "claim" ? end(state, { kind: "cancelled" }) : stay(state)
+      return isWritten(job.wish) ? stay(state) : end(state, { kind: "cancelled" })
     case "tick":
       return tick(state, job, now)
     case "turn":
@@ -103,11 +103,14 @@ function tick(state: State, job: Job, now: Now): Transition {
   return answered(state, job, { kind: "unknown", fatal: false }, now)
 }
 
+/** Whether somebody has to know what became of what the wish writes: of a claim, and of the end of a wait, nobody has. */
+const isWritten = ({ kind }: Wish): boolean => kind !== "claim" && kind !== "waitOut"
+
 /** Nothing more is written. What was sent is still worth knowing, except for a claim. */
 function lose(state: State, now: Now): Transition {
   const job = state.job
   if (job === null) return stay(state)
-  if (job.wish.kind === "claim" || job.wish.kind === "waitOut") return end(state, { kind: "lost" })
+  if (!isWritten(job.wish)) return end(state, { kind: "lost" })
   if (job.waiting.for === "read" || job.waiting.for === "put") return stay(state)
   return isSentBy(state, job) ? sendRead(state, job, now) : end(state, { kind: "lost" })
 }
