@@ -222,8 +222,8 @@ export const leaseMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/request.ts",
-        find: "return afterLastWrite(draft, instant(now), (from + now.draw * (to - from)) * config.spacing)",
-        replace: "return afterLastWrite(draft, instant(now), (from + to > 0 ? 1 : 0) * config.spacing)",
+        find: "return afterLastWrite(draft, instant(now), after * config.spacing)",
+        replace: "return afterLastWrite(draft, instant(now), (after > 0 ? 1 : 0) * config.spacing)",
       },
     ],
     // Where an object takes one write a second an owner whom nothing befalls must come to its renewals.
