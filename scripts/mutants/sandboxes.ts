@@ -203,7 +203,9 @@ export const sandboxMutants: readonly Mutant[] = [
   },
   {
     name: "a former owner whose record was deleted is not waited out",
-    edits: [{ file: "src/actors/saved-state.ts", find: "    await keeper.waitOut()\n", replace: "" }],
+    edits: [
+      { file: "src/actors/saved-state.ts", find: "    await keeper.waitOut({ signal: departing })\n", replace: "" },
+    ],
     hunts: [{ by: "sim", from: 1, to: 60, faults: ["deleteRecord"] }],
   },
 ]
