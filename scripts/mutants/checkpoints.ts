@@ -136,7 +136,9 @@ export const checkpointMutants: readonly Mutant[] = [
       {
         file: "src/actors/checkpoints/protocol.ts",
         find: "      return readBack({ ...state, lastWriteAt: now.at }, job, now)",
-        replace: "      return end({ ...state, lastWriteAt: now.at }, done(state))",
+        replace:
+          "      if (job.wish.kind === 'commit') return end({ ...state, lastWriteAt: now.at }, done(state))\n" +
+          "      return readBack({ ...state, lastWriteAt: now.at }, job, now)",
       },
     ],
     hunts: [{ by: "checker", config: "together" }],

@@ -27,7 +27,7 @@ export const loadMutants: readonly Mutant[] = [
         replace: "    return most > 0\n",
       },
     ],
-    hunts: [crowd],
+    hunts: [slower],
   },
   {
     name: "a drain saves all at once",

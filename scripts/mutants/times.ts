@@ -111,11 +111,17 @@ export const timeMutants: readonly Mutant[] = [
         replace: "Math.max(record.expiresAt - storeTime, ttl - ttl) - guard",
       },
     ],
+    // A grant of this release is as long as the lease of who gets it; one of the last release as long as the granter's.
     hunts: [
       {
-        by: "search",
-        options: { ttl: "30 s", otherTtl: "6 s", losses: 1, pauses: 1, together: 2, attempts: 2, until: "13 s" },
-        limit: 30_000,
+        by: "script",
+        workers: { a: { release: "last" }, b: { ttl: 6000 }, c: { ttl: 6000 } },
+        faults: [{ at: 0, kind: "mutePartition", worker: "b", forMs: 30_000, on: "Acquired" }],
+        turns: [
+          { worker: "a", from: 0, to: 1000 },
+          { worker: "b", from: 5000, to: 6000, lasts: 30_000 },
+          { worker: "c", from: 8000, to: 30_000 },
+        ],
       },
     ],
   },

@@ -67,30 +67,6 @@ export const unseenMutants: readonly Mutant[] = [
     hunts: [{ by: "checker", config: "deleted" }],
   },
   {
-    name: "isHeld that does not compare clocks between steps",
-    edits: [
-      {
-        file: "src/locks/protocol/authority.ts",
-        find: "  return !diverged(state.sense, now) && !past(",
-        replace: "  return (state.sense.epoch < 0 ? !diverged(state.sense, now) : true) && !past(",
-      },
-    ],
-    hunts: [
-      {
-        by: "script",
-        workers: { a: { bootClock: false } },
-        faults: [
-          { at: 10_000, kind: "suspend", worker: "a", ms: 60_000 },
-          { at: 40_000, kind: "stepWall", worker: "a", ms: -50_000 },
-        ],
-        turns: [
-          { worker: "a", from: 0, to: 1000, does: { looks: 30_000 } },
-          { worker: "b", from: 12_000, to: 60_000, does: "adds" },
-        ],
-      },
-    ],
-  },
-  {
     name: "a third owner's head read as rejected",
     edits: [
       {
