@@ -156,7 +156,7 @@ describe("rule 10: grant and reserve", () => {
     ["as long as the lease that the waiter wants", 30_000, 8000, true, 8],
     ["15 s where that is longer, however short the granter's own is", 8000, 30_000, true, 15],
     ["as long as the granter's where the waiter says none", 8000, 30_000, false, 8],
-  ])("a grant is %s", (_, mine, wanted, isTold, seconds) => {
+  ])("a grant is %s", (_, mine, wanted, isTold, lasts) => {
     const world = new World()
     const a = world.owner("a", { ttl: mine })
     const b = world.waiter("b", { ttl: wanted })
@@ -168,7 +168,7 @@ describe("rule 10: grant and reserve", () => {
     }
     world.send(a, { type: "release" })
     world.until(() => a.phase === "idle")
-    expect(world.store.body["expiresAt"]).toBe((world.store.body["writtenAt"] as number) + seconds)
+    expect(world.store.body["expiresAt"]).toBe((world.store.body["writtenAt"] as number) + lasts)
   })
 
   it("the first renewal after a grant comes a second after the grant was written, and says where the owner is", () => {
