@@ -1,7 +1,7 @@
 // The first sandbox of the README: a counter that goes on where the process before it stopped. Run it twice:
 //     npm run counter
 //     npm run counter:deno
-import { tmpdir } from "node:os"
+import { homedir } from "node:os"
 import { join } from "node:path"
 import { defineSandbox, SandboxManager, unchecked } from "leasehold"
 import { fileStore } from "leasehold/file"
@@ -13,7 +13,7 @@ const counter = defineSandbox({
   checkpoint: (state) => ({ n: state.n }),
 })
 
-const directory = join(tmpdir(), "leasehold-counter")
+const directory = join(homedir(), ".leasehold-counter")
 await using manager = await SandboxManager.start({ store: fileStore({ directory }), sandboxes: [counter] })
 
 // One process at a time may count for user-42; the answer comes when the new count is stored.
