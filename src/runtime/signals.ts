@@ -47,11 +47,15 @@ export const processSignals: SignalPort = {
   },
 }
 
+/** Deno acts on a signal in a thread of its own, which has this long before the exit goes on. In milliseconds. */
+const SIGNAL_TAKES = 1000
+
 /** Does not return, unless this is process 1 of a container, or may not send signals (Deno without --allow-run). */
 function endBy(signal: ShutdownSignal): void {
   process.removeAllListeners(signal)
   try {
     process.kill(process.pid, signal)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SIGNAL_TAKES)
   } catch {
     // Then the exit goes on.
   }
