@@ -78,10 +78,22 @@ interface Book {
   readonly gone: Set<number>
   /** Removals that may still take effect. */
   removing: number
-  /** What the flag may be. */
-  flags: Set<number>
-  /** The uses under way that set it, by what they set it to. */
-  readonly setting: Map<object, number>
+  /** What the flag may be: from the last of its changes on that is acknowledged, in the order in which they were made. */
+  flags: readonly FlagChange[]
+  /** How often it was changed. */
+  changes: number
+}
+
+/** One change of the flag, by a use or by a removal. That one is acknowledged before another doesn't say that it was made before. */
+interface FlagChange {
+  readonly change: number
+  readonly value: number
+}
+
+function changeFlag(book: Book, value: number): FlagChange {
+  const made = { change: ++book.changes, value }
+  book.flags = [...book.flags, made]
+  return made
 }
 
 interface Books {
@@ -107,7 +119,7 @@ function bookOf(world: World, key: string): Book {
 
 const newBook = (): Book => ({
   ...{ kept: new Set(), answered: new Map(), gone: new Set(), removing: 0 },
-  ...{ flags: new Set([0]), setting: new Map() },
+  ...{ flags: [{ change: 0, value: 0 }], changes: 0 },
 })
 
 /** What one client does: mostly one use of a key somewhere, now and then something rarer. */
@@ -136,19 +148,13 @@ const acts: readonly (readonly [number, Act])[] = [
 /** Sets the flag, for good. */
 export async function setFlag(world: World, worker: Worker, key: string, value: number): Promise<void> {
   const book = bookOf(world, key)
-  const use = {}
-  book.setting.set(use, value)
-  book.flags.add(value)
-  const set = (state: Ledger, { lease }: HookContext): void => {
+  const set = (state: Ledger, { lease }: HookContext): FlagChange => {
     if (lease.isHeld()) inspect(world, key, state)
     state.flag = value
+    return changeFlag(book, value)
   }
-  try {
-    await worker.use(set, { key, durable: true, contention: "retry" })
-    if (book.removing === 0) book.flags = new Set(book.setting.values())
-  } finally {
-    book.setting.delete(use)
-  }
+  const { change } = await worker.use(set, { key, durable: true, contention: "retry" })
+  if (book.removing === 0) book.flags = book.flags.filter((other) => other.change >= change)
 }
 
 /** Looks at a ledger again and again for so long by its process's clock, as often as its lease is held. */
@@ -256,16 +262,22 @@ async function remove(world: World, worker: Worker, key: string): Promise<void> 
   const { kept } = book
   book.kept = new Set()
   book.answered.clear()
-  book.flags.add(0)
+  changeFlag(book, 0)
   book.removing++
   try {
     await worker.remove({ key, contention: "retry" })
     for (const row of kept) book.gone.add(row)
-    book.removing--
+    removalEnds(book)
   } catch (error) {
-    void world.sleep(120_000).then(() => book.removing--)
+    void world.sleep(120_000).then(() => removalEnds(book))
     throw error
   }
+}
+
+/** It took effect at some time since it began. */
+function removalEnds(book: Book): void {
+  changeFlag(book, 0)
+  book.removing--
 }
 
 /** Fails the run where acknowledged rows are missing, removed ones are back, one stands twice, or the flag is wrong. */
@@ -276,8 +288,10 @@ function inspect(world: World, key: string, { rows, flag }: Ledger): void {
   const back = [...gone].filter((row) => found.has(row))
   if (lost.length > 0) world.fail(`the owner of ${key} lacks acknowledged rows: ${lost.join(", ")}`)
   if (back.length > 0) world.fail(`the owner of ${key} has rows that were removed: ${back.join(", ")}`)
-  if (!flags.has(flag))
-    world.fail(`the owner of ${key} has the flag ${flag}, acknowledged as ${[...flags].join(" or ")}`)
+  if (!flags.some(({ value }) => value === flag))
+    world.fail(
+      `the owner of ${key} has the flag ${flag}, acknowledged as ${flags.map(({ value }) => value).join(" or ")}`,
+    )
   refuseTwice(world, key, rows, "the owner's state")
 }
 
