@@ -42,8 +42,8 @@ export const leaseMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "sim", from: 6, to: 6, faults: ["slow", "late", "pause"], ttl: "6 s" },
-      { by: "sim", from: 1, to: 60, faults: ["slow", "late", "pause"], ttl: "6 s" },
+      { by: "sim", from: 309, to: 309, faults: ["slow", "late", "pause"], ttl: "6 s" },
+      { by: "sim", from: 1, to: 320, faults: ["slow", "late", "pause"], ttl: "6 s" },
     ],
   },
   {

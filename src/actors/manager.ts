@@ -53,8 +53,8 @@ export interface SandboxManager extends AsyncDisposable {
     options?: RestoreOptions,
   ): Promise<H>
   /**
-   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Tries once more where the sandbox left
-   * before fn began; fn never runs twice. Waits its turn behind another process's (`contention: "retry"` by default).
+   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Tries again where the sandbox left
+   * before fn began, with `contention: "fail"` once; fn never runs twice. Waits its turn behind another process's (`contention: "retry"` by default).
    * Rejects as `restoreSandbox` and `Sandbox.use` do.
    */
   use<S, A>(
@@ -151,13 +151,13 @@ class Manager implements SandboxManager {
       }
       return use(tenancy!, fn as UseFn<A>, { wait, signal, durable, onBegin })
     }
-    try {
-      return await attempt()
-    } catch (error) {
-      if (begun || !(error instanceof HandingOffError || error instanceof LockLostError)) throw wait.failed(error)
-      return await attempt().catch((again) => {
-        throw wait.failed(again)
-      })
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const isElsewhere = error instanceof HandingOffError || error instanceof LockLostError
+        if (begun || !isElsewhere || (tries > 1 && contention === "fail")) throw wait.failed(error)
+      }
     }
   }
 

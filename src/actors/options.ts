@@ -40,8 +40,8 @@ export type ManagerOptions = ManagerStores & {
   /** Published to others: where this process can be reached. */
   readonly address?: string
   /**
-   * Another process's request is heard only after this time as owner, so that a key doesn't ping-pong; default 5 s. Give it
-   * more than `restore` takes: a sandbox that is asked for while it restores leaves before anybody has used it.
+   * Another process's request is heard only once the sandbox has run for this time, so that a key doesn't ping-pong; default
+   * 5 s. Whatever it is, a call that waited for the sandbox has its turn first.
    */
   readonly minTenure?: Duration
   /** What claiming the saved state may take, and then `migrate`, the schema and `restore` together; default 30 s. */

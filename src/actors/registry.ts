@@ -155,12 +155,12 @@ export class Registry {
         releaseWithin: closeWithin + lockMargin,
       },
       limits: { restoreWithin, settleWithin, checkpointWithin, closeWithin },
+      minTenure,
       acquire: {
         ...options,
         timeout: timeout === Infinity ? "infinite" : timeout,
         timeoutSource: wait.source,
         ...(wait.watch && { observer: wait.watch.part }),
-        minTenure,
         stateVersion: known.parts.version,
       },
       savedState: (lease) => this.#savedState(known, { key, lockKey, lease }),

@@ -57,11 +57,16 @@ export interface ShellParts {
   readonly delays: ChartDelays
   readonly limits: HookLimits
   readonly lock: Lock
-  readonly acquire: Omit<AcquireOptions, "signal">
+  readonly acquire: Omit<AcquireOptions, "signal" | "minTenure">
+  /** In milliseconds, from when it runs. */
+  readonly minTenure: number
   readonly savedState: (lease: Lease) => SavedState
   /** Called when it has ended; its work may not have (`gone`). */
   readonly onEnd: (end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }) => void
 }
+
+/** So that a call which waited for the sandbox has begun its use before anybody else is heard. In milliseconds. */
+const LEAST_TENURE = 1
 
 export class Shell {
   readonly key: string
@@ -250,7 +255,7 @@ export class Shell {
   async #acquire(): Promise<ChartEvent | undefined> {
     const { lock, acquire, key, lockKey, definition, limits, savedState } = this.#parts
     const { clock, report } = this.#around
-    const lease = await lock.acquire({ ...acquire, signal: this.#cancel.signal })
+    const lease = await lock.acquire({ ...acquire, minTenure: "infinite", signal: this.#cancel.signal })
     if (this.#isOver) return void (await lease.release())
     this.#tenancy = new Tenancy({
       ...{ key, lockKey, definition, clock, lease, limits, report },
@@ -272,6 +277,7 @@ export class Shell {
     await this.#owned.run(() => {
       this.#hasRun = true
       this.#opened.resolve()
+      this.#owned.lease.stay(Math.max(LEAST_TENURE, this.#parts.minTenure))
     })
     return undefined
   }

@@ -54,8 +54,8 @@ export interface AcquireOptions {
   readonly whenOwned?: "request" | "wait" | "report"
   /** Another waits already: LockContentionError (default), or try again within the budget. */
   readonly contention?: "fail" | "retry"
-  /** A waiter's request is passed on only after this time as owner. Without one: 0. */
-  readonly minTenure?: Duration
+  /** A waiter's request is passed on only after this time as owner; `infinite`: only once `Lease.stay` says after which. Without one: 0. */
+  readonly minTenure?: Duration | "infinite"
   /** Refuse, before waiting, an owner whose state has a greater version (CheckpointVersionError); published as ours. */
   readonly stateVersion?: number
 }
@@ -129,6 +129,11 @@ export interface Lease extends AsyncDisposable {
    * does so and no earlier one any more (`sure`). Only an ownership that was traced is named by the `past` of later ones.
    */
   traced(trace: "possible" | "sure"): void
+  /**
+   * Counts the tenure from now, in place of the `minTenure` of the acquire: for an owner that had to prepare what the key is for.
+   * What was passed on already stays so. Nothing once the lease has ended; throws InvalidConfigError for what is no duration.
+   */
+  stay(minTenure: Duration): void
   /**
    * Forces one renewal now, and settles once one that was sent after the call is known to be applied. Rejects with
    * LockLostError, LockNotHeldError, InvalidConfigError, or why it failed (the lease tries on).

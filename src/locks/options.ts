@@ -136,14 +136,14 @@ export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(
 /** An acquire's options as the protocol takes them. */
 export function wishOf(options: AcquireOptions): Wish {
   refuseUnknown("acquire", options, ACQUIRE_OPTIONS)
-  const { timeout = DEFAULT_TIMEOUT, stateVersion } = options
+  const { timeout = DEFAULT_TIMEOUT, minTenure = 0, stateVersion } = options
   checkSignal(options.signal)
   return {
     budgetMs: timeout === "infinite" ? undefined : millis("timeout", timeout),
     budgetSource: sourceOf(options),
     whenOwned: oneOf("whenOwned", options.whenOwned ?? "request", ["request", "wait", "report"]),
     contention: oneOf("contention", options.contention ?? "fail", ["fail", "retry"]),
-    minTenure: millis("minTenure", options.minTenure ?? 0),
+    minTenure: minTenure === "infinite" ? undefined : millis("minTenure", minTenure),
     stateVersion: stateVersion === undefined ? null : version(stateVersion),
   }
 }

@@ -3,13 +3,14 @@
  * clocks before they answer, and it knows of its end before any observer does. Afterwards it only tells how it ended.
  */
 import { defer, EMPTY, type Observable, takeWhile } from "rxjs"
+import type { Duration } from "../runtime/duration.ts"
 import { type LatchedAbort, latchedAbort } from "../runtime/latch-signal.ts"
 import { guarded } from "../runtime/observables.ts"
 import type { OnError } from "../runtime/report.ts"
 import type { KeyCore } from "./core.ts"
 import type { LockError } from "./errors.ts"
 import type { AcquiredHow, Lease, LockEvent, ReleaseOptions, ReleaseResult, RenewOptions } from "./lock.ts"
-import { checkNote, checkTokenAbove } from "./options.ts"
+import { checkNote, checkTokenAbove, millis } from "./options.ts"
 import type { Hold } from "./protocol/state.ts"
 import { sameGroups } from "./record.ts"
 import { notHeld } from "./refusals.ts"
@@ -80,6 +81,12 @@ export class StoreLease implements Lease {
   /** What a head says of it. */
   traced(trace: "possible" | "sure"): void {
     if (this.#current !== undefined) this.#core.traced(trace)
+  }
+
+  /** Counts the tenure from now. */
+  stay(minTenure: Duration): void {
+    const ms = millis("minTenure", minTenure)
+    if (this.#current !== undefined) this.#core.dispatch({ type: "stay", ms })
   }
 
   /** Forces one renewal now. */

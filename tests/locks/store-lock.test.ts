@@ -408,6 +408,35 @@ describe("a release-requested handler", () => {
   })
 })
 
+describe("the tenure of an owner that prepares", () => {
+  it("counts from when it says so: until then it isn't asked, however long that takes", async () => {
+    const { time, lock } = lockWorld()
+    const [a, b] = [lock("a"), lock("b")]
+    const lease = await time.runUntil(a.acquire({ minTenure: "infinite" }))
+    let asked = 0
+    a.onReleaseRequested(() => {
+      asked = time.mono()
+      void lease.release()
+    })
+    const next = b.acquire({ timeout: "10 min" })
+    await time.advance("2 min")
+    expect(asked).toBe(0)
+    const from = time.mono()
+    lease.stay("5 s")
+    const after = await time.runUntil(next)
+    expect(asked - from).toBeGreaterThanOrEqual(5000)
+    expect(asked - from).toBeLessThanOrEqual(5010)
+    lease.stay("5 s") // over: it changes nothing of the next one's
+    await after.release()
+  })
+
+  it.each([-1, Number.NaN, "soon", "infinite"])("is a duration (%s)", async (minTenure) => {
+    const { time, lock } = lockWorld()
+    const lease = await time.runUntil(lock("a").acquire())
+    expect(() => lease.stay(minTenure as never)).toThrow(/minTenure/)
+  })
+})
+
 describe("a renewal-error handler", () => {
   it("is called for each failed renewal and for the loss", async () => {
     const { time, store, lock } = lockWorld()

@@ -51,7 +51,7 @@ export function beginOwning(
     failures: 0,
     degraded: false,
     suspect: false,
-    tenureUntil: plus(now, attempt.minTenure),
+    tenureUntil: attempt.minTenure === undefined ? undefined : plus(now, attempt.minTenure),
     brieflyUntil: waited && config.spacing > 0 ? plus(now, BRIEF * config.spacing) : undefined,
     signalled: [],
     ended: view.record?.ended,
@@ -126,6 +126,11 @@ export function lookForWaiter(draft: Draft, phase: Owning): void {
   draft.phase = { name: "owning", hold: { ...phase.hold, watchAt } }
 }
 
+/** The tenure counts from now. */
+export function stay(draft: Draft, phase: Owning, ms: number): void {
+  draft.phase = { name: "owning", hold: { ...phase.hold, tenureUntil: plus(draft.now, ms) } }
+}
+
 /** No more renewals. */
 export function leaveToExpire(draft: Draft, phase: Owning): void {
   draft.phase = { name: "owning", hold: { ...phase.hold, expiring: true, readBackAt: undefined } }
@@ -192,7 +197,8 @@ export function ownerSaw(draft: Draft, phase: Owning, view: View, landed: SentWr
 /** Passes a live waiter on, once, when the tenure allows. */
 export function signalWaiter(draft: Draft, phase: Owning): void {
   const { hold } = phase
-  if (draft.view === undefined || hold.expiring || !past(hold.tenureUntil, draft.now)) return
+  const { tenureUntil } = hold
+  if (draft.view === undefined || hold.expiring || tenureUntil === undefined || !past(tenureUntil, draft.now)) return
   const waiter = unsignalled(draft, hold, draft.view)
   if (waiter === undefined) return
   const signalled = [...hold.signalled, waiter.name].slice(-REMEMBERED_WAITERS)

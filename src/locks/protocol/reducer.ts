@@ -21,6 +21,7 @@ import {
   planOwning,
   signalDue,
   signalWaiter,
+  stay,
 } from "./own.ts"
 import { issue, mayWrite } from "./request.ts"
 import {
@@ -174,6 +175,8 @@ function accept(draft: Draft, input: Input): void {
       return phase.name === "seeking" ? cancelSeeking(draft, phase) : undefined
     case "renew":
       return phase.name === "owning" ? forceRenewal(draft, phase, input.tokenAbove) : undefined
+    case "stay":
+      return phase.name === "owning" ? stay(draft, phase, input.ms) : undefined
     case "release":
       return phase.name === "owning" ? beginLeaving(draft, phase.hold, input.note) : undefined
     case "nameGroups":

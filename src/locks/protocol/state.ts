@@ -153,7 +153,8 @@ export interface Attempt {
   readonly queuedMs: number
   readonly whenOwned: "request" | "wait" | "report"
   readonly contention: "fail" | "retry"
-  readonly minTenure: number
+  /** Undefined: until `stay` says one. */
+  readonly minTenure: number | undefined
   readonly stateVersion: number | null
   /** Process groups that stand ready to work under the ownership: its first write names them. */
   readonly groups?: readonly number[]
@@ -180,7 +181,8 @@ export interface Hold {
   readonly failures: number
   readonly degraded: boolean
   readonly suspect: boolean
-  readonly tenureUntil: Instant
+  /** No waiter is passed on before this. Undefined: until `stay` says when. */
+  readonly tenureUntil: Instant | undefined
   /** Where writes are spaced, and I had to wait for the key: an ownership that ends before this lets others ask first. */
   readonly brieflyUntil: Instant | undefined
   /** Waiters that were passed on already. */
@@ -302,6 +304,7 @@ export type Input =
       Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">)
   | { readonly type: "cancel" }
   | { readonly type: "renew"; readonly tokenAbove?: number | undefined }
+  | { readonly type: "stay"; readonly ms: number }
   /** Names process groups that are to work under the ownership, by a renewal. */
   | { readonly type: "nameGroups"; readonly groups: readonly number[] }
   | { readonly type: "release"; readonly note?: string | undefined }

@@ -1,6 +1,7 @@
 /** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
 import type { CallLine, LockLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
+import { LINE_LIFE } from "../../locks/protocol/line.ts"
 import { harmless } from "./aftermath.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife, Strangers } from "./leases.ts"
@@ -57,6 +58,8 @@ interface Wait {
   since: number
   /** Nothing went wrong in it so far. */
   calm: boolean
+  /** One that is dead, or a stranger, stood before it: in a store that doesn't tell the time its mark is waited out. */
+  behindDead: boolean
 }
 
 /**
@@ -91,6 +94,20 @@ class Owners {
     return ownerId === null || (token !== null && !this.#dead.has(ownerId) && !this.#strangers.has(ownerId))
   }
 
+  /** A wait that begins. */
+  waiting(line: LockLine): Wait {
+    const calm = this.obeys(encodeName(line.key))
+    return { line, since: line.at, calm, behindDead: this.hasDeadBefore(line) }
+  }
+
+  /** Whether one that asks no more, or a stranger, is to have the key before this one. */
+  hasDeadBefore({ key, ownerId: id }: LockLine): boolean {
+    const { waiterId = null, line = [] } = this.#leases.get(encodeName(key)) ?? {}
+    const asking = waiterId === null ? line : [waiterId, ...line]
+    const before = asking.includes(id) ? asking.slice(0, asking.indexOf(id)) : asking
+    return before.some((other) => this.#dead.has(other) || this.#strangers.has(other))
+  }
+
   #end(worker: string): void {
     for (const [id, of] of this.#workers) if (of === worker) this.#dead.add(id)
     for (const [record, of] of this.#stuck) if (of === worker) this.#stuck.delete(record)
@@ -107,9 +124,9 @@ export const servedWithin = (patienceMs: number): Invariant => ({
   watch(found) {
     const waits = new Map<string, Wait>()
     const owners = new Owners()
-    const judge = ({ line, since, calm }: Wait, at: number): void => {
+    const judge = ({ line, since, calm, behindDead }: Wait, at: number): void => {
       const waited = Math.round(at - since)
-      if (!calm || waited <= patienceMs) return
+      if (!calm || waited <= patienceMs + (behindDead ? LINE_LIFE : 0)) return
       const { key, worker } = line
       found({
         key,
@@ -123,12 +140,13 @@ export const servedWithin = (patienceMs: number): Invariant => ({
         const record = recordOf(line)
         if (record !== undefined && !owners.obeys(record))
           for (const wait of waits.values()) if (encodeName(wait.line.key) === record) wait.calm = false
+        if (line.kind === "applied" && line.area === "leases")
+          for (const wait of waits.values()) wait.behindDead ||= owners.hasDeadBefore(wait.line)
         if (line.kind === "fault" && !peaceful.has(line.fault)) for (const wait of waits.values()) wait.calm = false
         if (line.kind !== "lock") return
         const name = `${line.ownerId} ${line.key}`
         const wait = waits.get(name)
-        if (line.type === "Waiting")
-          waits.set(name, wait ?? { line, since: line.at, calm: owners.obeys(encodeName(line.key)) })
+        if (line.type === "Waiting") waits.set(name, wait ?? owners.waiting(line))
         else if (line.type === "Acquired" || line.type === "GaveUp") {
           if (wait !== undefined) judge(wait, line.at)
           waits.delete(name)
@@ -137,6 +155,7 @@ export const servedWithin = (patienceMs: number): Invariant => ({
             if (other.line.key !== line.key) continue
             judge(other, line.at)
             other.since = line.at
+            other.behindDead = owners.hasDeadBefore(other.line)
           }
         }
       },

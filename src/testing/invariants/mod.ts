@@ -7,6 +7,7 @@ import type { Invariant } from "./invariant.ts"
 import { noNeedlessLoss, noOrphans, nothingLeft } from "./losses.ts"
 import { aloneAtWork, growingTokens, oneOwner, savesUnderLease, strangersKeep, workUnderLease } from "./owners.ts"
 import { unreadableStands } from "./records.ts"
+import { turnsAreUsed } from "./served.ts"
 import { everybodysTurn } from "./turns.ts"
 import { oneAtATime, oneClose, settledBeforeRelease } from "./work.ts"
 
@@ -31,6 +32,7 @@ export const invariants: {
   readonly withinBudget: Invariant
   readonly waitersAreServed: Invariant
   readonly everybodysTurn: Invariant
+  readonly turnsAreUsed: Invariant
   readonly oneRequest: Invariant
   readonly unreadableStands: Invariant
   readonly noNeedlessLoss: Invariant
@@ -55,6 +57,7 @@ export const invariants: {
   withinBudget,
   waitersAreServed,
   everybodysTurn,
+  turnsAreUsed,
   oneRequest,
   unreadableStands,
   noNeedlessLoss,

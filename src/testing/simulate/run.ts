@@ -73,11 +73,13 @@ export async function runOnce<S, C>(
 }
 
 /**
- * Who waits is served once the owner has stayed its time, settled, saved and closed, each hook as slow as it may be and one
- * of them a little slower; or once its lease is over. The rest is requests.
+ * Who waits is served once the owner has restored, stayed its time, settled, saved and closed, each hook as slow as it may be and
+ * one of them a little slower; or once its lease is over. The rest is requests.
  */
 const servedIn = ({ times }: Plan): Invariant =>
-  servedWithin(times.minTenure + 3 * times.settleWithin + times.checkpointWithin + times.ttl + 15_000)
+  servedWithin(
+    times.restoreWithin + times.minTenure + 3 * times.settleWithin + times.checkpointWithin + times.ttl + 15_000,
+  )
 
 /** What no line of the trace tells. */
 const ofRun = (invariant: string, message: string, at: number, line: number): Violation => ({

@@ -55,6 +55,8 @@ export class TestLease implements Lease {
     return this.#controller.signal
   }
 
+  stay(): void {}
+
   isHeld(): boolean {
     return this.held && !this.signal.aborted
   }

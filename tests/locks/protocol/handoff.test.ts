@@ -91,6 +91,19 @@ describe("rule 10: the request", () => {
     expect(at - start).toBeLessThan(15_010)
   })
 
+  it("waits until an owner that prepares has said how long it stays, and that counts from then", () => {
+    const world = new World()
+    const a = world.owner("a", {}, { minTenure: undefined })
+    world.waiter("b", {}, { budgetMs: 600_000 })
+    world.advance(300_000)
+    expect(asked(a)).toBe(0)
+    const { at } = world
+    world.send(a, { type: "stay", ms: 5000 })
+    world.until(() => asked(a) > 0)
+    expect(world.at - at).toBeGreaterThanOrEqual(5000)
+    expect(world.at - at).toBeLessThan(5010)
+  })
+
   it("is raised for a waiter that was there at acquisition already", () => {
     const { world, a, b } = asking()
     world.send(a, { type: "release" })

@@ -81,6 +81,17 @@ describe("waiters are served", () => {
     )
   })
 
+  it("waits out the place of one that is dead, or a stranger, before it, as long as that stands where no date is told", () => {
+    const behind = lease(2, "b", "a.1", 30_000, "c.1")
+    const before = [lease(0, "a", "a.1", 30_000), waiting(1, "c"), fault(2, "c", "crash"), behind] as const
+    expect(told(waitersAreServed, ...before, waiting(3, "b"), acquired(290_000, "b", 2))).toEqual([])
+    expect(told(waitersAreServed, ...before, waiting(3, "b"), acquired(310_000, "b", 2))).toHaveLength(1)
+    const alive = [lease(0, "a", "a.1", 30_000), behind] as const
+    expect(told(waitersAreServed, ...alive, waiting(3, "b"), acquired(290_000, "b", 2))).toHaveLength(1)
+    const stranger = [lease(0, "a", "a.1", 30_000), { ...behind, worker: null }] as const
+    expect(told(waitersAreServed, ...stranger, waiting(3, "b"), acquired(290_000, "b", 2))).toEqual([])
+  })
+
   it("tells of one that waits on and on", () => {
     expect(told(waitersAreServed, waiting(0, "b"), acquired(hours, "b", 2))).toHaveLength(1)
     expect(told(waitersAreServed, waiting(0, "b"), acquired(hours, "c", 2))).toEqual([

@@ -5,14 +5,17 @@ import { type Ledger, ledger } from "../../../src/testing/simulate/ledger.ts"
 import { settingsOf } from "../../../src/testing/simulate/options.ts"
 import { planOf } from "../../../src/testing/simulate/seed.ts"
 
-/** How often each worker has come to own the key. */
+/** How often each worker was served: it has come to own the key, and a use of its has begun. */
 function counting(turns: Map<string, number>): Invariant {
+  const tokens = new Set<number>()
   return {
     name: "counts turns",
     sentence: "It only counts.",
     watch: () => ({
       line(line) {
-        if (line.kind === "lock" && line.type === "Acquired") turns.set(line.worker, (turns.get(line.worker) ?? 0) + 1)
+        if (line.kind !== "work" || line.work !== "use" || tokens.has(line.token)) return
+        tokens.add(line.token)
+        turns.set(line.worker, (turns.get(line.worker) ?? 0) + 1)
       },
     }),
   }
