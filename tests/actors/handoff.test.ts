@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { HandingOffError } from "../../src/mod.ts"
-import { counter, failure, gate, statesOf, World } from "./world.ts"
+import { counter, gate, statesOf, World } from "./world.ts"
 
 describe("a sandbox that moves from one process to another", () => {
   it("carries its state along", async () => {
