@@ -5,11 +5,15 @@ import { availableParallelism } from "node:os"
 import process from "node:process"
 import { defineConfig, type ViteUserConfig } from "vitest/config"
 
+const commandSetup = "tests/integration/support/command-global-setup.ts"
+
 const conditions = ["leasehold-source"]
 
-/** Tests of one process compute; those with processes of their own mostly wait for them, for leases and for servers. */
-const computing = availableParallelism()
-const waiting = 2 * computing
+/** More than there are cores: tests with processes of their own mostly wait for them, for leases and for servers. */
+const workers = 2 * availableParallelism()
+
+/** They trap time and chance for the whole process, so that nothing that goes by real time may still run in it. */
+const simulations = ["tests/testing/{check,invariants,simulate}/**/*.test.ts"]
 
 /** Where .ci/run collects one JSON report a run; each has its own name, as one command may run vitest twice. */
 const reports = process.env["LEASEHOLD_TEST_REPORTS"]
@@ -22,6 +26,7 @@ const config: ViteUserConfig = defineConfig({
     // A guard against hangs, no measure of speed: a busy machine takes its time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    maxWorkers: workers,
     reporters: reports === undefined ? ["default"] : ["default", jsonReport],
     projects: [
       {
@@ -29,9 +34,16 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "unit",
           include: ["tests/**/*.test.ts"],
-          exclude: ["tests/integration/**"],
-          maxWorkers: computing,
-          sequence: { groupOrder: 0 },
+          exclude: ["tests/integration/**", ...simulations],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "simulations",
+          include: simulations,
+          isolate: false,
         },
       },
       {
@@ -40,8 +52,7 @@ const config: ViteUserConfig = defineConfig({
           name: "processes",
           include: ["tests/integration/**/*.test.ts"],
           exclude: ["tests/integration/**/gcs*.test.ts"],
-          maxWorkers: waiting,
-          sequence: { groupOrder: 1 },
+          globalSetup: [commandSetup],
           hookTimeout: 120_000,
         },
       },
@@ -50,9 +61,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "gcs",
           include: ["tests/integration/**/gcs*.test.ts"],
-          globalSetup: ["tests/integration/support/gcs-global-setup.ts"],
-          maxWorkers: waiting,
-          sequence: { groupOrder: 1 },
+          globalSetup: [commandSetup, "tests/integration/support/gcs-global-setup.ts"],
           hookTimeout: 240_000,
         },
       },

@@ -14,7 +14,7 @@ import { counter, statesOf, World } from "../actors/world.ts"
 import { recorded } from "./scenario.ts"
 
 // Of both runtimes: this suite runs on Node and on Deno against the one value.
-const expectedHash = "f6f58314a7787c49d21eeedaad9d1c7f90842259ea674d4f8c33ebe1cc8fa68c"
+const expectedHash = "2a07b5476b2c4f70c5147cf37149acb7e999fa5381c116f042c4da681bee2eb0"
 
 const ofKind = <L extends TraceLine>(lines: readonly TraceLine[], kind: L["kind"]): L[] =>
   lines.filter((line): line is L => line.kind === kind)
@@ -64,7 +64,7 @@ describe("a recorded run in a simulated world", () => {
     ])
     expect(steps(lines, "b")).toEqual(["Waiting", "Acquired granted", "Lost"])
     expect(ofKind(lines, "handoff")).toMatchObject([
-      { how: "granted", from: "a", to: "b", ms: 530 },
+      { how: "granted", from: "a", to: "b", ms: 280 },
       { how: "takeover", from: "b", to: "a", ms: null },
     ])
     expect(states(lines, "b")).toEqual(["trying", "watching", "restoring", "running", "lost"])

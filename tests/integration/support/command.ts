@@ -1,12 +1,13 @@
-/** The `leasehold` command as a process of its own, from the sources, on a store in a directory unless another is named. */
+/** The `leasehold` command as a process of its own, bundled from the sources, on a store in a directory unless another is named. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { onTestFinished } from "vitest"
+import { inject, onTestFinished } from "vitest"
 import { type Ended, type Runtime, type Spawned, spawnScript } from "./spawn.ts"
 
-const script = new URL("../../../src/cli/bin.ts", import.meta.url)
+/** What is started. */
+export const script: string = inject("command")
 const terminal = fileURLToPath(new URL("./terminal.py", import.meta.url))
 const hangup = fileURLToPath(new URL("./hangup.py", import.meta.url))
 
