@@ -2,13 +2,19 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { versionPath } from "../../../../src/locks/stores/file/layout.ts"
-import { watchVersions } from "../../../../src/locks/stores/file/watch.ts"
 import { watchPath } from "../../../../src/runtime/watch-path.ts"
 
 /** More than these are not watched: each watch of Deno takes one of the 128 instances that Linux allows a user. */
 const MOST = "Deno" in globalThis ? 32 : 1000
+
+let watchVersions: (directory: string, wake: () => void) => Disposable
+
+beforeAll(async () => {
+  vi.resetModules() // others of this process may watch, too: this is a count of its own
+  ;({ watchVersions } = await import("../../../../src/locks/stores/file/watch.ts"))
+})
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "leasehold-watch-"))
