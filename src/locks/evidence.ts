@@ -10,15 +10,25 @@ type Read = Extract<Input, { type: "read" }>
 
 /** The answer to a read, with what the witness knows of the processes that it shows. `view`: what was read before. */
 export function examined(witness: Witness, key: string, read: Read, view: View | undefined): Read {
-  const evidence = evidenceOf(witness, shown(key, read, view))
+  const evidence = evidenceOf(witness, shown(key, read, view), read.answer.storeTime)
   return evidence === undefined ? read : { ...read, answer: { ...read.answer, evidence } }
 }
 
-function evidenceOf(witness: Witness, record: LeaseRecord | undefined): Evidence | undefined {
-  const [owner, waiter] = [record?.owner?.host, record?.waiter?.host].map((host) =>
-    host == null ? undefined : witness.testify(host),
-  )
+function evidenceOf(
+  witness: Witness,
+  record: LeaseRecord | undefined,
+  date: number | undefined,
+): Evidence | undefined {
+  const hosts = { owner: record?.owner?.host, waiter: record?.waiter?.host }
+  const owner = hosts.owner == null ? undefined : witness.testify(hosts.owner, stands(record!, date))
+  const waiter = hosts.waiter == null ? undefined : witness.testify(hosts.waiter)
   return owner === undefined && waiter === undefined ? undefined : { owner, waiter }
+}
+
+/** Whether the owner's lease is one of its length that isn't over by the date in the answer. */
+function stands({ expiresAt, owner }: LeaseRecord, date: number | undefined): boolean {
+  if (date === undefined || owner === undefined) return false
+  return expiresAt > date && expiresAt - date <= 2 * owner.ttlMs
 }
 
 /** Nothing, where it can't be read: the protocol will say so. */

@@ -140,8 +140,11 @@ export type Testimony = "gone" | "working" | "alive"
 export interface Witness {
   /** What records say of this process; absent: no more than in which boot it is. */
   readonly self?: HostHalf
-  /** About the process of a half; undefined where nothing is known. `host` is another's writing and may be anything. */
-  testify(host: HostHalf): Testimony | undefined
+  /**
+   * About the process of a half; undefined where nothing is known. `host` is another's writing and may be anything. `stands`:
+   * its lease isn't over by time, so that of a process which lives its groups need not be looked for, which may take long.
+   */
+  testify(host: HostHalf, stands?: boolean): Testimony | undefined
   /** Calls `wake` soon after that process has ended. It may miss the end, and may call for nothing. */
   watch(host: HostHalf, wake: () => void): Disposable
 }

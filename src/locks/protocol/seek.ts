@@ -248,8 +248,8 @@ function queue(draft: Draft, view: View, waiterId: string): void {
     if (draft.phase.name === "seeking") draft.phase = { ...draft.phase, ahead: line.length + 1 }
     return
   } else if (draft.config.spacing === 0 && (draft.phase as Seeking).overtaken) {
-    // By another who came to stand there: of many that try it at once, one is there each time.
-    draft.phase = { ...(draft.phase as Seeking), overtaken: false }
+    // By another who came to stand there: of many that try it at once, one is there each time. The others are as those outside.
+    draft.phase = { ...(draft.phase as Seeking), overtaken: false, ahead: LINE_LENGTH + 1 }
     return poll(draft)
   }
   mark(draft, place !== undefined || renewsOften(draft) || view.record?.owner === undefined)

@@ -18,12 +18,16 @@ export class MachineWitness implements Witness {
     this.#processes = known
   }
 
-  testify(host: HostHalf): Testimony | undefined {
+  testify(host: HostHalf, stands = false): Testimony | undefined {
     if (!this.#isOfBoot(host)) return undefined
     if (this.#isThis(host)) return "alive"
+    if (stands && this.#isOther(host) && this.#fateOf(host) === "alive") return "alive"
     if (this.#isAtWork(host)) return "working"
-    if (!this.#isHere(host)) return undefined
-    const fate = this.#processes.fateOf(host.pid, host.startedAt)
+    return this.#isHere(host) ? this.#fateOf(host) : undefined
+  }
+
+  #fateOf({ pid, startedAt }: HostHalf & { startedAt: string }): Testimony | undefined {
+    const fate = this.#processes.fateOf(pid, startedAt)
     return fate === "ended" ? "gone" : fate
   }
 
@@ -50,6 +54,11 @@ export class MachineWitness implements Witness {
     const { pidNs, name, startedAt } = host
     if (!this.#isOfBoot(host) || self.pidNs === null || pidNs !== self.pidNs) return false
     return name !== "" && name === self.name && typeof startedAt === "string"
+  }
+
+  /** An earlier attempt of this very process may have groups at work, though the process lives. */
+  #isOther(host: HostHalf): host is HostHalf & { startedAt: string } {
+    return this.#isHere(host) && host.pid !== this.#processes.self.pid
   }
 
   /** It lives, and its groups are its own matter. */
