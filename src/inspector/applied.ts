@@ -33,18 +33,22 @@ type Fields = Readonly<Record<string, unknown>>
 function leaseOf(fields: Fields): TraceLease {
   const { ownerId, expiresAt, waitingOwnerId, owner, waiter, line } = fields
   const waiterNonce = isFields(waiter) && waiter["for"] === waitingOwnerId ? textOf(waiter["nonce"]) : null
-  const behind = Array.isArray(line)
-    ? line.flatMap((entry) => (isFields(entry) ? (textOf(entry["for"]) ?? []) : []))
-    : []
+  const behind = Array.isArray(line) ? line.filter(isFields) : []
+  const asking = namesOf(behind.filter((entry) => entry["quiet"] !== true))
+  const quiet = namesOf(behind.filter((entry) => entry["quiet"] === true))
   return {
     ownerId: textOf(ownerId),
     token: isFields(owner) && owner["for"] === ownerId ? numberOf(owner["token"]) : null,
     expiresAt: Math.round((numberOf(expiresAt) ?? 0) * 1000),
     waiterId: textOf(waitingOwnerId),
     ...(waiterNonce !== null && { waiterNonce }),
-    ...(behind.length > 0 && { line: behind }),
+    ...(asking.length > 0 && { line: asking }),
+    ...(quiet.length > 0 && { quiet }),
   }
 }
+
+const namesOf = (entries: readonly Fields[]): readonly string[] =>
+  entries.flatMap((entry) => textOf(entry["for"]) ?? [])
 
 function headOf({ token, nonce, seq, state, sha256 }: Fields): TraceHead {
   return {

@@ -247,6 +247,8 @@ export interface TraceLease {
   readonly waiterNonce?: string
   /** The incarnations that ask behind the waiter, in order; absent where there are none. */
   readonly line?: readonly string[]
+  /** Those behind them that only wait, and ask nobody to leave, in order; absent where there are none. */
+  readonly quiet?: readonly string[]
 }
 
 /** What the head of a sandbox says, as far as a trace tells it. */

@@ -14,11 +14,7 @@ export function examined(witness: Witness, key: string, read: Read, view: View |
   return evidence === undefined ? read : { ...read, answer: { ...read.answer, evidence } }
 }
 
-function evidenceOf(
-  witness: Witness,
-  record: LeaseRecord | undefined,
-  date: number | undefined,
-): Evidence | undefined {
+function evidenceOf(witness: Witness, record: LeaseRecord | undefined, date: number | undefined): Evidence | undefined {
   const hosts = { owner: record?.owner?.host, waiter: record?.waiter?.host }
   const owner = hosts.owner == null ? undefined : witness.testify(hosts.owner, stands(record!, date))
   const waiter = hosts.waiter == null ? undefined : witness.testify(hosts.waiter)

@@ -74,12 +74,14 @@ export interface WaiterHalf {
 }
 
 /**
- * Who asks for the key behind its waiter: the half that it is to have in the waiter's place. Advisory: an entry is read where
+ * Who waits for the key behind its waiter: the half that it is to have in the waiter's place. Advisory: an entry is read where
  * it makes sense and left out where it doesn't.
  */
 export interface InLine extends WaiterHalf {
   readonly asked: number
   readonly joined: number
+  /** It asks nobody to leave: it is granted the key behind all that do, and never has the waiter's place. */
+  readonly quiet?: true
 }
 
 /** The longest line: with the hosts of all it stays well below the limit of a record. */
@@ -287,9 +289,10 @@ function lineOf(line: unknown): readonly InLine[] {
 
 function isInLine(entry: unknown): entry is InLine {
   if (!isObject(entry)) return false
-  const { for: id, nonce, opId, expiresAt, accepts, asked, joined, stateVersion } = entry
+  const { for: id, nonce, opId, expiresAt, accepts, asked, joined, stateVersion, quiet } = entry
   const known = [id, nonce, opId].every((name) => isText(name) && name.length <= 200)
   const described = (stateVersion === undefined || isTime(stateVersion)) && isToken(asked) && isToken(joined)
+  if (quiet !== undefined && quiet !== true) return false
   return known && described && isTime(expiresAt) && Array.isArray(accepts) && accepts.includes("grant")
 }
 

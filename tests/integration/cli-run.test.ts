@@ -5,7 +5,7 @@ import { isAbsolute, join, relative } from "node:path"
 import process from "node:process"
 import { describe, expect, it } from "vitest"
 import { liveClock } from "../../src/runtime/clock.ts"
-import { isWaitedFor, says, script, Shell, waiterOf } from "./support/command.ts"
+import { isWaitedFor, leasehold, says, Shell, waiterOf } from "./support/command.ts"
 import { type Runtime, spawnScript } from "./support/spawn.ts"
 
 const LONG = 60_000
@@ -54,7 +54,13 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
       const call = async (more: Readonly<Record<string, string>>, first: string): Promise<Record<string, string>> => {
         const env = { LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1", ...more }
         const args = ["run", "k", "--", "env", "-0"]
-        const { code, stdout, stderr } = await spawnScript({ runtime, script, args, env, under: ["env", first] }).ended
+        const { code, stdout, stderr } = await spawnScript({
+          runtime,
+          script: leasehold,
+          args,
+          env,
+          under: ["env", first],
+        }).ended
         expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
         const pairs = stdout.split("\0").filter((pair) => pair !== "")
         return Object.fromEntries(

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { says, script, Shell } from "./support/command.ts"
+import { leasehold, says, Shell } from "./support/command.ts"
 import { type Ended, type Runtime, type Spawned, spawnProgram, spawnScript } from "./support/spawn.ts"
 
 const LONG = 60_000
@@ -30,7 +30,7 @@ async function runStuck(shell: Shell, runtime: Runtime, work: string, ...options
   const command = `python3 -c '${FILL}' ${pipe}; ${work}`
   const run = spawnScript({
     runtime,
-    script,
+    script: leasehold,
     args: ["run", ...options, "k", "--", "sh", "-c", command],
     env: { LEASEHOLD_STORE: `file:${shell.directory}`, NO_COLOR: "1" },
     first: `exec 2>${pipe}`,
@@ -141,7 +141,7 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
   it.skipIf(!existsSync("/dev/full"))("a result that can't be written is a failure", { timeout: LONG }, async () => {
     const env = { LEASEHOLD_STORE: `file:${new Shell().directory}`, NO_COLOR: "1" }
     const list = (...more: string[]): Promise<Ended> =>
-      spawnScript({ runtime, script, args: ["ls", ...more], env, first: "exec >/dev/full" }).ended
+      spawnScript({ runtime, script: leasehold, args: ["ls", ...more], env, first: "exec >/dev/full" }).ended
     const message = "The result can't be written: .*o space left.*"
     const { code, stderr } = await list()
     const said = expect.stringMatching(new RegExp(`^leasehold: ${message}\\. Make room .*\\.\\n$`))

@@ -106,9 +106,8 @@ export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Writt
 export function markBody(draft: Draft, view: View, attempt: Attempt, pen: Pen): Written {
   const record = view.record!
   const { id, waiterTtl } = draft.config
-  const asked = askedOf(draft)
-  if (beforeMe(draft, view, attempt, asked) !== undefined) {
-    const entry = waiterHalf(draft, attempt, pen, LINE_LIFE)
+  if (isQuiet(attempt) || beforeMe(draft, view, attempt, askedOf(draft)) !== undefined) {
+    const entry = { ...waiterHalf(draft, attempt, pen, LINE_LIFE), ...rankOf(draft, attempt) }
     const line = joined(draft, lineOf(sightOf(draft, view), record), entry)
     return { ...finish(draft, record.body, pen, waiterTtl, line), joins: true }
   }
@@ -134,6 +133,15 @@ function waiterHalf(draft: Draft, attempt: Attempt, pen: Pen, life: number): InL
     joined: draft.topToken,
   }
 }
+
+/** It asks nobody to leave. */
+export const isQuiet = ({ whenOwned }: Attempt): boolean => whenOwned === "wait"
+
+/** What an attempt's place in the line goes by. */
+export const rankOf = (draft: Draft, attempt: Attempt): Pick<InLine, "asked" | "quiet"> => ({
+  asked: askedOf(draft),
+  ...(isQuiet(attempt) && { quiet: true }),
+})
 
 /** When the attempt asked, in tokens. */
 export const askedOf = ({ phase, topToken }: Draft): number =>
@@ -302,14 +310,14 @@ function finish(draft: Draft, body: object, pen: Pen, life: number, line?: reado
 }
 
 /**
- * An empty waiter's place is filled from the line. Nobody stands there under the id of the owner, of whatever life: should a
- * stranger drop the owner's half, none could tell them apart.
+ * An empty waiter's place is filled from the line, by one that asks. Nobody stands there under the id of the owner, of whatever
+ * life: should a stranger drop the owner's half, none could tell them apart.
  */
 function movedUp(draft: Draft, body: object, pen: Pen, line: readonly InLine[]): Record<string, unknown> {
   const { line: _, ...rest } = body as Record<string, unknown>
   const [first, ...others] = line.filter((entry) => entry.for !== rest["ownerId"])
   if (first === undefined) return rest
-  if (rest["waitingOwnerId"] != null) return { ...rest, line: [first, ...others] }
+  if (rest["waitingOwnerId"] != null || first.quiet === true) return { ...rest, line: [first, ...others] }
   const waiter: WaiterHalf = { ...first, expiresAt: toSeconds(pen.at + draft.config.waiterTtl) }
   const place = { waitingOwnerId: waiter.for, waiterExpiresAt: waiter.expiresAt, waiter }
   return { ...rest, ...place, ...(others.length > 0 && { line: others }) }

@@ -4,7 +4,8 @@
  * the order alone.
  *
  * Order is by the token that one met when it first asked, which no clock can shift: who asks again after its own turn has met
- * a greater one, so that it comes behind all who asked before.
+ * a greater one, so that it comes behind all who asked before. Those that only wait, and ask nobody to leave, come behind all
+ * that ask, in an order of their own.
  */
 import { type InLine, LINE_LENGTH, type LeaseRecord } from "../record.ts"
 import { dateFor, type Sight, unchangedFor } from "./over.ts"
@@ -12,6 +13,9 @@ import { isMine } from "./standing.ts"
 import type { LockState } from "./state.ts"
 
 type Me = Pick<LockState, "config">
+
+/** What one's place goes by. */
+type Rank = Pick<InLine, "asked" | "quiet">
 
 /**
  * An entry stands for so long unless it is refreshed, in milliseconds. One that is dead costs a waiter's life, or that of a
@@ -33,24 +37,24 @@ export function joined(me: Me, line: readonly InLine[], mine: InLine): readonly 
   const at = line.findIndex(({ nonce }) => nonce === mine.nonce)
   if (at >= 0) return line.with(at, mine)
   const others = line.filter((entry) => !isMine(entry, me))
-  const behind = others.findIndex(({ asked }) => asked > mine.asked)
+  const behind = others.findIndex((entry) => isBefore(mine, entry))
   const place = behind < 0 ? others.length : behind
   return others.toSpliced(place, 0, mine).slice(0, LINE_LENGTH)
 }
 
-/** Whether one that asked then has a place in the line. */
-export const hasRoom = (line: readonly InLine[], asked: number): boolean =>
-  line.length < LINE_LENGTH || line.at(-1)!.asked > asked
+/** Whether one of that rank has a place in the line. */
+export const hasRoom = (line: readonly InLine[], rank: Rank): boolean =>
+  line.length < LINE_LENGTH || isBefore(rank, line.at(-1)!)
 
-/** Those of the line who are to have the waiter's place before me. */
-export function ahead(
-  me: Me,
-  line: readonly InLine[],
-  { nonce, asked }: Pick<InLine, "nonce" | "asked">,
-): readonly InLine[] {
-  const at = line.findIndex((entry) => entry.nonce === nonce)
-  return at < 0 ? line.filter((entry) => !isMine(entry, me) && entry.asked <= asked) : line.slice(0, at)
+/** Those of the line who are to have the waiter's place, or the key, before me. */
+export function ahead(me: Me, line: readonly InLine[], mine: Pick<InLine, "nonce"> & Rank): readonly InLine[] {
+  const at = line.findIndex(({ nonce }) => nonce === mine.nonce)
+  return at < 0 ? line.filter((entry) => !isMine(entry, me) && !isBefore(mine, entry)) : line.slice(0, at)
 }
+
+/** Whether one that comes later is to stand before another. */
+const isBefore = (late: Rank, early: Rank): boolean =>
+  late.quiet === early.quiet ? early.asked > late.asked : early.quiet === true
 
 function isOver(sight: Sight, entry: InLine, index: number): boolean {
   const date = dateFor(sight.config, sight.view, entry.bootId ?? null)

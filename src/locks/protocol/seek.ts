@@ -3,9 +3,9 @@
  * of the attempt. What an attempt may leave behind in the store is clear.ts's to undo.
  */
 import type { LockError } from "../errors.ts"
-import { corruptError, type LeaseRecord, needsError, noteTo, ownerOf } from "../record.ts"
+import { corruptError, LINE_LENGTH, type LeaseRecord, needsError, noteTo, ownerOf } from "../record.ts"
 import { shownBound, writtenBound } from "./authority.ts"
-import { askedOf, beforeMe, liveOwner, liveWaiter } from "./bodies.ts"
+import { askedOf, beforeMe, isQuiet, liveOwner, liveWaiter, rankOf } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
 import { beginClearing } from "./clear.ts"
 import { hasRoom, LINE_REFRESH, lineOf } from "./line.ts"
@@ -187,9 +187,9 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
 function claim(draft: Draft, view: View): void {
   const other = liveWaiter(draft, view)
   if (other === undefined) return next(draft, "claim", claimersTurn(draft, instant(draft.now)))
-  const { whenOwned } = (draft.phase as Seeking).attempt
-  if (whenOwned === "report") fail(draft, elsewhere(draft, view.record!))
-  else if (whenOwned === "wait") poll(draft)
+  const { attempt } = draft.phase as Seeking
+  if (attempt.whenOwned === "report") fail(draft, elsewhere(draft, view.record!))
+  else if (isQuiet(attempt)) poll(draft)
   else contend(draft, view, other.id)
 }
 
@@ -201,7 +201,8 @@ function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
   if (attempt.stateVersion !== null && saved > attempt.stateVersion) return fail(draft, tooNew(draft, record, attempt))
   if (attempt.whenOwned === "report") return fail(draft, elsewhere(draft, record))
   // Behind another life of my id: once a mark of mine stood there too, an owner without its half might be either of us.
-  if (attempt.whenOwned === "wait" || record.ownerId === draft.config.id) return waitUnmarked(draft, view)
+  if (record.ownerId === draft.config.id) return waitUnmarked(draft, view)
+  if (isQuiet(attempt)) return waitQuietly(draft, view)
   const mine = waiterStanding(record, draft, attempt.nonce)
   if (mine === "mine") nowWaiting(draft, phase, view)
   if (mine === "mine" && !wantsRefresh(draft)) return poll(draft)
@@ -212,6 +213,15 @@ function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
   if (attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
   if (!mayMark(draft, attempt)) return poll(draft)
   mark(draft, mine === "mine" || renewsOften(draft) || record.owner === undefined)
+}
+
+/** The owner is to hear nothing of it: I stand in the line alone, where I may wait behind others at all. */
+function waitQuietly(draft: Draft, view: View): void {
+  const phase = draft.phase as Seeking
+  const { contention: whenContended, budgetMs } = phase.attempt
+  if (whenContended === "fail" || budgetMs === 0) return waitUnmarked(draft, view)
+  if (!phase.waiting) nowWaiting(draft, phase, view)
+  standBehind(draft, view, () => poll(draft))
 }
 
 /** The owner is to hear nothing of it: the key is looked at until it is free. */
@@ -233,17 +243,23 @@ function mark(draft: Draft, looks: boolean): void {
   else next(draft, "read", earlier(before, plus(draft.now, SHORTEST_POLL)))
 }
 
-/** Another is to have the key first: then I stand in the line behind it, if that has a place for me. */
+/** Another is to have the key first: then I stand in the line behind it. */
 function queue(draft: Draft, view: View, waiterId: string): void {
   const { attempt } = draft.phase as Seeking
   if (attempt.contention === "fail" || attempt.budgetMs === 0) return contend(draft, view, waiterId)
+  standBehind(draft, view, () => contend(draft, view, waiterId))
+}
+
+/** In the line, if that has a place for me. */
+function standBehind(draft: Draft, view: View, stayOutside: () => void): void {
+  const { attempt } = draft.phase as Seeking
   const line = lineOf(sightOf(draft, view), view.record)
   const place = placeIn(draft, view)
   if (place !== undefined) {
     standInLine(draft, view, place)
     if (!isFading(draft, place)) return poll(draft)
-  } else if (!hasRoom(line, askedOf(draft)) || !mayMark(draft, attempt)) {
-    contend(draft, view, waiterId)
+  } else if (!hasRoom(line, rankOf(draft, attempt)) || !mayMark(draft, attempt)) {
+    stayOutside()
     // All who stand there have their turn first.
     if (draft.phase.name === "seeking") draft.phase = { ...draft.phase, ahead: line.length + 1 }
     return

@@ -102,10 +102,15 @@ class Owners {
 
   /** Whether one that asks no more, or a stranger, is to have the key before this one. */
   hasDeadBefore({ key, ownerId: id }: LockLine): boolean {
-    const { waiterId = null, line = [] } = this.#leases.get(encodeName(key)) ?? {}
-    const asking = waiterId === null ? line : [waiterId, ...line]
+    const { waiterId = null, line = [], quiet = [] } = this.#leases.get(encodeName(key)) ?? {}
+    const asking = [...(waiterId === null ? [] : [waiterId]), ...line, ...quiet]
     const before = asking.includes(id) ? asking.slice(0, asking.indexOf(id)) : asking
     return before.some((other) => this.#dead.has(other) || this.#strangers.has(other))
+  }
+
+  /** Whether it asks nobody to leave: then nobody has to. */
+  isQuiet({ key, ownerId }: LockLine): boolean {
+    return this.#leases.get(encodeName(key))?.quiet?.includes(ownerId) === true
   }
 
   #end(worker: string): void {
@@ -120,7 +125,7 @@ const peaceful: ReadonlySet<string> = new Set([...harmless, "heal"])
 /** Who waits calmly is served, within so many milliseconds. */
 export const servedWithin = (patienceMs: number): Invariant => ({
   name: "waiters are served",
-  sentence: `A live waiter of a live owner that obeys gets the key, or gives up, within ${patienceMs / 1000} s of the last turn without a fault.`,
+  sentence: `A live waiter that asks a live owner that obeys gets the key, or gives up, within ${patienceMs / 1000} s of the last turn without a fault.`,
   watch(found) {
     const waits = new Map<string, Wait>()
     const owners = new Owners()
@@ -141,7 +146,10 @@ export const servedWithin = (patienceMs: number): Invariant => ({
         if (record !== undefined && !owners.obeys(record))
           for (const wait of waits.values()) if (encodeName(wait.line.key) === record) wait.calm = false
         if (line.kind === "applied" && line.area === "leases")
-          for (const wait of waits.values()) wait.behindDead ||= owners.hasDeadBefore(wait.line)
+          for (const wait of waits.values()) {
+            wait.behindDead ||= owners.hasDeadBefore(wait.line)
+            wait.calm &&= !owners.isQuiet(wait.line)
+          }
         if (line.kind === "fault" && !peaceful.has(line.fault)) for (const wait of waits.values()) wait.calm = false
         if (line.kind !== "lock") return
         const name = `${line.ownerId} ${line.key}`

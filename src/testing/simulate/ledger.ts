@@ -176,10 +176,10 @@ export async function add(world: World, worker: Worker, key: string): Promise<vo
   const { random } = world
   const durable = random.chance(0.5)
   const row = ++booksOf(world).last
+  const whenOwned = random.pick(["request", "request", "request", "wait", "report"] as const)
   const token = await worker.use(append(world, key, row), {
-    ...{ key, durable },
-    contention: random.pick(["retry", "fail"]),
-    whenOwned: random.pick(["request", "request", "request", "report"]),
+    ...{ key, durable, whenOwned },
+    contention: whenOwned === "wait" ? "retry" : random.pick(["retry", "fail"]),
     ...(random.chance(0.1) && { timeout: random.pick([0, 1, 3000, 4500]) }),
   })
   acknowledged(world, key, row, durable ? undefined : token)

@@ -7,7 +7,7 @@ import { inject, onTestFinished } from "vitest"
 import { type Ended, type Runtime, type Spawned, spawnScript } from "./spawn.ts"
 
 /** What is started. */
-export const script: string = inject("command")
+export const leasehold: string = inject("command")
 const terminal = fileURLToPath(new URL("./terminal.py", import.meta.url))
 const hangup = fileURLToPath(new URL("./hangup.py", import.meta.url))
 
@@ -27,7 +27,7 @@ export class Shell {
   /** Begins it; it is killed after the test, if it still runs then. */
   start(...args: readonly string[]): Spawned {
     const env = { LEASEHOLD_LOCK_TIMEOUT: "60", ...this.#env }
-    const spawned = spawnScript({ runtime: this.#runtime, script, args, env })
+    const spawned = spawnScript({ runtime: this.#runtime, script: leasehold, args, env })
     onTestFinished(() => void spawned.signal("SIGKILL"))
     return spawned
   }
@@ -55,7 +55,13 @@ export class Shell {
   }
 
   #under(words: readonly string[], args: readonly string[]): Promise<Ended> {
-    const spawned = spawnScript({ runtime: this.#runtime, script, args, env: this.#env, under: ["python3", ...words] })
+    const spawned = spawnScript({
+      runtime: this.#runtime,
+      script: leasehold,
+      args,
+      env: this.#env,
+      under: ["python3", ...words],
+    })
     // Where it still waits for the text: its terminal is closed with it, and that ends what runs there.
     onTestFinished(() => void spawned.signal("SIGKILL"))
     return spawned.ended

@@ -44,6 +44,75 @@ function leaves(world: World, process: ProcessModel): void {
 const writesOf = (world: World, process: ProcessModel): readonly Request[] =>
   world.requests.filter((request) => request.process === process && request.command.type === "put")
 
+const quiet = acquire({ budgetMs: undefined, contention: "retry", whenOwned: "wait" })
+
+function joins(world: World, id: string): ProcessModel {
+  const process = world.process(id)
+  world.send(process, quiet)
+  world.until(() => lineOf(world).includes(id))
+  return process
+}
+
+describe("rule 13a: those that only wait", () => {
+  it("stand in the line and nowhere else, ask nobody to leave, and are granted the key in order of asking", () => {
+    const world = new World(cheap)
+    const a = world.owner("a")
+    const line = ["b", "c", "d"].map((id) => joins(world, id))
+    expect([waiterOf(world), lineOf(world)]).toEqual([null, ["b", "c", "d"]])
+    for (const process of line) expect([writesOf(world, process).length, process.types]).toEqual([1, ["Waiting"]])
+    world.advance(60_000)
+    expect(a.types).not.toContain("ReleaseRequested")
+    for (const [at, process] of [a, ...line.slice(0, 2)].entries()) {
+      leaves(world, process)
+      world.until(() => line[at]!.phase === "owning")
+      expect(line[at]!.last("Acquired")).toMatchObject({ how: "granted" })
+      expect(waiterOf(world)).toBeNull()
+    }
+  })
+
+  it("come behind all that ask, and leave a full line to them", () => {
+    const { world, a } = lined(1)
+    const [first, second] = [joins(world, "w1"), joins(world, "w2")]
+    const asking = asks(world, "late")
+    expect(lineOf(world)).toEqual(["c0", "late", "w1", "w2"])
+    leaves(world, a)
+    for (const id of ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13", "c14"])
+      asks(world, id)
+    expect(lineOf(world)).toHaveLength(LINE_LENGTH)
+    expect(lineOf(world)).not.toContain("w2")
+    expect([first.phase, second.phase, asking.phase]).toEqual(["seeking", "seeking", "seeking"])
+    const third = world.process("w3")
+    world.send(third, quiet)
+    world.advance(5000)
+    expect([writesOf(world, third), third.types]).toEqual([[], ["Waiting"]])
+  })
+
+  it("don't keep one that asks from the waiter's place", () => {
+    const world = new World(cheap)
+    const a = world.owner("a")
+    joins(world, "w")
+    const b = asks(world, "b")
+    expect([waiterOf(world), lineOf(world)]).toEqual(["b", ["w"]])
+    world.until(() => a.types.includes("ReleaseRequested"))
+    leaves(world, a)
+    world.until(() => b.phase === "owning")
+    expect([waiterOf(world), lineOf(world)]).toEqual([null, ["w"]])
+  })
+
+  it("leave the line when they give up, and write nothing at all where they may not stay behind others", () => {
+    const world = new World(cheap)
+    world.owner("a")
+    const w = joins(world, "w")
+    world.send(w, { type: "cancel" })
+    world.until(() => w.phase === "idle")
+    expect(lineOf(world)).toEqual([])
+    const alone = world.process("alone")
+    world.send(alone, acquire({ budgetMs: undefined, contention: "fail", whenOwned: "wait" }))
+    world.advance(10_000)
+    expect([writesOf(world, alone), alone.types]).toEqual([[], ["Waiting"]])
+  })
+})
+
 describe("rule 13a: the line", () => {
   it("is joined by one write, in order of asking; each grant fills the waiter's place from it", () => {
     const { world, a, b, line } = lined(3)

@@ -28,7 +28,20 @@ describe("everybody has a turn", () => {
   it("tells of one that comes twice while another stands in the line, or as the waiter", () => {
     const jumps = [record(0, "a", a, b, c), record(1, "a", b, c), record(2, "a", b, a, c), record(3, "b", a, c)]
     const again = [record(4, "b", a, b, c), record(5, "a", b, c)]
-    expect(told(everybodysTurn, ...jumps, ...again)).toEqual(["b.1 has ledger=2fk twice while c.1 asks for it"])
+    expect(told(everybodysTurn, ...jumps, ...again)).toEqual(["b.1 has ledger=2fk twice while c.1 waits for it"])
+  })
+
+  it("lets those that ask come before those that only wait, as often as they like, and these in turn", () => {
+    const quiet = (line: AppliedLine, ...ids: readonly string[]): AppliedLine => ({
+      ...line,
+      lease: { ...line.lease!, quiet: ids },
+    })
+    const asking = [quiet(record(0, "a", a, b), c), quiet(record(1, "a", b, a), c), quiet(record(2, "b", a, b), c)]
+    expect(told(everybodysTurn, ...asking, quiet(record(3, "a", b), c))).toEqual([])
+    const waiting = [quiet(record(0, "a", a), b, c), quiet(record(1, "a", b), a, c), quiet(record(2, "b", a), b, c)]
+    expect(told(everybodysTurn, ...waiting, quiet(record(3, "a", b), c))).toEqual([
+      "b.1 has ledger=2fk twice while c.1 waits for it",
+    ])
   })
 
   it("is content where a fault, a stranger or an operator explains it, and no longer once they are past", () => {
