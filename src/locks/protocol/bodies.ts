@@ -283,7 +283,8 @@ function granted(draft: Draft, record: LeaseRecord, pen: Pen, waiter: WaiterHalf
  */
 function hostOf(draft: Draft, waiter: WaiterHalf): OwnerHalf["host"] {
   const { bootId, host } = draft.config
-  if (bootId === null || waiter.bootId !== bootId) return null
+  // Its place may be stamped by another's clock: by whose move it came there.
+  if (bootId === null || (waiter.host?.bootId ?? waiter.bootId) !== bootId) return null
   if (waiter.host?.bootId === bootId) return { ...waiter.host, groups: [] }
   return { name: host?.name ?? "", pid: 0, startedAt: null, bootId, pidNs: null, groups: [] }
 }
@@ -318,7 +319,9 @@ function movedUp(draft: Draft, body: object, pen: Pen, line: readonly InLine[]):
   const [first, ...others] = line.filter((entry) => entry.for !== rest["ownerId"])
   if (first === undefined) return rest
   if (rest["waitingOwnerId"] != null || first.quiet === true) return { ...rest, line: [first, ...others] }
-  const waiter: WaiterHalf = { ...first, expiresAt: toSeconds(pen.at + draft.config.waiterTtl) }
+  const { waiterTtl, bootId } = draft.config
+  // By my clock, so it is my boot's time: by that of its own it may be over at once, or stand for hours when it is dead.
+  const waiter: WaiterHalf = { ...first, expiresAt: toSeconds(pen.at + waiterTtl), bootId }
   const place = { waitingOwnerId: waiter.for, waiterExpiresAt: waiter.expiresAt, waiter }
   return { ...rest, ...place, ...(others.length > 0 && { line: others }) }
 }

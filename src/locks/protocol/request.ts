@@ -198,12 +198,16 @@ function depart(draft: Draft, act: Act, opId: string | undefined): number {
   return id
 }
 
-/** The same write again, where it means the same, its bytes have half their life and no clock has jumped since. */
+/** How much of their life may have passed of bytes that are sent again. A grant has to be renewed in what is left of it. */
+const PASSED = { usual: 1 / 2, leave: 1 / 4 }
+
+/** The same write again, where it means the same, its bytes have enough of their life and no clock has jumped since. */
 function resendable(draft: Draft, act: WriteAct): SentWrite | undefined {
   const last = draft.sent.findLast((sent) => sent.act === act)
   if (last === undefined || last.epoch !== draft.sense.epoch) return undefined
   if (act === "renew" && !saysTheSame(last, holdOf(draft))) return undefined
-  return elapsed(last.firstSend, draft.now) * 2 > last.life ? undefined : last
+  const mayPass = last.life * (act === "leave" ? PASSED.leave : PASSED.usual)
+  return elapsed(last.firstSend, draft.now) > mayPass ? undefined : last
 }
 
 const saysTheSame = (sent: SentWrite, hold: Hold): boolean =>
@@ -235,7 +239,7 @@ function compose(draft: Draft, view: View, act: WriteAct, pen: Pen): Written {
 
 function penOf(draft: Draft): Pen | undefined {
   const { config, sense, now } = draft
-  const at = config.clock === "none" ? now.wall : storeNow(sense, now)
+  const at = config.clock === "none" ? now.wall : storeNow(sense, now, config.ttl)
   return at === undefined ? undefined : { opId: now.fresh, at }
 }
 

@@ -40,7 +40,8 @@ const SHORTEST_POLL = 1000
 export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquire" }>): void {
   const { type: _, spentMs = 0, queuedMs = 0, ...options } = input
   const at = instant(draft.now)
-  const warm = draft.view?.warm === true && (draft.config.clock === "none" || storeNow(draft.sense, draft.now))
+  const { view, sense, config, now } = draft
+  const warm = view?.warm === true && (config.clock === "none" || storeNow(sense, now, config.ttl) !== undefined)
   draft.phase = {
     name: "seeking",
     attempt: {

@@ -21,7 +21,7 @@ export interface Now extends Reading {
 
 /** My clocks may disagree by this much from one comparison to the next; beyond it one of them jumped. */
 const DIVERGENCE = 1000
-/** A sample of the store's time older than this has drifted too far to stamp writes with. */
+/** A sample of the store's time older than this has drifted too far to stamp writes with: by 3 s, where a clock is off by 5 %. */
 const SAMPLE_LIFE = 60_000
 /** While younger than this, a sample of a clock of whole seconds may be better than the next one. */
 const SAMPLE_YOUTH = 15_000
@@ -98,9 +98,12 @@ export function leastRounded(old: Sample | undefined, fresh: Sample, now: Instan
   return old.storeTime + elapsed(old.at, now) > fresh.storeTime + elapsed(fresh.at, now) ? old : fresh
 }
 
-/** The store's time now, in milliseconds, as far as the sample tells; undefined without a living one. */
-export function storeNow(sense: Sense, now: Instant): number | undefined {
-  if (sense.sample === undefined) return undefined
-  const age = elapsed(sense.sample.at, now)
-  return age > SAMPLE_LIFE ? undefined : sense.sample.storeTime + age
+/**
+ * The store's time now, in milliseconds, as far as the sample tells; undefined without one that lives. Of a short lease what an
+ * old sample has drifted could be half: for these it lives shorter, and longer by a ttl than one that a better one may follow.
+ */
+export function storeNow({ sample }: Sense, now: Instant, ttl: number): number | undefined {
+  if (sample === undefined) return undefined
+  const age = elapsed(sample.at, now)
+  return age > Math.min(SAMPLE_LIFE, SAMPLE_YOUTH + ttl) ? undefined : sample.storeTime + age
 }

@@ -125,7 +125,7 @@ function lastWrite(
   const { config, now, sense, view } = draft
   const unseen = view === undefined ? LONG : Math.min(elapsed(view.sentAt, sentAt), LONG)
   if (record === undefined) return { lastWrite: longAgo, unseen, vague: 0 }
-  const time = storeNow(sense, now)
+  const time = storeNow(sense, now, config.ttl)
   const stamp = record.writtenAt === view?.record?.writtenAt ? undefined : record.writtenAt
   const stamped = stamp === undefined || time === undefined ? 0 : Math.max(0, time - stamp)
   const age = Math.min(stamped, view === undefined ? Infinity : elapsed(view.sentAt, now))

@@ -41,6 +41,21 @@ describe("rule 3: the store's time", () => {
     expect(world.next(a).command.type).toBe("read")
   })
 
+  it("a sample dies the sooner, the shorter the leases are: at 6 s what it drifts in a minute would be half of one", () => {
+    for (const [ms, act] of [
+      [15_000, "put"],
+      [22_000, "read"],
+    ] as const) {
+      const world = new World()
+      const a = world.owner("a", { ttl: 6000 })
+      world.send(a, { type: "release" })
+      world.until(() => a.phase === "idle")
+      world.advance(ms)
+      world.send(a, acquire())
+      expect(world.next(a).command.type).toBe(act)
+    }
+  })
+
   it("a sample dies when the clocks diverge: the next renewal reads first", () => {
     const world = new World()
     const a = world.owner("a")

@@ -184,6 +184,26 @@ describe("rule 13a: the line", () => {
     expect(lineOf(world)).not.toContain("young")
   })
 
+  it("moves a mark up by the mover's clock, and says so: by an hour that another boot is ahead no dead one stands longer", () => {
+    const world = new World(cheap)
+    const [here, there] = ["boot-1", "boot-2"].map((bootId) => ({
+      ...{ bootId, host: { name: "h", pid: 7, startedAt: "1", bootId, pidNs: "2", groups: [] } },
+    }))
+    world.owner("a", here)
+    const ahead = world.process("b", there)
+    ahead.storeSkew = 3_600_000
+    world.send(ahead, patient)
+    world.until(() => waiterOf(world) === "b")
+    const dead = asks(world, "dead", here)
+    const next = asks(world, "next", here)
+    world.send(ahead, { type: "cancel" })
+    world.until(() => waiterOf(world) === "dead")
+    expect(world.store.body["waiter"]).toMatchObject({ for: "dead", bootId: "boot-2", host: { bootId: "boot-1" } })
+    world.crash(dead)
+    world.until(() => waiterOf(world) === "next", 16_000)
+    expect(next.phase).toBe("seeking")
+  })
+
   it("is left by who gives up, by one write, whatever became of the write that joined it", () => {
     const { world, line } = lined(2)
     world.send(line[0]!, { type: "cancel" })

@@ -64,6 +64,27 @@ describe("rule 1: writes", () => {
     expect(deadline(a)).toBe(first.sentAt + 27_000)
   })
 
+  it("a grant is not sent again once a quarter of it is over: its owner has the rest alone to renew it in", () => {
+    for (const [ms, isSame] of [
+      [1000, true],
+      [2000, false],
+    ] as const) {
+      const world = new World()
+      const a = world.owner("a", { ttl: 6000 })
+      world.waiter("b", { ttl: 6000 })
+      world.until(() => a.count("ReleaseRequested") > 0)
+      world.send(a, { type: "release" })
+      a.network = "held"
+      const first = world.nextWrite(a)
+      a.network = "down"
+      world.lose(first)
+      world.advance(ms)
+      a.network = "held"
+      const second = world.nextWrite(a)
+      expect(bytes(second) === bytes(first)).toBe(isSame)
+    }
+  })
+
   it("a write is built from the very body whose generation it names: what others wrote into it stays, to the letter", () => {
     const world = new World()
     const a = world.owner("a")

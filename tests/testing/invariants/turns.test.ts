@@ -38,8 +38,8 @@ describe("everybody has a turn", () => {
     })
     const asking = [quiet(record(0, "a", a, b), c), quiet(record(1, "a", b, a), c), quiet(record(2, "b", a, b), c)]
     expect(told(everybodysTurn, ...asking, quiet(record(3, "a", b), c))).toEqual([])
-    const waiting = [quiet(record(0, "a", a), b, c), quiet(record(1, "a", b), a, c), quiet(record(2, "b", a), b, c)]
-    expect(told(everybodysTurn, ...waiting, quiet(record(3, "a", b), c))).toEqual([
+    const inTurn = [quiet(record(0, "a", a), b, c), quiet(record(1, "a", b), a, c), quiet(record(2, "b", a), b, c)]
+    expect(told(everybodysTurn, ...inTurn, quiet(record(3, "a", b), c))).toEqual([
       "b.1 has ledger=2fk twice while c.1 waits for it",
     ])
   })
