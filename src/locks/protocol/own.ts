@@ -224,7 +224,9 @@ function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | und
   if (view.record?.owner?.opId !== hold.opId) return lose(draft, hold, "deleted")
   const shown = shownBound(draft, view)
   const bounds = hold.bounds.map((bound) => (shown === undefined ? bound : lower(bound, shown)))
-  draft.phase = { name: "owning", hold: hurried(draft, { ...hold, bounds, readBackAt: undefined }) }
+  const next = { ...hold, bounds, readBackAt: undefined }
+  if (past(deadlineOf(next), draft.now)) return lose(draft, next, "expired") // before a renewal is sent for nothing
+  draft.phase = { name: "owning", hold: hurried(draft, next) }
 }
 
 /** Only a renewal that was first sent after the clocks last diverged ends suspicion; an earlier one tells its deadline. */

@@ -203,6 +203,22 @@ describe("rule 9: renewal", () => {
     expect(world.store.text).toBe(foreign)
   })
 
+  it("a look that took so long that nothing can be left of the lease is loss, and no renewal is sent any more", () => {
+    const world = new World({ clock: "exact", spacing: 0 })
+    const a = world.owner("a")
+    a.network = "held"
+    const look = world.next(a, "read")
+    const sent = world.requests.length
+    a.freeze("stopped", world.at)
+    world.advance(18_000)
+    world.deliver(look)
+    a.thaw(world.at)
+    expect(a.holds(world.at)).toBe(true)
+    world.answer(look)
+    expect(a.last("Lost")).toBeDefined()
+    expect(world.requests).toHaveLength(sent)
+  })
+
   it("left to expire, it is renewed no more and is held until its deadline", () => {
     const world = new World()
     const a = world.owner("a")
