@@ -33,6 +33,8 @@ type Owning = Extract<Phase, { name: "owning" }>
 const SHORTEST_WAIT = 4000
 /** Behind a stranger that writes often its next write is looked for this often, in spacings: a mark has to come soon after. */
 const WATCHFUL = 0.15
+/** What a grant has to leave, in spacings: one until its owner may write, and time for the answer. */
+const LEAST_LEFT = 1.5
 /** Where reads aren't cheap, a look comes after one to two of these. */
 const SHORTEST_POLL = 1000
 
@@ -160,7 +162,7 @@ export function fail(draft: Draft, error: LockError): void {
 }
 
 /**
- * The key is mine: my claim landed, or I was granted it. It is acquired afresh where no authority is left over it, and where
+ * The key is mine: my claim landed, or I was granted it. It is acquired afresh where hardly any authority is left over it, and where
  * another owned it since: an early create of mine may come back to life when a later record is deleted. That one's token is
  * greater, or the same if it was made in the same millisecond; then it tells that I had given the create up.
  */
@@ -172,7 +174,9 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   const { record } = view
   const givenUp = claimed === undefined && record !== undefined && mayBeCreate(record)
   const outrun = givenUp || (record?.owner?.token ?? 0) < draft.topToken
-  if (outrun || bound === undefined || past(bound.deadline, draft.now)) {
+  // A grant that came late may leave too little for a first renewal: then that comes before anybody works under it.
+  const least = claimed === undefined ? LEAST_LEFT * draft.config.spacing : 0
+  if (outrun || bound === undefined || past(plus(bound.deadline, -least), draft.now)) {
     return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
   }
   const { attempt, met: waited } = draft.phase as Seeking

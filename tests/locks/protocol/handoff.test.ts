@@ -184,6 +184,28 @@ describe("rule 10: grant and reserve", () => {
     expect(world.store.body["expiresAt"]).toBe((world.store.body["writtenAt"] as number) + lasts)
   })
 
+  it("a grant that came so late that it leaves no time for a renewal is renewed before it is owned", () => {
+    for (const [late, isOwned] of [
+      [500, true],
+      [3000, false],
+    ] as const) {
+      const world = new World()
+      const a = world.owner("a", { ttl: 6000 })
+      const b = world.waiter("b", { ttl: 6000 })
+      world.until(() => asked(a) > 0)
+      a.network = "held"
+      world.send(a, { type: "release" })
+      const grant = world.nextWrite(a)
+      world.advance(late)
+      world.deliver(grant)
+      const writes = world.store.history.length
+      world.until(() => b.phase === "owning")
+      expect(world.store.history.length - writes).toBe(isOwned ? 0 : 1)
+      world.advance(20_000)
+      expect(b.count("Lost")).toBe(0)
+    }
+  })
+
   it("the first renewal after a grant comes a second after the grant was written, and says where the owner is", () => {
     for (const ttl of [8000, 30_000]) {
       const world = new World()
