@@ -6,10 +6,12 @@
 import type { Hunt, Mutant } from "./mutant.ts"
 
 /** Wall clocks may jump, which is to harm nobody. */
-const inPeace = (judge: string): Hunt => ({ by: "sim", from: 1, to: 100, faults: ["stepWall"], judge })
+const peace = { by: "sim", from: 1, to: 100, faults: ["stepWall"] } as const
+const inPeace = (judge: string): Hunt => ({ ...peace, judge })
 
 /** Many that want one key, and whom nothing befalls. */
-const inTurn: Hunt = { by: "sim", from: 1, to: 20, faults: ["stepWall"], contenders: 6, judge: "everybody has a turn" }
+const crowded = (judge: string): Hunt => ({ ...peace, to: 20, contenders: 6, judge })
+const inTurn: Hunt = crowded("everybody has a turn")
 
 export const careMutants: readonly Mutant[] = [
   {
@@ -33,6 +35,17 @@ export const careMutants: readonly Mutant[] = [
       },
     ],
     hunts: [inTurn],
+  },
+  {
+    name: "a stay that counts from the acquisition",
+    edits: [
+      {
+        file: "src/actors/shell.ts",
+        find: 'minTenure: "infinite"',
+        replace: "minTenure: this.#parts.minTenure",
+      },
+    ],
+    hunts: [crowded("turns are used")],
   },
   {
     name: "a waiter that nobody hears",

@@ -18,8 +18,8 @@ export const harmlessMutants: readonly Mutant[] = [
       },
       {
         file: "src/locks/protocol/time.ts",
-        find: "const age = elapsed(sense.sample.at, now)",
-        replace: "const age = now.mono - sense.sample.at.mono",
+        find: "const age = elapsed(sample.at, now)",
+        replace: "const age = now.mono - sample.at.mono",
       },
     ],
     hunts: searches("stopped", "clockless", "bucket"),

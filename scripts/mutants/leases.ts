@@ -42,8 +42,8 @@ export const leaseMutants: readonly Mutant[] = [
       },
     ],
     hunts: [
-      { by: "sim", from: 309, to: 309, faults: ["slow", "late", "pause"], ttl: "6 s" },
-      { by: "sim", from: 1, to: 320, faults: ["slow", "late", "pause"], ttl: "6 s" },
+      { by: "sim", from: 11, to: 11, faults: ["slow", "late", "pause"], store: "exact", ttl: "6 s" },
+      { by: "sim", from: 1, to: 60, faults: ["slow"], store: "gcs", ttl: "6 s" },
     ],
   },
   {
