@@ -34,7 +34,7 @@ export const careMutants: readonly Mutant[] = [
         replace: '  if (first === undefined || rest["waitingOwnerId"] == null) return rest\n',
       },
     ],
-    hunts: [inTurn],
+    hunts: [{ by: "checker", config: "in turn" }],
   },
   {
     name: "a stay that counts from the acquisition",

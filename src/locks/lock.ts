@@ -49,10 +49,10 @@ export interface AcquireOptions {
   readonly observer?: LockWaitObserver
   /**
    * The key has an owner: ask it to leave and wait (default), wait without asking, or fail at once with OwnedElsewhereError.
-   * Who asks comes before all who only wait.
+   * Who asks comes before all who only wait; these have their turn in order with `contention: "retry"`, and else in none.
    */
   readonly whenOwned?: "request" | "wait" | "report"
-  /** Another waits already: LockContentionError (default), or try again within the budget. */
+  /** Another waits already: LockContentionError (default), or have one's turn behind it, within the budget. */
   readonly contention?: "fail" | "retry"
   /** A waiter's request is passed on only after this time as owner; `infinite`: only once `Lease.stay` says after which. Without one: 0. */
   readonly minTenure?: Duration | "infinite"

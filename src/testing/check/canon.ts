@@ -37,14 +37,14 @@ function foremost({ processes }: World, orders: readonly (readonly number[])[]):
 }
 
 function textOf(world: World, order: readonly number[]): string {
-  const { at, lease, head, left, acknowledged, topToken, stranger, processes } = world
+  const { at, lease, head, left, acknowledged, topToken, stranger, passed, processes } = world
   const mail = lively(world)
   const fresh = new Map<string, string>()
   order.forEach((index, place) => fresh.set(processes[index]!.id, `P${place}`))
   let text = JSON.stringify([at, left, topToken, stranger.until])
   for (const index of order) text += joined(partOf(processes[index]!), fresh)
   text += joined(partOf(lease), fresh) + joined(partOf(head), fresh)
-  text += joined(piecesOf(JSON.stringify([acknowledged, stranger.beside])), fresh)
+  text += joined(piecesOf(JSON.stringify([acknowledged, stranger.beside, passed])), fresh)
   if (mail.length === 0) return text
   return (
     text +

@@ -47,6 +47,10 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     why: "three processes: one crash, loss, late message, stop, cancel or release; a commit by each owner",
     options: { ...faults, releases: 1, processes: 3, pauses: 1, commits: 1, together: 1, until: 8500 },
   },
+  "in turn": {
+    why: "three processes that want the key three times, and stand in line for it: nobody has it twice while another waits",
+    options: { processes: 3, attempts: 3, contention: "retry", until: 6100 },
+  },
   doubled: {
     why: "two writes, of the record or the head, that come twice, the second time at any moment, a crash, a cancel; a commit by each owner",
     options: { duplicates: 2, crashes: 1, cancels: 1, commits: 1, until: 9500 },

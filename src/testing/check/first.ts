@@ -9,7 +9,7 @@ export function firstWorld({ processes, attempts, record, rules, left }: CheckSe
   const lease = record === "absent" ? { ...none, text: undefined } : { writes: 1, generation: "l@1", text: released() }
   return {
     ...{ at: 0, lease, head: { ...none, head: null }, mail: [], left },
-    ...{ acknowledged: [], topToken: 0, stranger: noStranger, born: 1 },
+    ...{ acknowledged: [], topToken: 0, stranger: noStranger, passed: [], born: 1 },
     processes: Array.from({ length: processes }, (_, index) => newProcess("pqr"[index]!, index, rules, 0, attempts)),
   }
 }

@@ -2,7 +2,18 @@
 import type { State as HeadState } from "../../actors/checkpoints/protocol-types.ts"
 import { isHeld } from "../../locks/protocol/authority.ts"
 import { logOf } from "./stores.ts"
-import { lifeOf, misfortunes, nowOf, type Process, type Rules, runs, SHARED, wasDeleted, type World } from "./world.ts"
+import {
+  lifeOf,
+  misfortunes,
+  nowOf,
+  type Passed,
+  type Process,
+  type Rules,
+  runs,
+  SHARED,
+  wasDeleted,
+  type World,
+} from "./world.ts"
 
 /** A law that was broken. */
 export class Broken extends Error {
@@ -79,6 +90,34 @@ function publishedBy(text: string | undefined): { readonly ownerId: string | nul
   const { ownerId = null, expiresAt = 0, owner } = JSON.parse(text ?? "{}") as Published
   return { ownerId: processOf(ownerId, expiresAt, owner), expiresAt }
 }
+
+/**
+ * A record took the place of another: nobody has the key twice while another waits for it, unless something befell somebody, or
+ * somebody gave up, since the line is advisory. Notes who was passed by whom.
+ */
+export function passing(before: World, after: World, rules: Rules): World {
+  if (rules.contention === "fail" || after.lease === before.lease) return after
+  const { ownerId } = publishedBy(after.lease.text)
+  const came = ownerId === publishedBy(before.lease.text).ownerId ? null : ownerId
+  const passed = waiting(after).flatMap((id): readonly Passed[] => {
+    if (id === ownerId) return []
+    const [, seen = []] = before.passed.find(([waiter]) => waiter === id) ?? []
+    if (came !== null && seen.includes(came) && isCalm(after, rules))
+      throw new Broken(`${came} has the key twice while ${id} waits for it`)
+    return [[id, came === null ? seen : [...seen, came]]]
+  })
+  return { ...after, passed }
+}
+
+/** Nothing befell anybody, and nobody gave up. */
+const isCalm = ({ left: rest }: World, { start }: Rules): boolean =>
+  misfortunes(rest) === misfortunes(start) && rest.cancels === start.cancels
+
+/** Those that wait, as far as they know. */
+const waiting = ({ processes }: World): readonly string[] =>
+  processes.flatMap(({ id, state, lock: { phase } }) =>
+    state !== "gone" && phase.name === "seeking" && phase.waiting ? [id] : [],
+  )
 
 interface Half {
   readonly for: string

@@ -47,6 +47,8 @@ export interface CheckOptions {
   readonly incarnations?: "own" | "one"
   /** How often each process wants the key. Default 1. */
   readonly attempts?: number
+  /** What a process does that meets another waiter: it fails, or stands in the line behind it. Default `fail`. */
+  readonly contention?: "fail" | "retry"
   /** A process is killed, and another starts in its place: at most so often. */
   readonly crashes?: number
   /** A request, or its answer, is lost. */
@@ -98,6 +100,7 @@ const SEARCHED: Readonly<Record<Exclude<keyof CheckOptions, "guard">, true>> = {
   ...{
     record: true,
     attempts: true,
+    contention: true,
     crashes: true,
     losses: true,
     delays: true,
@@ -115,11 +118,12 @@ const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { ...SEARCHED, guard
 export function settingsOf(options: CheckOptions): CheckSettings {
   refuseUnknown("check", options, OPTIONS)
   const { clock = "exact", strangersWill = "keep", ttl: length = "6 s", clockError = {}, guard } = options
-  const { record = "released", incarnations = "own" } = options
+  const { record = "released", incarnations = "own", contention = "fail" } = options
   oneOf("clock", clock, ["exact", "coarse", "none"])
   oneOf("strangersWill", strangersWill, ["keep", "drop"])
   oneOf("record", record, ["absent", "released"])
   oneOf("incarnations", incarnations, ["own", "one"])
+  oneOf("contention", contention, ["fail", "retry"])
   refuseUnknown("clockError", clockError, { dates: true, drift: true })
   const processes = countOf("processes", options.processes ?? 2, 1, 3)
   const ttl = millis("ttl", length)
@@ -147,7 +151,7 @@ export function settingsOf(options: CheckOptions): CheckSettings {
       ownGuard: guard === undefined,
       budget: 30_000,
       whenOwned: "request",
-      contention: "fail",
+      contention,
     },
     rates: Array.from({ length: processes }, (_, index) => (index === 0 ? 1 - drift : 1 + drift)),
     skews: Array.from({ length: processes }, (_, index) => (index === 0 ? -dates / 2 : dates / 2)),
@@ -168,6 +172,7 @@ export function settingsOf(options: CheckOptions): CheckSettings {
     ...omitted(left, rules, until),
     ...(record === "absent" ? [] : ["creates, but for those after a deletion"]),
     ...(incarnations === "one" ? [] : ["one incarnation in two processes"]),
+    ...(contention === "retry" ? [] : ["the line behind a waiter"]),
   ]
   return { processes, attempts, record, left, rules, until, limit, leftOut }
 }

@@ -26,6 +26,7 @@ import {
   claimed,
   fenced,
   losing,
+  passing,
   raised,
   refused,
   stored,
@@ -296,7 +297,7 @@ export function arrived(world: World, index: number, request: Request | Mail, ru
   if (next === world) return [next, answer]
   if (request.of === "head") stored(world, next, index)
   else wrote(world, next, "by" in request ? request.by : world.processes[index]!.id)
-  return [next, answer]
+  return [passing(world, next, rules), answer]
 }
 
 /** An answer arrives at a process that waits for it. */

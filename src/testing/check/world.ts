@@ -109,8 +109,13 @@ export interface World {
   /** The highest token that anybody acquired. */
   readonly topToken: number
   readonly stranger: Stranger
+  /** Of each that waits: who came to own the key meanwhile. */
+  readonly passed: readonly Passed[]
   readonly born: number
 }
+
+/** One that waits, and who had the key since it does. */
+export type Passed = readonly [waiter: string, owners: readonly string[]]
 
 /** How processes and their clocks are made. */
 export interface Rules {

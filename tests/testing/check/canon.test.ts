@@ -15,7 +15,7 @@ describe("worlds that are alike", () => {
     const none = { writes: 0, generation: "0" }
     return {
       ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left, born: 1 },
-      ...{ acknowledged: [], topToken: 0, stranger: noStranger },
+      ...{ acknowledged: [], topToken: 0, stranger: noStranger, passed: [] },
       processes: ids.map((id, index) => newProcess(id, index, rules, 0, index + 1)),
     }
   }

@@ -1,7 +1,17 @@
 // Pins what the laws of a search call broken, each by the least that breaks it.
 import { describe, expect, it } from "vitest"
 import type { Head } from "../../../src/actors/checkpoints/head.ts"
-import { asked, Broken, claimed, judge, losing, refused, through, wrote } from "../../../src/testing/check/laws.ts"
+import {
+  asked,
+  Broken,
+  claimed,
+  judge,
+  losing,
+  passing,
+  refused,
+  through,
+  wrote,
+} from "../../../src/testing/check/laws.ts"
 import { check } from "../../../src/testing/check/mod.ts"
 import { acquireOf } from "../../../src/testing/check/moves.ts"
 import { settingsOf } from "../../../src/testing/check/options.ts"
@@ -15,11 +25,45 @@ const process = newProcess("p", 0, rules, 0, 1)
 const none = { writes: 0, generation: "0" }
 const blank: World = {
   ...{ at: 0, lease: { ...none, text: undefined }, head: { ...none, head: null }, mail: [], left, born: 1 },
-  ...{ acknowledged: [], topToken: 0, stranger: noStranger, processes: [process] },
+  ...{ acknowledged: [], topToken: 0, stranger: noStranger, passed: [], processes: [process] },
 }
 const holding = (record: object): World => ({
   ...blank,
   lease: { writes: 1, generation: "l@1", text: JSON.stringify(record) },
+})
+
+describe("turns", () => {
+  const wished = settingsOf({ contention: "retry", pauses: 1, cancels: 1 })
+  const waiter = {
+    ...process,
+    lock: { ...process.lock, phase: { name: "seeking", waiting: true } },
+  } as unknown as Process
+  const owned = (by: string, from: World = { ...blank, processes: [waiter] }): World => ({
+    ...from,
+    lease: { writes: 1, generation: `l@${by}`, text: JSON.stringify({ ownerId: by, expiresAt: 5 }) },
+  })
+  const turns = (...owners: readonly string[]): World =>
+    owners.reduce((world, by) => passing(world, owned(by, world), wished.rules), owned("a"))
+
+  it("may bring each other owner once before one that waits, and the same one on and on where it stays", () => {
+    expect(turns("b", "b", "c").passed).toEqual([["p", ["b", "c"]]])
+    expect(turns("b", "c", "p").passed).toEqual([])
+  })
+
+  it("bring nobody twice, unless something befell somebody, or somebody gave up", () => {
+    expect(() => turns("b", "c", "b")).toThrow(new Broken("b has the key twice while p waits for it"))
+    const after = (rest: Partial<World["left"]>): World => {
+      const world = turns("b", "c")
+      return passing(world, owned("b", { ...world, left: { ...world.left, ...rest } }), wished.rules)
+    }
+    expect(after({ pauses: 0 }).passed).toEqual([["p", ["b", "c", "b"]]])
+    expect(after({ cancels: 0 }).passed).toEqual([["p", ["b", "c", "b"]]])
+  })
+
+  it("are not looked at where whoever meets another waiter gives up", () => {
+    const world = owned("b")
+    expect(passing(owned("a"), world, rules)).toBe(world)
+  })
 })
 
 describe("a write that leaves another the owner", () => {
