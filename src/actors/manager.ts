@@ -53,8 +53,9 @@ export interface SandboxManager extends AsyncDisposable {
     options?: RestoreOptions,
   ): Promise<H>
   /**
-   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Tries again where the sandbox left
-   * before fn began, with `contention: "fail"` once; fn never runs twice. Waits its turn behind another process's (`contention: "retry"` by default).
+   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Waits its turn behind another process's
+   * (`contention: "retry"` by default). Tries again where the sandbox left before fn began, as often as it takes, or with
+   * `contention: "fail"`, and where it was lost, once; fn never runs twice.
    * Rejects as `restoreSandbox` and `Sandbox.use` do.
    */
   use<S, A>(
@@ -155,8 +156,9 @@ class Manager implements SandboxManager {
       try {
         return await attempt()
       } catch (error) {
-        const isElsewhere = error instanceof HandingOffError || error instanceof LockLostError
-        if (begun || !isElsewhere || (tries > 1 && contention === "fail")) throw wait.failed(error)
+        const isFirst = tries === 1 && (error instanceof HandingOffError || error instanceof LockLostError)
+        const mayGoOn = isFirst || (error instanceof HandingOffError && contention === "retry")
+        if (begun || !mayGoOn) throw wait.failed(error)
       }
     }
   }

@@ -261,8 +261,10 @@ export class KeyCore {
 
   #answered(answer: Input): void {
     const { witness } = this.#store
-    const known = answer.type === "read" && witness !== undefined
-    this.dispatch(known ? examined(witness, this.key, answer, this.#state?.view) : answer)
+    if (answer.type !== "read" || witness === undefined) return this.dispatch(answer)
+    const { key } = this
+    const bootId = this.#state?.config.bootId ?? null
+    this.dispatch(examined(witness, answer, { key, bootId, view: this.#state?.view }))
   }
 
   /** Something happened to the record, or to its owner's process. */

@@ -67,6 +67,14 @@ describe("a process that a record names", () => {
     expect(witness.testify({ ...dead, name: "renamed", groups: [51] })).toBe("working")
   })
 
+  it("is no more than alive while its lease stands, unless it is this very process, or has ended", () => {
+    const { witness, dead, self } = machine()
+    expect(witness.testify({ ...dead, pid: 43, groups: [51] }, true)).toBe("alive")
+    expect(witness.testify({ ...dead, ...self, groups: [51] }, true)).toBe("working")
+    expect(witness.testify({ ...dead, groups: [51] }, true)).toBe("working")
+    expect(witness.testify({ ...dead, groups: [50] }, true)).toBe("gone")
+  })
+
   it("is at work where its groups can't be looked for, and may be here", () => {
     const { witness, dead } = machine()
     expect(witness.testify({ ...dead, pidNs: null, groups: [50] })).toBe("working")
