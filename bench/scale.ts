@@ -85,8 +85,18 @@ async function unsaved(manager: SandboxManager, keys: readonly string[]): Promis
 }
 
 /** A process that computes and does nothing else. */
+/** Keeps a core busy, until it is told to end, or whoever started it is gone: it looks once in 20 ms. */
+const BUSY = `
+  process.stdin.resume().once("end", () => process.exit())
+  const burn = () => {
+    for (const end = performance.now() + 20; performance.now() < end; );
+    setImmediate(burn)
+  }
+  burn()
+`
+
 function startNeighbour(): Disposable {
-  const child = spawn(process.execPath, ["--eval", "for (;;) {}"], { stdio: "ignore" })
+  const child = spawn(process.execPath, ["--eval", BUSY], { stdio: ["pipe", "ignore", "inherit"] })
   const end = (): void => void child.kill("SIGKILL")
   process.once("exit", end)
   return {
