@@ -1,5 +1,5 @@
-// The test projects. `unit` needs nothing but this process, `processes` starts real workers on the file store, and
-// `gcs` needs the real fake-gcs-server (or a bucket). Every one runs on Node and on Deno from the same files. Tests of
+// The test projects. `unit` and `simulations` need nothing but this process, `processes` starts real workers on the file store,
+// and `gcs` needs the real fake-gcs-server (or a bucket). Every one runs on Node and on Deno from the same files. Tests of
 // types alone live in tests/types and are checked by `npm run check`.
 import { availableParallelism } from "node:os"
 import process from "node:process"
@@ -12,7 +12,7 @@ const conditions = ["leasehold-source"]
 /** More than there are cores: tests with processes of their own mostly wait for them, for leases and for servers. */
 const workers = 2 * availableParallelism()
 
-/** They trap time and chance for the whole process, so that nothing that goes by real time may still run in it. */
+/** They trap time and chance for the whole process, so none shares one with tests that go by real time. */
 const simulations = ["tests/testing/{check,invariants,simulate}/**/*.test.ts"]
 
 /** Where .ci/run collects one JSON report a run; each has its own name, as one command may run vitest twice. */

@@ -14,6 +14,8 @@ import { detail, ratio } from "./ratio.ts"
 const CONTENDERS = 200
 /** Runs that don't contend, to know what one takes. */
 const ALONE = 20
+/** Of the times in `/proc`: USER_HZ is 100 wherever Linux runs Node. In milliseconds. */
+const TICK_MS = 10
 const bundler = fileURLToPath(new URL("../scripts/bundle.ts", import.meta.url))
 
 /** What a crowd of contenders came to, in milliseconds. */
@@ -31,7 +33,10 @@ export async function benchContenders(): Promise<void> {
     if (status !== 0) throw new Error(`the bundle was not made: ${status}`)
     const run = [process.execPath, join(directory, "bin", "leasehold.js"), "run", "--store", `file:${directory}/locks`]
     const alone = cpuOf(() => {
-      for (let at = 0; at < ALONE; at++) spawnSync(run[0]!, [...run.slice(1), `alone-${at}`, "--", "true"])
+      for (let at = 0; at < ALONE; at++) {
+        const ended = spawnSync(run[0]!, [...run.slice(1), `alone-${at}`, "--", "true"])
+        if (ended.status !== 0) throw new Error(`a run alone ended with ${ended.status}`)
+      }
     })
     const flocks = await crowd(directory, "flock", ["flock", join(directory, "flock")])
     const runs = await crowd(directory, "leasehold", [...run, "--lock-timeout", "600", "key", "--"])
@@ -85,5 +90,5 @@ function cpuOf(work: () => void): number {
 function childrenCpu(): number {
   const stat = readFileSync("/proc/self/stat", "utf8")
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  return (Number(fields[13]) + Number(fields[14])) * 10
+  return (Number(fields[13]) + Number(fields[14])) * TICK_MS
 }

@@ -84,7 +84,6 @@ async function unsaved(manager: SandboxManager, keys: readonly string[]): Promis
   return missing
 }
 
-/** A process that computes and does nothing else. */
 /** Keeps a core busy, until it is told to end, or whoever started it is gone: it looks once in 20 ms. */
 const BUSY = `
   process.stdin.resume().once("end", () => process.exit())
@@ -95,6 +94,7 @@ const BUSY = `
   burn()
 `
 
+/** A process that computes and does nothing else. */
 function startNeighbour(): Disposable {
   const child = spawn(process.execPath, ["--eval", BUSY], { stdio: ["pipe", "ignore", "inherit"] })
   const end = (): void => void child.kill("SIGKILL")

@@ -11,7 +11,6 @@ const inPeace = (judge: string): Hunt => ({ ...peace, judge })
 
 /** Many that want one key, and whom nothing befalls. */
 const crowded = (judge: string): Hunt => ({ ...peace, to: 20, contenders: 6, judge })
-const inTurn: Hunt = crowded("everybody has a turn")
 
 export const careMutants: readonly Mutant[] = [
   {
@@ -23,7 +22,7 @@ export const careMutants: readonly Mutant[] = [
         replace: "  const place = behind < 0 ? 0 : behind\n",
       },
     ],
-    hunts: [inTurn],
+    hunts: [crowded("everybody has a turn")],
   },
   {
     name: "a grant that forgets the line",

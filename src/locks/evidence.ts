@@ -11,7 +11,7 @@ type Read = Extract<Input, { type: "read" }>
 /** Who reads, and what it has read before. */
 interface Reader {
   readonly key: string
-  /** In which its store's time means something; null: everywhere. */
+  /** The boot in which its store's time means something; null: everywhere. */
   readonly bootId: string | null
   readonly view: View | undefined
 }

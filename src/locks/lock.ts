@@ -54,7 +54,10 @@ export interface AcquireOptions {
   readonly whenOwned?: "request" | "wait" | "report"
   /** Another waits already: LockContentionError (default), or have one's turn behind it, within the budget. */
   readonly contention?: "fail" | "retry"
-  /** A waiter's request is passed on only after this time as owner; `infinite`: only once `Lease.stay` says after which. Without one: 0. */
+  /**
+   * A waiter's request is passed on only after this time as owner; `infinite`: never before `Lease.stay` says after which.
+   * Without one: 0.
+   */
   readonly minTenure?: Duration | "infinite"
   /** Refuse, before waiting, an owner whose state has a greater version (CheckpointVersionError); published as ours. */
   readonly stateVersion?: number
