@@ -6,6 +6,7 @@ import {
   type Lease,
   type Lock,
   type LockEvent,
+  LockLostError,
   LockTimeoutError,
   memoryStore,
   SandboxManager,
@@ -77,6 +78,28 @@ describe("a lock made elsewhere", () => {
     expect(await time.runUntil(handle.release())).toBe("unknown")
     expect(await handle.ended).toMatchObject({ reason: "failed" })
     expect(errors).toHaveLength(1)
+    await time.runUntil(manager[Symbol.asyncDispose]())
+  })
+
+  it("that loses its lease without a word keeps no use looking for it again and again", async () => {
+    const lost = new AbortController()
+    const { time, sandbox, manager } = await world((lock) => {
+      const acquire = lock.acquire.bind(lock)
+      return altered(lock, {
+        acquire: async (options?: AcquireOptions): Promise<Lease> => {
+          const lease = await acquire(options)
+          Object.defineProperty(lease, "signal", { value: lost.signal })
+          return lease
+        },
+      })
+    })
+    await time.runUntil(manager.restoreSandbox(sandbox, "k"))
+    const loss = new LockLostError({
+      ...{ key: "counter/k", owner: undefined, reason: "taken", since: 0, cause: undefined },
+      ...{ message: "It is gone", next: "nothing" },
+    })
+    lost.abort(loss)
+    expect(await time.runUntil(failure(manager.use(sandbox, "k", () => 0)))).toBe(loss)
     await time.runUntil(manager[Symbol.asyncDispose]())
   })
 
