@@ -89,6 +89,7 @@ describe("a lock made elsewhere", () => {
         acquire: async (options?: AcquireOptions): Promise<Lease> => {
           const lease = await acquire(options)
           Object.defineProperty(lease, "signal", { value: lost.signal })
+          Object.defineProperty(lease, "isHeld", { value: () => !lost.signal.aborted })
           return lease
         },
       })
