@@ -83,4 +83,30 @@ export const unseenMutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    // The wall clock stands in for a boot clock, and is set while its machine sleeps: all but 2 s of the sleep is lost.
+    name: "isHeld that does not compare the clocks between steps",
+    edits: [
+      {
+        file: "src/locks/protocol/authority.ts",
+        find: "return !diverged(state.sense, now) && !past(deadlineOf(state.phase.hold), now)",
+        replace: "return !past(deadlineOf(state.phase.hold), now)",
+      },
+    ],
+    hunts: [
+      {
+        by: "script",
+        workers: { a: { bootClock: false } },
+        faults: [
+          { at: 20_000, kind: "suspend", worker: "a", ms: 50_000 },
+          { at: 20_001, kind: "stepWall", worker: "a", ms: -48_000 },
+        ],
+        turns: [
+          { worker: "a", from: 0, to: 1000, does: { sets: 0 } },
+          { worker: "a", from: 2000, to: 3000, does: { looks: 20_000 } },
+          { worker: "b", from: 30_000, to: 65_000, does: { sets: 1 } },
+        ],
+      },
+    ],
+  },
 ]

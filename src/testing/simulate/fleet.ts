@@ -305,6 +305,7 @@ class Fleet<S, C> {
       restore: ({ key = first, ...options } = {}) => member.restore(key, { timeout, ...options }),
       remove: ({ key = first, ...options } = {}) => member.remove(key, { timeout, ...options }),
       ask: (call) => member.ask(call),
+      sleep: (ms) => member.sleep(ms),
     }
   }
 

@@ -157,12 +157,12 @@ export async function setFlag(world: World, worker: Worker, key: string, value: 
   if (book.removing === 0) book.flags = book.flags.filter((other) => other.change >= change)
 }
 
-/** Looks at a ledger again and again for so long by its process's clock, as often as its lease is held. */
+/** Looks at a ledger again and again for so long by timers of its own, as often as its lease is held. */
 export async function lookFor(world: World, worker: Worker, key: string, ms: number): Promise<void> {
-  const look = async (state: Ledger, { lease, clock }: HookContext): Promise<void> => {
+  const look = async (state: Ledger, { lease }: HookContext): Promise<void> => {
     for (let left = ms; left > 0; left -= lookEvery) {
       if (lease.isHeld()) inspect(world, key, state)
-      await clock.sleep(lookEvery)
+      await worker.sleep(lookEvery)
     }
   }
   await worker.use(look, { key, contention: "retry" })

@@ -134,7 +134,7 @@ export class Member<S, C> {
         if (error instanceof ProcessGone) return
         if (error instanceof InvalidConfigError) throw error
         onError(error)
-        await this.#sleep(life, startAgain)
+        await timer(life, startAgain).catch(() => {})
       }
     }
   }
@@ -248,6 +248,12 @@ export class Member<S, C> {
     return life.process.orGone(call(life.manager, life.sandbox))
   }
 
+  /** Settles by a timer of its present life, which no lease ends. Rejects with ProcessGone. */
+  async sleep(ms: number): Promise<void> {
+    const life = await this.#up()
+    await timer(life, ms)
+  }
+
   /** A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection. */
   async #call<A>(asked: Asked, make: (life: Up<S, C>, recorded: Recorded) => Promise<A>): Promise<A> {
     const life = await this.#up()
@@ -299,10 +305,10 @@ export class Member<S, C> {
     const { release } = this.#parts.planned
     return release === "last" || (release === "upgraded" && this.#lives === 1)
   }
+}
 
-  async #sleep(life: Life<S, C>, ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    life.process.host.after(ms, resolve)
-    await life.process.orGone(promise).catch(() => {})
-  }
+function timer({ process }: Pick<Life<unknown, unknown>, "process">, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  process.host.after(ms, resolve)
+  return process.orGone(promise)
 }

@@ -21,6 +21,11 @@ export interface SimulatedWorker<S, C> {
   remove(options?: RestoreOptions & { readonly key?: string }): Promise<void>
   /** Anything else that the manager of this process can do. Rejects as that does, and as `use` when it is killed. */
   ask<A>(call: (manager: SandboxManager, sandbox: SandboxDefinition<S, C>) => Promise<A>): Promise<A>
+  /**
+   * Settles `ms` later by a timer of this process that leasehold knows nothing of, as one of `setTimeout` in a hook: not while
+   * the process is stopped, and whatever has become of a lease. Rejects as `use` when it is killed.
+   */
+  sleep(ms: number): Promise<void>
 }
 
 /** Chance for a workload, from the seed. */
