@@ -33,8 +33,8 @@ type Owning = Extract<Phase, { name: "owning" }>
 const SHORTEST_WAIT = 4000
 /** Behind a stranger that writes often its next write is looked for this often, in spacings: a mark has to come soon after. */
 const WATCHFUL = 0.15
-/** What a grant has to leave, in spacings: one until its owner may write, and time for the answer. */
-const LEAST_LEFT = 1.5
+/** What a grant has to leave, in spacings: one until its owner may write, another where a mark takes that turn, and time for answers. */
+const LEAST_LEFT = 3
 /** Where reads aren't cheap, a look comes after one to two of these. */
 const SHORTEST_POLL = 1000
 
@@ -174,7 +174,7 @@ function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
   const { record } = view
   const givenUp = claimed === undefined && record !== undefined && mayBeCreate(record)
   const outrun = givenUp || (record?.owner?.token ?? 0) < draft.topToken
-  // A grant that came late may leave too little for a first renewal: then that comes before anybody works under it.
+  // A grant that came late, or is shorter than my guard bears, may leave too little for a first renewal: that comes first then.
   const least = claimed === undefined ? LEAST_LEFT * draft.config.spacing : 0
   if (outrun || bound === undefined || past(plus(bound.deadline, -least), draft.now)) {
     return next(draft, "claim", ownersTurn(draft, instant(draft.now)))

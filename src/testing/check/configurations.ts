@@ -13,6 +13,12 @@ const faults: CheckOptions = { crashes: 1, losses: 1, delays: 1, cancels: 1 }
 /** With a head, so that the record may go at any time. */
 const deleted: CheckOptions = { deletions: 1, delays: 1, commits: 1 }
 
+/** The record goes under owners of different ttls whose dates are 1 s apart, beside all that may befall an acquire. */
+const mixed: CheckOptions = {
+  ...{ deletions: 1, cancels: 1, crashes: 1, delays: 1, commits: 1 },
+  ...{ otherTtl: "12 s", clockError: { dates: "1 s" } },
+}
+
 /** So that whoever waits a ttl out is seen at work after it. */
 const dated: CheckOptions = { ...deleted, releases: 1, together: 2, clockError: { dates: "1 s" }, until: 9500 }
 
@@ -168,6 +174,21 @@ export const configurations: Readonly<Record<string, Configuration>> = {
       ...{ clockError: { dates: "1 s" }, until: 7000 },
     },
   },
+  "deleted among three that die": {
+    why: "three processes, dates 1 s apart: the record is deleted by hand at any time, a crash and a late message, any two of them; a commit by each owner",
+    options: {
+      ...{ ...deleted, processes: 3, crashes: 1, together: 2 },
+      ...{ clockError: { dates: "1 s" }, until: 6500 },
+    },
+  },
+  "deleted beside all": {
+    why: "dates 1 s apart, the others' ttl is 12 s: the record is deleted by hand at any time, a cancel, a crash and a late message, any three of them; a commit by each owner",
+    options: { ...mixed, together: 3, until: 6500 },
+  },
+  "deleted beside all, longer": {
+    why: "the same with any two of them, until the longest lease of whoever died is taken over",
+    options: { ...mixed, together: 2, until: 14_500 },
+  },
   "strangers after a deletion": {
     why: "dates 1 s apart: the record is deleted by hand at any time, and a stranger that keeps what it doesn't know writes twice, a crash; a commit by each owner",
     options: strangeAfter,
@@ -183,6 +204,10 @@ export const larger: Readonly<Record<string, Configuration>> = {
   "all at once, longer": {
     why: "a crash, a loss, a late message and a cancel, all four in one run, until the lease of who died is taken over; a commit by each owner",
     options: { ...faults, commits: 1, until: 7100, limit: 4_000_000 },
+  },
+  "deleted among three, beside all": {
+    why: "three processes, dates 1 s apart, the others' ttl is 12 s: the record is deleted by hand at any time, a cancel, a crash and a late message, any two of them; a commit by each owner",
+    options: { ...mixed, processes: 3, together: 2, until: 6100, limit: 4_000_000 },
   },
   "three together": {
     why: "three processes: a crash, a loss, a late message and a cancel, any two of them in one run; a commit by each owner",

@@ -23,6 +23,12 @@ function grantUnheard(): ReturnType<typeof asking> {
   return { world, a, b }
 }
 
+/** The waiter is of a release that says nothing of how long a lease it wants. */
+function untold(world: World): void {
+  const { ttlMs: _ttl, ...waiter } = world.store.body["waiter"] as Record<string, unknown>
+  world.store.put({ ...world.store.body, waiter }, world.at)
+}
+
 describe("rule 10: the request", () => {
   it("says in its grant which version the waiter can read, so that older code refuses before it waits", () => {
     const world = new World()
@@ -175,8 +181,7 @@ describe("rule 10: grant and reserve", () => {
     const b = world.waiter("b", { ttl: wanted })
     world.until(() => asked(a) > 0)
     if (!isTold) {
-      const { ttlMs: _ttl, ...waiter } = world.store.body["waiter"] as Record<string, unknown>
-      world.store.put({ ...world.store.body, waiter }, world.at)
+      untold(world)
       b.network = "held"
     }
     world.send(a, { type: "release" })
@@ -184,15 +189,18 @@ describe("rule 10: grant and reserve", () => {
     expect(world.store.body["expiresAt"]).toBe((world.store.body["writtenAt"] as number) + lasts)
   })
 
-  it("a grant that came so late that it leaves no time for a renewal is renewed before it is owned", () => {
-    for (const [late, isOwned] of [
-      [500, true],
-      [3000, false],
+  it("a grant that leaves no time to renew it twice, for it came late or is shorter than asked for, is renewed before it is owned", () => {
+    for (const [late, ttl, isOwned] of [
+      [500, 6000, true],
+      [3000, 6000, false],
+      [500, 30_000, false],
     ] as const) {
       const world = new World()
       const a = world.owner("a", { ttl: 6000 })
-      const b = world.waiter("b", { ttl: 6000 })
+      const b = world.waiter("b", { ttl })
       world.until(() => asked(a) > 0)
+      if (ttl > 6000) untold(world)
+      world.advance(2500) // its owner sees that
       a.network = "held"
       world.send(a, { type: "release" })
       const grant = world.nextWrite(a)
