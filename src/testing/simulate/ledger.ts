@@ -78,6 +78,10 @@ interface Book {
   readonly gone: Set<number>
   /** Removals that may still take effect. */
   removing: number
+  /** How often one began or ended. */
+  removals: number
+  /** Of each row: what that was when it was added. */
+  readonly added: Map<number, number>
   /** What the flag may be: from the last of its changes on that is acknowledged, in the order in which they were made. */
   flags: readonly FlagChange[]
   /** How often it was changed. */
@@ -119,6 +123,7 @@ function bookOf(world: World, key: string): Book {
 
 const newBook = (): Book => ({
   ...{ kept: new Set(), answered: new Map(), gone: new Set(), removing: 0 },
+  ...{ removals: 0, added: new Map() },
   ...{ flags: [{ change: 0, value: 0 }], changes: 0 },
 })
 
@@ -216,16 +221,21 @@ async function hold(world: World, worker: Worker, key: string): Promise<void> {
 function append(world: World, key: string, row: number) {
   return (state: Ledger, { token, lease }: HookContext): number => {
     if (lease.isHeld()) inspect(world, key, state) // a slow use goes on after its lease, on what was true then
+    const { added, removals } = bookOf(world, key)
+    added.set(row, removals)
     state.rows.push(row)
     if (world.random.chance(0.03)) state.padding = state.padding === "" ? "x".repeat(40_000) : ""
     return token
   }
 }
 
-/** A row was answered: for good, or as long as the owner with that token leaves in peace. */
+/**
+ * A row was answered: for good, or as long as the owner with that token leaves in peace. What was removed since it was added may
+ * be this row: an answer can come long after its change was saved.
+ */
 function acknowledged(world: World, key: string, row: number, token: number | undefined): void {
-  const { answered, kept, removing } = bookOf(world, key)
-  if (removing > 0) return
+  const { answered, kept, removing, removals, added } = bookOf(world, key)
+  if (removing > 0 || added.get(row) !== removals) return
   if (token === undefined) return void kept.add(row)
   const rows = answered.get(token)
   if (rows === undefined) answered.set(token, [row])
@@ -257,13 +267,14 @@ async function list(worker: Worker): Promise<void> {
 }
 
 /** From its begin on nothing is known of what was there; after it succeeded, that all of that is gone. */
-async function remove(world: World, worker: Worker, key: string): Promise<void> {
+export async function remove(world: World, worker: Worker, key: string): Promise<void> {
   const book = bookOf(world, key)
   const { kept } = book
   book.kept = new Set()
   book.answered.clear()
   changeFlag(book, 0)
   book.removing++
+  book.removals++
   try {
     await worker.remove({ key, contention: "retry" })
     for (const row of kept) book.gone.add(row)
@@ -278,6 +289,7 @@ async function remove(world: World, worker: Worker, key: string): Promise<void> 
 function removalEnds(book: Book): void {
   changeFlag(book, 0)
   book.removing--
+  book.removals++
 }
 
 /** Fails the run where acknowledged rows are missing, removed ones are back, one stands twice, or the flag is wrong. */

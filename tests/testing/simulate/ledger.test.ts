@@ -1,17 +1,35 @@
-/** The ledger's own judgement: what an acknowledgement says of the flag, in whatever order the answers come. */
+/** The ledger's own judgement: what an acknowledgement says of the flag and of rows, in whatever order the answers come. */
 import type { HookContext } from "leasehold"
 import type { SimulatedWorker, SimulatedWorld } from "leasehold/testing"
 import { expect, it } from "vitest"
-import { type Ledger, setFlag } from "../../../src/testing/simulate/ledger.ts"
+import { add, type Ledger, remove, setFlag } from "../../../src/testing/simulate/ledger.ts"
 
 /** One worker whose uses run at once, and are answered when that is said. */
 class Scene {
   readonly state: Ledger = { rows: [], padding: "", flag: 0 }
   readonly failures: string[] = []
-  readonly #world = { fail: (why: string) => void this.failures.push(why) } as unknown as SimulatedWorld<Ledger, Ledger>
+  /** Chance decides for what is durable, and against all else. */
+  readonly #world = {
+    fail: (why: string) => void this.failures.push(why),
+    random: { chance: (probability: number) => probability === 0.5, pick: <A>([first]: readonly A[]): A => first! },
+  } as unknown as SimulatedWorld<Ledger, Ledger>
 
-  /** Settles, once `answer` was called, as the use does. */
-  sets(value: number): { readonly answer: () => Promise<void> } {
+  /** Each settles, once `answer` was called, as the call does. */
+  sets(value: number): Answerable {
+    return this.#called((worker) => setFlag(this.#world, worker, "k", value))
+  }
+
+  /** Adds a row. */
+  adds(): Answerable {
+    return this.#called((worker) => add(this.#world, worker, "k"))
+  }
+
+  /** Removes the state. */
+  removes(): Answerable {
+    return this.#called((worker) => remove(this.#world, worker, "k"))
+  }
+
+  #called(call: (worker: SimulatedWorker<Ledger, Ledger>) => Promise<void>): Answerable {
     const { promise, resolve } = Promise.withResolvers<void>()
     const context = { lease: { isHeld: () => true } } as unknown as HookContext
     const use = async <A>(fn: (state: Ledger, context: HookContext) => A | Promise<A>): Promise<A> => {
@@ -19,11 +37,31 @@ class Scene {
       await promise
       return made
     }
-    const worker = { use } as unknown as SimulatedWorker<Ledger, Ledger>
-    const set = setFlag(this.#world, worker, "k", value)
-    return { answer: () => (resolve(), set) }
+    const removed = async (): Promise<void> => {
+      Object.assign(this.state, { rows: [], flag: 0 })
+      await promise
+    }
+    const made = call({ use, remove: removed } as unknown as SimulatedWorker<Ledger, Ledger>)
+    return { answer: () => (resolve(), made) }
   }
 }
+
+/** A call that has been made, and is answered when that is said. */
+interface Answerable {
+  readonly answer: () => Promise<void>
+}
+
+it("a row that is acknowledged only after it was removed needn't be there (seed 19448)", async () => {
+  const scene = new Scene()
+  const [late, removal] = [scene.adds(), scene.removes()]
+  await removal.answer()
+  await late.answer()
+  await scene.adds().answer()
+  expect(scene.failures).toEqual([])
+  scene.state.rows.length = 0
+  await scene.adds().answer()
+  expect(scene.failures).toEqual(["the owner of k lacks acknowledged rows: 2"])
+})
 
 it("the last use that is acknowledged decides on the flag, though an earlier one is answered after it", async () => {
   const scene = new Scene()
