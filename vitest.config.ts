@@ -1,11 +1,15 @@
 // The test projects. `unit` and `simulations` need nothing but this process, `processes` starts real workers on the file store,
-// and `gcs` needs the real fake-gcs-server (or a bucket). Every one runs on Node and on Deno from the same files. Tests of
+// and `gcs` needs the real fake-gcs-server (or a bucket). Every one runs on Node and on Deno from the same files; `crowds` has
+// processes of both runtimes in each of its tests. Tests of
 // types alone live in tests/types and are checked by `npm run check`.
 import { availableParallelism } from "node:os"
 import process from "node:process"
 import { defineConfig, type ViteUserConfig } from "vitest/config"
 
 const commandSetup = "tests/integration/support/command-global-setup.ts"
+
+const gcsSetup = "tests/integration/support/gcs-global-setup.ts"
+const crowds = "tests/integration/crowds.test.ts"
 
 const conditions = ["leasehold-source"]
 
@@ -51,7 +55,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "processes",
           include: ["tests/integration/**/*.test.ts"],
-          exclude: ["tests/integration/**/gcs*.test.ts"],
+          exclude: ["tests/integration/**/gcs*.test.ts", crowds],
           globalSetup: [commandSetup],
           hookTimeout: 120_000,
         },
@@ -61,9 +65,13 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "gcs",
           include: ["tests/integration/**/gcs*.test.ts"],
-          globalSetup: [commandSetup, "tests/integration/support/gcs-global-setup.ts"],
+          globalSetup: [commandSetup, gcsSetup],
           hookTimeout: 240_000,
         },
+      },
+      {
+        extends: true,
+        test: { name: "crowds", include: [crowds], globalSetup: [gcsSetup], hookTimeout: 240_000 },
       },
     ],
   },

@@ -6,11 +6,12 @@ import { type Runtime, spawnScript } from "./spawn.ts"
 const script = new URL("../turn-worker.ts", import.meta.url)
 const ownRuntime: Runtime = "Deno" in globalThis ? "deno" : "node"
 
-/** Lets so many contend until each of them had so many turns. How many each had by then. */
+/** Lets so many contend until each of them had so many turns. How many each had by then. They run on these runtimes by turns. */
 export async function turnsOf(
   processes: number,
   each: number,
   settings: TurnWorkerSettings,
+  runtimes: readonly Runtime[] = [ownRuntime],
 ): Promise<readonly number[]> {
   const had = Array.from({ length: processes }, () => 0)
   const all = Promise.withResolvers<readonly number[]>()
@@ -22,7 +23,8 @@ export async function turnsOf(
     if (begun === processes && Math.min(...had) > each) all.resolve(had.map((turns) => turns - 1))
   }
   for (const index of had.keys()) {
-    const { child, ended } = spawnScript({ runtime: ownRuntime, script, args: [JSON.stringify(settings)] })
+    const runtime = runtimes[index % runtimes.length]!
+    const { child, ended } = spawnScript({ runtime, script, args: [JSON.stringify(settings)] })
     child.stdout!.on("data", (text: string) => {
       for (const _ of text.matchAll(/\n/g)) count(index)
     })

@@ -70,7 +70,7 @@ export async function run({
     machines.map((machine, index) => ["abc"[index]!, { ...right("abc"[index]!), machine }]),
   )
   const lines: TraceLine[] = []
-  const plan = { ...planOf(1, settings), workers, witnesses, pace: 300 }
+  const plan = { ...planOf(1, settings), workers, witnesses, pace: 2000 } // a use a second or two says as much as ten
   const { violations } = await runOnce(plan, settings, (line) => isTraceLine(line) && lines.push(line))
   expect(violations).toEqual([])
   return { lines, at: ({ at }) => at - lines[0]!.at }
