@@ -12,6 +12,9 @@ const folder = process.argv[2] ?? "dist/bin"
 const apart =
   /\/src\/(cli\/(bin|doctor|completions|help|ls|moments|records|request|show|status|unlock)|locks\/stores\/(gcs|memory))/
 
+/** What says where compiled code is kept, before the rest is loaded. */
+const first = /\/src\/cli\/(code-cache|strangers|user-folder)/
+
 const PROCESS = "\0process"
 /** An import of it reads all that `process` has, and so makes three streams that nobody wants: milliseconds. */
 const lazyProcess: Plugin = {
@@ -35,7 +38,12 @@ const { output } = await bundle.write({
   minify: true,
   chunkFileNames: "[name]-[hash].js",
   // What `run` needs in a directory is one file: each module costs the start about a millisecond.
-  codeSplitting: { groups: [{ name: "core", test: (id) => !apart.test(id) }] },
+  codeSplitting: {
+    groups: [
+      { name: "first", test: first, priority: 1 },
+      { name: "core", test: (id) => !apart.test(id) },
+    ],
+  },
 })
 await bundle.close()
 chmodSync(join(folder, "leasehold.js"), 0o755)

@@ -5,11 +5,12 @@
  *     { "store": "gs://bucket/prefix", "locking": { "timeout": "5 min" }, "scopes": { "deploy": 1800 } }
  */
 import { readFileSync } from "node:fs"
-import { dirname, isAbsolute, join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { InvalidConfigError } from "../locks/errors.ts"
 import type { WaitBudgetOptions } from "../locks/wait-budget.ts"
 import { budgetOf } from "../runtime/budget.ts"
 import type { Io } from "./io.ts"
+import { userFolder } from "./user-folder.ts"
 
 /** What can be configured. Bare numbers are seconds. */
 export interface Config {
@@ -48,14 +49,8 @@ export function places(io: Io): readonly string[] {
   const project: string[] = []
   for (let at = resolve(io.cwd), above = ""; at !== above; above = at, at = dirname(at))
     project.push(join(at, PROJECT_FILE))
-  const folder = userFolder(io)
-  return folder === undefined ? project : [...project, join(folder, "leasehold", "config.json")]
-}
-
-function userFolder({ env, home }: Io): string | undefined {
-  const configs = env["XDG_CONFIG_HOME"] ?? ""
-  if (isAbsolute(configs)) return configs // as the XDG rules have it
-  return home === undefined ? undefined : join(home, ".config")
+  const folder = userFolder(io, "config")
+  return folder === undefined ? project : [...project, join(folder, "config.json")]
 }
 
 function textOf(file: string): string | undefined {

@@ -5,6 +5,7 @@
 import process from "node:process"
 import { isatty } from "node:tty"
 import { type Clock, liveClock } from "../runtime/clock.ts"
+import { homeFolder } from "./user-folder.ts"
 
 /** Where text goes. */
 export interface Sink {
@@ -49,21 +50,12 @@ export function processIo(home: () => string): ProcessIo {
     env: process.env,
     cwd: process.cwd(),
     get home() {
-      return folderOf(home)
+      return homeFolder(home)
     },
     platform: process.platform,
     clock: liveClock,
     stdout: new ProcessSink(() => process.stdout, 1),
     stderr: new ProcessSink(() => process.stderr, 2),
-  }
-}
-
-/** Some runtimes throw where there is none. */
-function folderOf(home: () => string): string | undefined {
-  try {
-    return home() || undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -2,12 +2,13 @@
  * Which store a command uses, and the store itself. Each kind is loaded only when it is used: whoever locks in a directory
  * doesn't pay for a client of Cloud Storage.
  */
-import { dirname, isAbsolute, join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { InvalidConfigError, StoreMisconfiguredError } from "../locks/errors.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import type { FoundConfig } from "./config.ts"
 import type { Io } from "./io.ts"
 import { refuseFlag } from "./usage-error.ts"
+import { userFolder } from "./user-folder.ts"
 
 /** A store by name. */
 export type StoreName =
@@ -79,13 +80,10 @@ function directoryOf(text: string, { io, base, source }: Written): string {
 }
 
 /** Where a user's own locks are, without being told. Throws InvalidConfigError. */
-export function ownDirectory({ env, home, platform }: Io): string {
-  const states = env["XDG_STATE_HOME"] ?? ""
-  if (isAbsolute(states)) return join(states, "leasehold") // any other counts for none, as the XDG rules have it
-  if (home === undefined) throw homeless()
-  return platform === "darwin"
-    ? join(home, "Library", "Application Support", "leasehold")
-    : join(home, ".local", "state", "leasehold")
+export function ownDirectory(io: Io): string {
+  const folder = userFolder(io, "state")
+  if (folder === undefined) throw homeless()
+  return folder
 }
 
 async function makeStore(name: StoreName, { clock, platform }: Io): Promise<LeaseStore> {
