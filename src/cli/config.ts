@@ -10,6 +10,7 @@ import { InvalidConfigError } from "../locks/errors.ts"
 import type { WaitBudgetOptions } from "../locks/wait-budget.ts"
 import { budgetOf } from "../runtime/budget.ts"
 import type { Io } from "./io.ts"
+import { lookAt, type Stranger } from "./strangers.ts"
 import { userFolder } from "./user-folder.ts"
 
 /** What can be configured. Bare numbers are seconds. */
@@ -38,10 +39,18 @@ export function findConfig(io: Io, named: string | undefined): FoundConfig {
     return { file, config: parseConfig(file, text) }
   }
   for (const file of places(io)) {
-    const text = textOf(file)
+    const text = textFound(file)
     if (text !== undefined) return { file, config: parseConfig(file, text) }
   }
   return { file: undefined, config: {} }
+}
+
+/** Of a file that nobody named: it counts only where nobody else can have put it there. A lock elsewhere would be none. */
+function textFound(file: string): string | undefined {
+  const { isThere, stranger } = reading(file, () => lookAt(file)) ?? {}
+  if (isThere !== true) return undefined
+  if (stranger !== undefined) throw foreign(file, stranger)
+  return textOf(file)
 }
 
 /** Where a configuration is looked for, the first place first. */
@@ -53,9 +62,12 @@ export function places(io: Io): readonly string[] {
   return folder === undefined ? project : [...project, join(folder, "config.json")]
 }
 
-function textOf(file: string): string | undefined {
+const textOf = (file: string): string | undefined => reading(file, () => readFileSync(file, "utf8"))
+
+/** What `read` comes to; undefined where the file is not there. */
+function reading<A>(file: string, read: () => A): A | undefined {
   try {
-    return readFileSync(file, "utf8")
+    return read()
   } catch (cause) {
     const { code, name } = cause as { code?: unknown; name?: unknown }
     // What may not be read was not meant for this process: Deno says so for every place that it wasn't allowed.
@@ -66,6 +78,14 @@ function textOf(file: string): string | undefined {
       cause,
     })
   }
+}
+
+function foreign(file: string, { at, why, remedy }: Stranger): InvalidConfigError {
+  const where = at === file ? "" : `${at}: `
+  return new InvalidConfigError({
+    message: `The configuration ${file}, which nobody named, could be another user's (${where}${why})`,
+    next: `Name it by --config or LEASEHOLD_CONFIG if you trust it, as you would another; or ${remedy}`,
+  })
 }
 
 function missing(file: string, by: string): InvalidConfigError {

@@ -7,12 +7,14 @@ import { InvalidConfigError, StoreMisconfiguredError } from "../locks/errors.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import type { FoundConfig } from "./config.ts"
 import type { Io } from "./io.ts"
+import { lookAt, makePrivate } from "./strangers.ts"
 import { refuseFlag } from "./usage-error.ts"
 import { userFolder } from "./user-folder.ts"
 
 /** A store by name. */
 export type StoreName =
-  | { readonly kind: "file"; readonly directory: string }
+  /** `isDefault`: nobody named it; it is the user's own. */
+  | { readonly kind: "file"; readonly directory: string; readonly isDefault?: true }
   | { readonly kind: "gs"; readonly bucket: string; readonly prefix: string }
   | { readonly kind: "memory" }
 
@@ -24,14 +26,23 @@ export interface NamedStore {
 
 /**
  * Makes the store that counts (`storeName`). Nothing is opened before its start. Rejects with UsageError where the flag names
- * none, with InvalidConfigError where another does, and with StoreMisconfiguredError for a directory on Windows.
+ * none, with InvalidConfigError where another does, or where what nobody named could be another user's, and with
+ * StoreMisconfiguredError for a directory on Windows. Leaves the user's own directory behind, where that is the store.
  */
 export async function storeOf(io: Io, flag: string | undefined, found: FoundConfig): Promise<NamedStore> {
   const make = async (): Promise<NamedStore> => {
     const name = storeName(io, flag, found)
     return { name, store: await makeStore(name, io) }
   }
-  return flag === undefined ? make() : make().catch(refuseFlag)
+  const named = await (flag === undefined ? make() : make().catch(refuseFlag))
+  checkPlaces(named.name, io)
+  return named
+}
+
+/** What nobody named is to be nobody else's: where the user's own locks are, and the credentials of a bucket. */
+function checkPlaces(name: StoreName, io: Io): void {
+  if (name.kind === "gs") checkCredentials(io)
+  if (name.kind === "file" && name.isDefault === true) claim(name.directory)
 }
 
 /** The store that the flag names, else LEASEHOLD_STORE, else the configuration, else the user's own directory. */
@@ -41,7 +52,7 @@ export function storeName(io: Io, flag: string | undefined, { file, config }: Fo
   if (variable) return parseStore(variable, { io, base: io.cwd, source: "LEASEHOLD_STORE" })
   if (config.store !== undefined)
     return parseStore(config.store, { io, base: dirname(file ?? ""), source: `store in ${file}` })
-  return { kind: "file", directory: ownDirectory(io) }
+  return { kind: "file", directory: ownDirectory(io), isDefault: true }
 }
 
 /** Where a store's name was written. */
@@ -101,6 +112,42 @@ async function makeStore(name: StoreName, { clock, platform }: Io): Promise<Leas
       const { memoryStore } = await import("../locks/stores/memory.ts")
       return memoryStore({ clock })
     }
+  }
+}
+
+/** Makes a user's own directory, where nobody named one. Throws InvalidConfigError where it could be another's, as under sudo. */
+function claim(directory: string): void {
+  const stranger = unlessHidden(() => makePrivate(directory))
+  if (stranger === undefined) return
+  throw new InvalidConfigError({
+    message: `The directory ${directory}, where this user's locks would be, could be another user's (${stranger.at}: ${stranger.why})`,
+    next: `Name a store: --store file:DIR, LEASEHOLD_STORE, or store in the configuration; or ${stranger.remedy}`,
+  })
+}
+
+/**
+ * Credentials say which file is read next and where it is sent. Those that the client of Cloud Storage finds by itself are to be
+ * nobody else's. Throws InvalidConfigError.
+ */
+function checkCredentials({ env }: Io): void {
+  const named = ["GOOGLE_APPLICATION_CREDENTIALS", "google_application_credentials", "CLOUDSDK_CONFIG"]
+  const home = env["HOME"]
+  if (!home || env["STORAGE_EMULATOR_HOST"] || named.some((name) => env[name])) return
+  const file = join(home, ".config", "gcloud", "application_default_credentials.json")
+  const { isThere, stranger } = unlessHidden(() => lookAt(file)) ?? {}
+  if (isThere !== true || stranger === undefined) return
+  throw new InvalidConfigError({
+    message: `The credentials ${file}, which nobody named, could be another user's (${stranger.at}: ${stranger.why})`,
+    next: `Name them by GOOGLE_APPLICATION_CREDENTIALS if you trust them; or ${stranger.remedy}`,
+  })
+}
+
+/** Undefined where this user can't look there or make it: the store's start, or its client, says so. */
+function unlessHidden<A>(look: () => A): A | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
   }
 }
 

@@ -7,19 +7,28 @@
  *
  * Not promised: anything about access control lists, or about systems whose files have no owners (Windows).
  */
-import { lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from "node:fs"
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, Stats } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import process from "node:process"
+import { quoted } from "./quoted.ts"
 
 /** Somebody else who could have written a path. */
 export interface Stranger {
   /** What is the other's: the path itself, or a directory or link on the way to it. */
   readonly at: string
-  readonly by: "owner" | "permission" | "unknown"
+  /** As its owner, or by its permissions. */
+  readonly by: "owner" | "permission"
   /** For a message, such as `uid 1000 owns it`. */
   readonly why: string
-  /** What takes the right from the other, for a message. */
+  /** What takes the right from the other, for a shell. */
   readonly remedy: string
+}
+
+/** What a look at a path tells. Where it is there and has no stranger, nobody else can put another in its place. */
+export interface Look {
+  readonly isThere: boolean
+  /** The first on the way to it, also where the path itself is missing. */
+  readonly stranger: Stranger | undefined
 }
 
 /** As many links as Linux follows. */
@@ -28,28 +37,34 @@ const STICKY = 0o1000
 /** What the kernel shows instead of an owner that has no number in this user namespace. */
 const OVERFLOW_UID = 65_534
 
-/** The first stranger on the way to a path, if there is one. What is missing is nobody's yet. */
-export function strangerOn(path: string): Stranger | undefined {
+/** Looks at a path and all that is on the way to it. Throws what the file system says. */
+export function lookAt(path: string): Look {
   const user = process.geteuid?.()
-  if (user === undefined) return undefined
+  if (user === undefined) return { isThere: existsSync(path), stranger: undefined }
+  let isThere = true
+  let stranger: Stranger | undefined
   for (const { at, found, isLast } of wayTo(resolve(path))) {
-    const stranger = found instanceof Error ? hidden(at, found) : judge(at, found, isLast, user)
-    if (stranger !== undefined) return stranger
+    isThere = found !== undefined
+    if (found instanceof Stats) stranger ??= judge(at, found, isLast, user)
   }
-  return undefined
+  return { isThere, stranger }
 }
 
-/** Makes a directory that only this user can read, where there is none. The stranger who could have written it, if there is one. */
+/**
+ * Makes a directory that only this user can read, where there is none. The stranger who could have written it, if there is one.
+ * Throws what the file system says.
+ */
 export function makePrivate(directory: string): Stranger | undefined {
-  const before = strangerOn(directory)
-  if (before !== undefined || lstatSync(directory, { throwIfNoEntry: false }) !== undefined) return before
+  const { isThere, stranger } = lookAt(directory)
+  if (isThere || stranger !== undefined) return stranger
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  return strangerOn(directory) // below a directory with the sticky bit another may have been faster
+  return lookAt(directory).stranger // below a directory with the sticky bit another may have been faster
 }
 
 interface Step {
   readonly at: string
-  readonly found: Stats | Error
+  /** Undefined where nothing is there. */
+  readonly found: Stats | "hidden" | undefined
   readonly isLast: boolean
 }
 
@@ -58,16 +73,16 @@ function* wayTo(path: string): Generator<Step> {
   let at = "/"
   let links = 0
   const rest = path.split("/").filter((name) => name !== "")
-  yield { at, found: look(at)!, isLast: rest.length === 0 }
+  yield { at, found: look(at, rest.length === 0), isLast: rest.length === 0 }
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     const next = name === ".." ? dirname(at) : join(at, name)
-    const found = look(next)
+    const isLast = rest.length === 0
+    const found = links > MOST_LINKS ? undefined : look(next, isLast) // no file is reached by so many
+    yield { at: next, found, isLast: isLast && !isLink(found) }
     if (found === undefined) return
-    yield { at: next, found, isLast: rest.length === 0 }
-    if (found instanceof Error) return
-    if (!found.isSymbolicLink()) at = next
-    else if (++links > MOST_LINKS) return // no file is reached by these
+    if (!isLink(found)) at = next
     else {
+      links += 1
       const target = readlinkSync(next)
       if (target.startsWith("/")) at = "/"
       rest.unshift(...target.split("/").filter((part) => part !== "" && part !== "."))
@@ -75,39 +90,42 @@ function* wayTo(path: string): Generator<Step> {
   }
 }
 
-/** Undefined where nothing is there. */
-function look(path: string): Stats | Error | undefined {
+const isLink = (found: Step["found"]): boolean => found instanceof Stats && found.isSymbolicLink()
+
+/** What Deno doesn't permit to look at is passed over on the way, and is not there for this process at the end of it. */
+function look(path: string, isLast: boolean): Step["found"] {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    return (error as { code?: unknown }).code === "ENOTDIR" ? undefined : (error as Error)
+    const { code, name } = error as { code?: unknown; name?: unknown }
+    if (code === "ENOTDIR") return undefined
+    if (name === "NotCapable") return isLast ? undefined : "hidden"
+    throw error
   }
 }
 
 function judge(at: string, found: Stats, isLast: boolean, user: number): Stranger | undefined {
   const { uid, gid, mode } = found
   if (uid !== 0 && uid !== user && !isUnmapped(uid))
-    return { at, by: "owner", why: `uid ${uid} owns it`, remedy: `chown it to uid ${user}` }
+    return { at, by: "owner", why: `uid ${uid} owns it`, remedy: `chown ${user} ${quoted(at)}` }
   if (found.isSymbolicLink() || (mode & STICKY && found.isDirectory() && !isLast)) return undefined
-  if ((mode & 0o002) !== 0) return { at, by: "permission", why: "everybody may write it", remedy: `chmod o-w ${at}` }
+  if ((mode & 0o002) !== 0)
+    return { at, by: "permission", why: "everybody may write it", remedy: `chmod o-w ${quoted(at)}` }
   if ((mode & 0o020) !== 0 && !isPrivateGroup(gid, user))
-    return { at, by: "permission", why: `group ${gid} may write it`, remedy: `chmod g-w ${at}` }
+    return { at, by: "permission", why: `group ${gid} may write it`, remedy: `chmod g-w ${quoted(at)}` }
   return undefined
 }
 
-const isPrivateGroup = (gid: number, user: number): boolean => gid === user && gid === process.getegid?.()
+/** Whether a group has no member but this user, by its number. */
+export const isPrivateGroup = (gid: number, user: number | undefined = process.geteuid?.()): boolean =>
+  gid === user && gid === process.getegid?.()
 
-/** In a user namespace without root, as sandboxes make it, the system's own files have no owner: it may be root itself. */
+/** In a user namespace that has no number for root, as sandboxes make it, the system's own directories are nobody's. */
 function isUnmapped(uid: number): boolean {
   if (uid !== OVERFLOW_UID) return false
   try {
-    return !/^\s*0\s+0\s+4294967295\s*$/.test(readFileSync("/proc/self/uid_map", "utf8"))
+    return !/^\s*\d+\s+0\s/m.test(readFileSync("/proc/self/uid_map", "utf8"))
   } catch {
     return false
   }
-}
-
-function hidden(at: string, error: Error): Stranger {
-  const why = `it can't be looked at (${(error as { code?: string }).code ?? error.name})`
-  return { at, by: "unknown", why, remedy: "let this user look at it" }
 }

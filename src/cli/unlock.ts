@@ -9,6 +9,7 @@ import { printable } from "../locks/printable.ts"
 import { isToken, type LeaseRecord, named, needsError, ownerOf, toSeconds } from "../locks/record.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import { EXIT } from "./exit-codes.ts"
+import { quoted } from "./quoted.ts"
 import { described, groupsOf, readKey, type Reading, REQUEST_MS } from "./records.ts"
 import { startSession, textOption } from "./session.ts"
 import { shown } from "./show.ts"
@@ -108,6 +109,3 @@ function breaks({ record, key }: Reading): string {
   const work = groups.length === 0 ? "" : ` Process group ${printable(groups.join(", "))} may be at work under it.`
   return `It takes ${JSON.stringify(key)} from ${named(owner)}, which may go on until it finds out: two may be at work till then.${work}`
 }
-
-/** For a shell. */
-const quoted = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

@@ -1,11 +1,11 @@
 /** The configuration file and the store's name: places, precedence, and what is refused. */
-import { mkdirSync, writeFileSync } from "node:fs"
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
 import { findConfig, places, PROJECT_FILE } from "../../src/cli/config.ts"
 import { processIo } from "../../src/cli/io.ts"
 import { main } from "../../src/cli/main.ts"
-import { ownDirectory, storeName } from "../../src/cli/stores.ts"
+import { ownDirectory, storeName, storeOf } from "../../src/cli/stores.ts"
 import { CommandLine } from "./command-line.ts"
 
 const nowhere = { out: "", err: "" }
@@ -71,6 +71,85 @@ describe("the configuration file", () => {
   })
 })
 
+describe("a file that nobody named", () => {
+  const refused = (what: string, at: string): object => ({
+    ...{ code: 78, out: "" },
+    err: expect.stringMatching(`^leasehold: ${what}, could be another user's.*${at}: everybody may write it`),
+  })
+
+  it("counts as a configuration only where nobody else can have put it there", async () => {
+    const user = new CommandLine()
+    const open = join(user.cwd, "open")
+    for (const [file, at] of [
+      [join(open, PROJECT_FILE), open],
+      [join(user.cwd, "home/.config/leasehold/config.json"), join(user.cwd, "home")],
+    ] as const) {
+      const io = { ...user.io(nowhere), cwd: join(open, "deep") }
+      put(file, { store: "memory:" })
+      expect(findConfig(io, undefined).file).toBe(file)
+      chmodSync(at, 0o777)
+      expect(() => findConfig(io, undefined)).toThrow(
+        `The configuration ${file}, which nobody named, could be another user's (${at}: everybody may write it). Name it by --config or LEASEHOLD_CONFIG`,
+      )
+      expect(findConfig(io, file).file).toBe(file)
+      expect(findConfig({ ...io, env: { LEASEHOLD_CONFIG: file } }, undefined).file).toBe(file)
+      rmSync(file)
+      expect(findConfig(io, undefined).file).toBeUndefined()
+    }
+  })
+
+  it("refuses every command, which says what to do", async () => {
+    const user = new CommandLine()
+    const file = put(join(user.cwd, PROJECT_FILE), { store: "memory:" })
+    chmodSync(file, 0o666)
+    for (const words of [
+      ["status", "a"],
+      ["ls"],
+      ["doctor"],
+      ["request", "a"],
+      ["unlock", "a"],
+      ["run", "a", "--", "true"],
+    ]) {
+      const { code, out, err } = await user.run(...words)
+      expect({ code, out }).toEqual({ code: 78, out: "" })
+      expect(err).toMatch(
+        /could be another user's \(everybody may write it\)\. Name it by --config .*; or chmod o-w \/.*\.\n$/,
+      )
+    }
+  })
+
+  it("has no credentials for a bucket where it could be another's", async () => {
+    const user = new CommandLine()
+    const home = join(user.cwd, "home")
+    put(join(home, ".config/gcloud/application_default_credentials.json"), {})
+    chmodSync(home, 0o777)
+    user.env = { HOME: home }
+    expect(await user.run("doctor", "--store", "gs://bucket")).toEqual(
+      refused("The credentials .*json, which nobody named", home),
+    )
+    chmodSync(home, 0o700)
+    const { store } = await storeOf(user.io(nowhere), "gs://bucket", { file: undefined, config: {} })
+    await store.close()
+  })
+
+  it("has no locks of a user's own: where others may write there none are kept, unless they are named", async () => {
+    const user = new CommandLine()
+    const home = join(user.cwd, "home")
+    mkdirSync(home)
+    chmodSync(home, 0o777)
+    const directory = join(home, ".local/state/leasehold")
+    expect(await user.run("status", "a")).toEqual(
+      refused(`The directory ${directory}, where this user's locks would be`, home),
+    )
+    expect(readdirSync(home)).toEqual([])
+    expect(await user.run("status", "--store", `file:${directory}`, "a")).toMatchObject({ code: 0 })
+    rmSync(join(home, ".local"), { recursive: true })
+    chmodSync(home, 0o755)
+    expect(await user.run("status", "a")).toMatchObject({ code: 0 })
+    expect(lstatSync(directory).mode & 0o777).toBe(0o700)
+  })
+})
+
 describe("a user without a home", () => {
   const { home } = processIo(() => {
     throw new Error("uv_os_homedir returned ENOENT")
@@ -99,7 +178,7 @@ describe("the store", () => {
     expect(name(undefined, configured, { LEASEHOLD_STORE: "memory:" })).toEqual({ kind: "memory" })
     expect(name(undefined, configured)).toEqual({ kind: "file", directory: "/etc/app/locks" })
     const own = join(user.cwd, "home/.local/state/leasehold")
-    expect(name(undefined, {})).toEqual({ kind: "file", directory: own })
+    expect(name(undefined, {})).toEqual({ kind: "file", directory: own, isDefault: true })
   })
 
   it("of a user without one is where the system keeps such things", () => {

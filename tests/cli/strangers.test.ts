@@ -14,12 +14,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest"
-import { makePrivate, strangerOn } from "../../src/cli/strangers.ts"
+import { lookAt, makePrivate } from "../../src/cli/strangers.ts"
 
 const [user, group] = [process.geteuid!(), process.getegid!()]
 const isRoot = user === 0
 /** Somebody else, and a group that is nobody's own. */
 const OTHER = 4711
+
+const strangerOf = (path: string): object | undefined => lookAt(path).stranger
 
 let base = ""
 beforeEach(() => {
@@ -41,22 +43,22 @@ function at(path: string, mode: number, { uid = user, gid = group, file = false 
 describe("a path", () => {
   it("is this user's own where nobody else may write it, or anything on the way to it", () => {
     at("a/b", 0o755)
-    expect(strangerOn(at("a/b/file", 0o644, { file: true }))).toBeUndefined()
-    expect(strangerOn(join(base, "a/missing/below"))).toBeUndefined()
+    expect(strangerOf(at("a/b/file", 0o644, { file: true }))).toBeUndefined()
+    expect(strangerOf(join(base, "a/missing/below"))).toBeUndefined()
   })
 
   it("has a stranger in everybody who may write it, or a directory on the way", () => {
     const open = at("open", 0o757)
     const why = "everybody may write it"
-    expect(strangerOn(open)).toMatchObject({ at: open, by: "permission", why, remedy: `chmod o-w ${open}` })
-    expect(strangerOn(at("open/file", 0o644, { file: true }))).toMatchObject({ at: open, why })
-    expect(strangerOn(join(open, "missing"))).toMatchObject({ at: open, why })
+    expect(strangerOf(open)).toMatchObject({ at: open, by: "permission", why, remedy: `chmod o-w ${open}` })
+    expect(strangerOf(at("open/file", 0o644, { file: true }))).toMatchObject({ at: open, why })
+    expect(strangerOf(join(open, "missing"))).toMatchObject({ at: open, why })
   })
 
   it("has none in a directory with the sticky bit on the way: what is there nobody can replace", () => {
     const sticky = at("sticky", 0o1777)
-    expect(strangerOn(at("sticky/file", 0o644, { file: true }))).toBeUndefined()
-    expect(strangerOn(sticky)).toMatchObject({ at: sticky, why: "everybody may write it" })
+    expect(strangerOf(at("sticky/file", 0o644, { file: true }))).toBeUndefined()
+    expect(strangerOf(sticky)).toMatchObject({ at: sticky, why: "everybody may write it" })
   })
 
   it("is judged by what its links lead over, and each link by its owner", () => {
@@ -66,32 +68,32 @@ describe("a path", () => {
     symlinkSync("..", join(at("a", 0o755), "up"))
     symlinkSync("a/up", join(base, "up"))
     symlinkSync("loop", join(base, "loop"))
-    expect(strangerOn(join(base, "link"))).toBeUndefined() // ".." of where `up` leads, and there is no `open`
+    expect(strangerOf(join(base, "link"))).toBeUndefined() // ".." of where `up` leads, and there is no `open`
     rmSync(join(base, "link"))
     symlinkSync("a/up/open/target", join(base, "link"))
-    expect(strangerOn(join(base, "link"))).toMatchObject({ at: open })
+    expect(strangerOf(join(base, "link"))).toMatchObject({ at: open })
     chmodSync(open, 0o755)
-    expect(strangerOn(join(base, "link"))).toBeUndefined()
-    expect(strangerOn(target)).toBeUndefined()
-    expect(strangerOn(join(base, "loop"))).toBeUndefined()
+    expect(strangerOf(join(base, "link"))).toBeUndefined()
+    expect(strangerOf(target)).toBeUndefined()
+    expect(strangerOf(join(base, "loop"))).toBeUndefined()
   })
 
   it.runIf(isRoot)("has a stranger in another owner, of a link too (as root)", () => {
     const theirs = at("theirs", 0o700, { uid: OTHER })
-    const stranger = { at: theirs, by: "owner", why: `uid ${OTHER} owns it`, remedy: "chown it to uid 0" }
-    expect(strangerOn(theirs)).toEqual(stranger)
-    expect(strangerOn(at("theirs/file", 0o600, { file: true }))).toEqual(stranger)
+    const stranger = { at: theirs, by: "owner", why: `uid ${OTHER} owns it`, remedy: `chown 0 ${theirs}` }
+    expect(strangerOf(theirs)).toEqual(stranger)
+    expect(strangerOf(at("theirs/file", 0o600, { file: true }))).toEqual(stranger)
     const link = join(at("sticky", 0o1777), "link")
     symlinkSync(at("mine", 0o600, { file: true }), link)
-    expect(strangerOn(link)).toBeUndefined()
+    expect(strangerOf(link)).toBeUndefined()
     lchownSync(link, OTHER, OTHER)
-    expect(strangerOn(link)).toMatchObject({ at: link, by: "owner" })
+    expect(strangerOf(link)).toMatchObject({ at: link, by: "owner" })
   })
 
   it.runIf(isRoot)("has a stranger in each group but the user's private one (as root)", () => {
-    expect(strangerOn(at("own", 0o770))).toBeUndefined()
+    expect(strangerOf(at("own", 0o770))).toBeUndefined()
     const shared = at("shared", 0o770, { gid: OTHER })
-    expect(strangerOn(shared)).toMatchObject({ at: shared, by: "permission", why: `group ${OTHER} may write it` })
+    expect(strangerOf(shared)).toMatchObject({ at: shared, by: "permission", why: `group ${OTHER} may write it` })
   })
 
   it.runIf(isRoot)("of another user may be root's, and only its private group's (as root)", () => {
@@ -104,9 +106,9 @@ describe("a path", () => {
       process.seteuid!(0)
       process.setegid!(0)
     })
-    expect(strangerOn(whole)).toBeUndefined()
-    expect(strangerOn(theirs)).toBeUndefined()
-    expect(strangerOn(roots)).toMatchObject({ at: roots, why: "group 0 may write it" })
+    expect(strangerOf(whole)).toBeUndefined()
+    expect(strangerOf(theirs)).toBeUndefined()
+    expect(strangerOf(roots)).toMatchObject({ at: roots, why: "group 0 may write it" })
   })
 })
 

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { InvalidConfigError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
+import { lookAt, type Stranger } from "../strangers.ts"
 
 /** The file of one run. */
 export class LeaseFile implements Disposable {
@@ -29,8 +30,10 @@ export class LeaseFile implements Disposable {
     }))
     const deadline = Math.min(...keys.map((each) => each.deadline))
     const text = JSON.stringify({ owner, deadline, held: keys.every(({ held }) => held), keys }, null, 2)
-    writeFileSync(`${this.path}.new`, `${text}\n`)
-    renameSync(`${this.path}.new`, this.path)
+    const draft = `${this.path}.new`
+    rmSync(draft, { force: true }) // of a write that failed
+    writeFileSync(draft, `${text}\n`, { flag: "wx" })
+    renameSync(draft, this.path)
   }
 
   [Symbol.dispose](): void {
@@ -39,13 +42,26 @@ export class LeaseFile implements Disposable {
 }
 
 function ownFolder(): string {
+  const folder = resolve(tmpdir()) // TMPDIR may be relative, and a command may go elsewhere
   try {
-    return mkdtempSync(resolve(tmpdir(), "leasehold-run-")) // TMPDIR may be relative, and a command may go elsewhere
+    const path = join(folder, "leasehold-run-")
+    const { stranger } = lookAt(path)
+    if (stranger?.by === "owner") throw foreign(folder, stranger)
+    return mkdtempSync(path)
   } catch (cause) {
+    if (cause instanceof InvalidConfigError) throw cause
     throw new InvalidConfigError({
-      message: `There is no room for the lease file in ${tmpdir()} (${String((cause as { code?: unknown }).code ?? cause)})`,
+      message: `There is no room for the lease file in ${folder} (${String((cause as { code?: unknown }).code ?? cause)})`,
       next: "Make room there, or name another folder by TMPDIR",
       cause,
     })
   }
+}
+
+/** Its owner could put a link in place of what is made there. Who else may write there is up to the system: containers have it so. */
+function foreign(folder: string, { at, why }: Stranger): InvalidConfigError {
+  return new InvalidConfigError({
+    message: `The folder ${folder} for the lease file could be another user's (${at}: ${why})`,
+    next: "Name another folder by TMPDIR, such as /tmp",
+  })
 }

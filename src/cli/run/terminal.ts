@@ -14,17 +14,19 @@ export function isInForeground(platform: string): boolean {
   return group !== undefined && group === front
 }
 
-/** The process group, and the one that its terminal has in front. */
+/** The process group, and the one that its terminal has in front; -1 without a terminal. */
 type Groups = readonly [group: string | undefined, front: string | undefined]
 
-function bySystem(): Groups {
+/** As Linux shows them. */
+export function bySystem(): Groups {
   const stat = readFileSync("/proc/self/stat", "utf8")
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return [fields[2], fields[5]]
 }
 
-function byPs(): Groups {
-  const { stdout } = spawnSync("ps", ["-o", "pgid=,tpgid=", "-p", String(process.pid)], { encoding: "utf8" })
+/** Never by PATH, which is the caller's. */
+export function byPs(): Groups {
+  const { stdout } = spawnSync("/bin/ps", ["-o", "pgid=,tpgid=", "-p", String(process.pid)], { encoding: "utf8" })
   const [group, front] = stdout.trim().split(/\s+/)
   return [group, front]
 }
