@@ -2,6 +2,7 @@
  * `leasehold doctor`: whether the store is fit for leases, and what of its settings will cost money, safety or sleep. Each
  * finding says what to do. It changes nothing but scratch objects of the probe.
  */
+import { statSync } from "node:fs"
 import { LockError } from "../locks/errors.ts"
 import { printable } from "../locks/printable.ts"
 import { started } from "../locks/start-store.ts"
@@ -46,9 +47,12 @@ async function examine(call: Call, name: StoreName, store: LeaseStore): Promise<
     probe,
     ...(ready ? [deletes(store), ...(await clockFindings(store, call.io.clock))] : []),
     ...(name.kind === "gs" ? await bucketFindings(name, call.io.clock) : []),
-    ...(name.kind === "file" && ready ? directoryFindings(name.directory) : []),
+    ...(name.kind === "file" && isDirectory(name.directory) ? directoryFindings(name.directory) : []),
   ]
 }
+
+/** Also where its probe fails, which may come of what is found there. */
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 const configuration = (file: string | undefined): Finding => ({
   check: "configuration",

@@ -1,7 +1,9 @@
 /** What doctor finds, and that each finding says what to do. */
-import { chmodSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { describe, expect, it } from "vitest"
+import { execFileSync } from "node:child_process"
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import process from "node:process"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { judgeBucket } from "../../src/cli/doctor-bucket.ts"
 import { clockFindings } from "../../src/cli/doctor-clock.ts"
 import { directoryFindings } from "../../src/cli/doctor-directory.ts"
@@ -32,6 +34,17 @@ describe("doctor", () => {
     expect(out).toMatch(/^warning permissions: mode 777.*\n +-> chmod o-w /m)
   })
 
+  it("warns of a directory that can be replaced by who may write above it", async () => {
+    const user = new CommandLine()
+    const above = join(user.cwd, "above")
+    mkdirSync(join(above, "store"), { recursive: true })
+    chmodSync(above, 0o777)
+    const { out } = await user.run("doctor", "--store", `file:${above}/store`)
+    expect(out).toMatch(
+      /^warning permissions: \/.*above: everybody may write it, and with it .*\n +-> chmod o-w \/.*above$/m,
+    )
+  })
+
   it("calls a place that can't be a store a problem, with the remedy, and exits as for a misconfigured store", async () => {
     const user = new CommandLine()
     writeFileSync(join(user.cwd, "store"), "a file")
@@ -39,6 +52,88 @@ describe("doctor", () => {
     const probe = of((value as { findings: Finding[] }).findings, "probe")
     expect(code).toBe(71)
     expect(probe).toMatchObject({ status: "problem", remedy: expect.stringContaining("Name a directory") })
+  })
+})
+
+describe.runIf(process.geteuid!() === 0)("a directory of a group (as root)", () => {
+  const GROUP = 4711
+
+  /** What is said of its permissions once `make` has made it; the remedies are run, and leave nothing to say. */
+  async function mended(make: (directory: string) => void): Promise<readonly string[]> {
+    const user = new CommandLine()
+    const umask = process.umask(0o002)
+    onTestFinished(() => void process.umask(umask))
+    const directory = join(user.cwd, "store")
+    mkdirSync(directory)
+    chownSync(directory, 0, GROUP)
+    chmodSync(directory, 0o2770)
+    const findings = async (): Promise<Finding[]> =>
+      ((await user.json("doctor")).value as { findings: Finding[] }).findings.filter(
+        ({ check }) => check === "permissions",
+      )
+    make(directory)
+    const before = await findings()
+    for (const { remedy } of before) {
+      const [lines = ""] = remedy?.split("; and umask 002") ?? []
+      execFileSync("/bin/sh", ["-ec", lines])
+    }
+    expect(await findings()).toEqual([
+      { check: "permissions", status: "ok", found: `mode 2770, shared with group ${GROUP}` },
+    ])
+    return before.map(({ status, found }) => `${status} ${found.replaceAll(directory, "DIR")}`)
+  }
+
+  /** As the store makes them, by a member with that umask. */
+  function areas(directory: string, umask: number): void {
+    const before = process.umask(umask)
+    for (const name of ["leases", "state", "probe", "store", "clock", "leases/a"]) mkdirSync(join(directory, name))
+    writeFileSync(join(directory, "leases/a/0000000000000001"), "")
+    process.umask(before)
+  }
+
+  it("is fit where all that is made there is the group's", async () => {
+    expect(await mended((directory) => areas(directory, 0o002))).toEqual([`ok mode 2770, shared with group ${GROUP}`])
+  })
+
+  it("is told of what a member made with another umask, and how to mend it", async () => {
+    expect(await mended((directory) => areas(directory, 0o022))).toEqual([
+      expect.stringMatching(
+        `^warning DIR/.*, and 4 more, can't be used by group ${GROUP}: its maker had another umask`,
+      ),
+    ])
+    const half = (directory: string): void => {
+      areas(directory, 0o002)
+      chmodSync(join(directory, "leases/a/0000000000000001"), 0o600)
+    }
+    expect(await mended(half)).toEqual([
+      expect.stringMatching(`^warning DIR/leases/a/0000000000000001 can't be used by group ${GROUP}`),
+    ])
+  })
+
+  it("is told of a missing setgid bit, and of a sticky bit", async () => {
+    const made = (mode: number) => (directory: string) => {
+      chmodSync(directory, mode)
+      areas(directory, 0o002)
+    }
+    expect(await mended(made(0o770))).toEqual([
+      expect.stringContaining("no setgid bit"),
+      expect.stringContaining("can't be used by group"),
+    ])
+    expect(await mended(made(0o3770))).toEqual([expect.stringContaining("the sticky bit")])
+  })
+
+  it("is its owner's to break, and whoever may not look there is told so", async () => {
+    const owned = (directory: string): void => chownSync(directory, GROUP, GROUP)
+    expect(await mended(owned)).toEqual([expect.stringContaining(`DIR: uid ${GROUP} owns it, and with it can break`)])
+    const directory = join(new CommandLine().cwd, "hidden")
+    mkdirSync(directory)
+    chownSync(directory, 0, GROUP)
+    chmodSync(directory, 0o2770)
+    chmodSync(dirname(directory), 0o755)
+    process.seteuid!(GROUP)
+    const [permissions] = directoryFindings(directory)
+    process.seteuid!(0)
+    expect(permissions).toMatchObject({ status: "unknown", found: "this user can't look there (EACCES)" })
   })
 })
 
