@@ -15,9 +15,10 @@ import { homeFolder, userFolder } from "./user-folder.ts"
 /** Of no use on Deno, which keeps compiled code by itself. */
 export function keepCompiledCode(): void {
   const { enableCompileCache } = process.getBuiltinModule("node:module")
+  if (enableCompileCache === undefined) return
   const { env, platform } = process
   const folder = userFolder({ env, platform, home: homeFolder(homedir) }, "cache")
-  if (enableCompileCache === undefined || folder === undefined) return
+  if (folder === undefined || folder.includes("\uFFFD")) return // its bytes are no UTF-8: it would be another
   const directory = join(folder, "compiled")
   if (isPrivate(directory)) enableCompileCache(directory)
 }

@@ -9,6 +9,7 @@ import { dirname, join, resolve } from "node:path"
 import { InvalidConfigError } from "../locks/errors.ts"
 import type { WaitBudgetOptions } from "../locks/wait-budget.ts"
 import { budgetOf } from "../runtime/budget.ts"
+import { checkPlaces } from "./bytes.ts"
 import type { Io } from "./io.ts"
 import { lookAt, type Stranger } from "./strangers.ts"
 import { userFolder } from "./user-folder.ts"
@@ -31,6 +32,7 @@ export const PROJECT_FILE = "leasehold.config.json"
 
 /** The file that `--config` or LEASEHOLD_CONFIG names, the nearest of a project, or the user's. Throws InvalidConfigError. */
 export function findConfig(io: Io, named: string | undefined): FoundConfig {
+  checkPlaces(io.env)
   const given = named ?? (io.env["LEASEHOLD_CONFIG"] || undefined)
   if (given !== undefined) {
     const file = resolve(io.cwd, given)

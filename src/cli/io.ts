@@ -5,6 +5,7 @@
 import process from "node:process"
 import { isatty } from "node:tty"
 import { type Clock, liveClock } from "../runtime/clock.ts"
+import { workingDirectory } from "./here.ts"
 import { homeFolder } from "./user-folder.ts"
 
 /** Where text goes. */
@@ -29,6 +30,7 @@ export interface Carrier {
 /** The process as commands see it. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Throws InvalidConfigError where it has no path. */
   readonly cwd: string
   /** The user's own folder; undefined where the system knows none, as in a container whose user has no name. */
   readonly home: string | undefined
@@ -47,8 +49,10 @@ export interface ProcessIo extends Io {
 /** This process. */
 export function processIo(home: () => string): ProcessIo {
   return {
-    env: process.env,
-    cwd: process.cwd(),
+    env: { ...process.env }, // Deno throws when one is asked for whose bytes are no UTF-8, and lists it not
+    get cwd() {
+      return workingDirectory()
+    },
     get home() {
       return homeFolder(home)
     },

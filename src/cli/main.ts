@@ -1,5 +1,6 @@
 /** The command: finds out what is wanted, does it, and says how it went. Never rejects. */
 import { readArguments } from "./arguments.ts"
+import { checkWords } from "./bytes.ts"
 import { COMMANDS } from "./commands.ts"
 import { EXIT, exitCodeOf } from "./exit-codes.ts"
 import type { Io } from "./io.ts"
@@ -35,6 +36,7 @@ interface Wanted {
 }
 
 async function act([name, ...words]: readonly string[], io: Io, output: Output, wanted: Wanted): Promise<Ending> {
+  checkWords(name === undefined ? [] : [name, ...words])
   if (name === undefined) throw new UsageError("There is no command", "See: leasehold --help")
   if (name === "--help" || name === "-h" || name === "help") {
     const { helpOf, overview } = await import("./help.ts")

@@ -1,6 +1,7 @@
 /** `--on-request=exec:…`: what the user wants to be done when another asks for the key. It ends with the run. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { ProcessGroup } from "./group.ts"
+import { passageOf } from "./passage.ts"
 
 /** Starts it in a process group of its own, which disposing ends. `failed` is told where it can't be started. */
 export function startHook(
@@ -9,8 +10,10 @@ export function startHook(
   failed: (error: unknown) => void,
 ): Disposable {
   try {
-    const child = spawn("/bin/sh", ["-c", line], {
-      env: { ...env },
+    const passage = passageOf(env)
+    const script = `${passage.line}\nexec "$@"`
+    const child = spawn("/bin/sh", ["-c", script, "leasehold", ...passage.words, "/bin/sh", "-c", line], {
+      env: { ...passage.shell },
       stdio: ["ignore", "inherit", "inherit"],
       detached: true,
     }).on("error", failed)

@@ -11,6 +11,7 @@ import { nameGroups } from "../../locks/name-groups.ts"
 import { allOrNone, inOneOrder, releaseAll } from "../../locks/several.ts"
 import { StoreLock } from "../../locks/store-lock.ts"
 import type { Clock } from "../../runtime/clock.ts"
+import { checkVariables } from "../bytes.ts"
 import { cleared } from "../clearing.ts"
 import { EXIT } from "../exit-codes.ts"
 import { openSession } from "../session.ts"
@@ -43,6 +44,7 @@ const NOT_PASSED: ReadonlySet<string> = new Set([
 
 export const run: Action = async (call) => {
   if (call.io.platform === "win32") throw windows()
+  checkVariables(call.io.env)
   const session = await openSession(call)
   const wish = wishOf(call, session.found)
   const { clock, stderr } = call.io
@@ -187,7 +189,7 @@ function endingOf({ output }: Call, { exit, lost }: Outcome): Ending {
 
 function unfitOf({ command, io: { env } }: Call): UnfitCommandError | undefined {
   const [name = ""] = command!
-  if (name.includes("=") && passageOf(env).words.length > 0) return UnfitCommandError.likeAssignment(name)
+  if (name.includes("=") && passageOf(env).isByEnv) return UnfitCommandError.likeAssignment(name)
   return unfitness(name, env["PATH"])
 }
 

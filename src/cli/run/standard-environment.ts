@@ -7,6 +7,6 @@ import process from "node:process"
 /** The system's places first; the caller's after them, for systems that keep their programs elsewhere. */
 export function standardEnvironment(): { readonly PATH: string } {
   const places = "/usr/bin:/bin:/usr/sbin:/sbin"
-  const theirs = process.env["PATH"]
+  const { PATH: theirs } = { ...process.env } // as io.ts has it
   return { PATH: theirs === undefined || theirs === "" ? places : `${places}:${theirs}` }
 }

@@ -3,6 +3,7 @@
  * shell in its. Where a look can't tell the command is fit: what is wrong is said as it starts.
  */
 import { type Stats, statSync } from "node:fs"
+import { LOST } from "../bytes.ts"
 import { StartError } from "../start-error.ts"
 
 /** There is no such program, or it is none. */
@@ -39,6 +40,7 @@ export class UnfitCommandError extends StartError {
 
 /** What is wrong with the command of that name; undefined where nothing is, or nobody can tell. */
 export function unfitness(name: string, path: string | undefined): UnfitCommandError | undefined {
+  if (path?.includes(LOST) === true) return undefined
   const places = name.includes("/") ? [name] : path?.split(":").map((folder) => `${folder || "."}/${name}`)
   if (places === undefined) return undefined // a shell then looks where it thinks best
   let isThere = false
