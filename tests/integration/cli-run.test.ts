@@ -1,4 +1,5 @@
 /** `leasehold run` by real processes: what the command gets, what it passes on, and that no two are ever at work. */
+import { spawnSync } from "node:child_process"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { isAbsolute, join, relative } from "node:path"
@@ -77,6 +78,19 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
       expect(await call({}, "-uPWD")).not.toHaveProperty("PWD")
     },
   )
+
+  it("shows none of it to other users while it waits", { timeout: LONG }, async () => {
+    const shell = new Shell(runtime, { "a.b": "a secret", PS1: "a secret" })
+    const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(holder, "at work")
+    const waits = shell.start("run", "k", "--", "printenv", "a.b", "PS1")
+    await says(waits, "waiting for")
+    const { stdout } = spawnSync("ps", ["-ww", "-eo", "args"], { encoding: "utf8" })
+    expect(stdout).toContain("leasehold run printenv a.b PS1")
+    expect(stdout).not.toContain("a secret")
+    holder.signal("SIGTERM")
+    expect(await waits.ended).toMatchObject({ code: 0, stdout: "a secret\na secret\n" })
+  })
 
   it("reads and writes as if nothing were in between, and its signal is passed on", { timeout: LONG }, async () => {
     const run = new Shell(runtime).start("run", "k", "--", "sh", "-c", 'cat; echo err >&2; kill -TERM "$$"')

@@ -26,10 +26,10 @@ export class GatedCommand {
    * told.
    */
   constructor(command: readonly string[], env: Environment, foreground: boolean) {
-    const { shell, words, line } = passageOf(env)
+    const { shell, line } = passageOf(env)
     const gate = `${line}\n${GATE}`
     const script = foreground ? [FOREGROUND, "leasehold run", gate] : [gate, "leasehold run"]
-    const child = started(["-c", ...script, ...words, ...command], {
+    const child = started(["-c", ...script, ...command], {
       env: { ...shell },
       stdio: ["inherit", "inherit", "inherit", "pipe"],
       detached: !foreground,

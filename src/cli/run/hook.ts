@@ -12,7 +12,7 @@ export function startHook(
   try {
     const passage = passageOf(env)
     const script = `${passage.line}\nexec "$@"`
-    const child = spawn("/bin/sh", ["-c", script, "leasehold", ...passage.words, "/bin/sh", "-c", line], {
+    const child = spawn("/bin/sh", ["-c", script, "leasehold", "/bin/sh", "-c", line], {
       env: { ...passage.shell },
       stdio: ["ignore", "inherit", "inherit"],
       detached: true,

@@ -1,10 +1,11 @@
 /**
  * How an environment gets through the shell of a gate unchanged. Shells drop what they couldn't name, and give some variables
- * values of their own as they start: dash some, bash more. Such ones the shell isn't given at all, the command has them by env(1).
- * So it has those whose bytes are no UTF-8, which no runtime passes on: the shell is given them in octal, under a name of its own.
+ * values of their own as they start: dash some, bash more. No runtime passes bytes on that are no UTF-8. Such variables go to the
+ * command by env(1): the shell has them under names of its own, with such bytes in octal, and puts them before the command.
  *
  * Not promised: `_`, and SHLVL and OLDPWD where the shell is bash. To keep these would take one more program each time.
  */
+import { Buffer } from "node:buffer"
 import { lostVariables } from "../bytes.ts"
 import { isHere } from "../here.ts"
 
@@ -12,13 +13,11 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What gets through in which way. */
 export interface Passage {
-  /** What the shell is given. */
+  /** What the shell is given. Its own arguments are seen by every user, its environment is not. */
   readonly shell: Environment
-  /** Before the command: the variables that go by env(1). */
-  readonly words: readonly string[]
-  /** Lines of sh that take away what was added on the way, and put env(1) before `"$@"` where it is needed. */
+  /** Lines of sh that take away what was added on the way, and put the rest before `"$@"` where there is any. */
   readonly line: string
-  /** Whether env(1) is, which takes a command whose name has a `=` for one more variable. */
+  /** Whether there is, so that env(1) takes a command whose name has a `=` for one more variable. */
   readonly isByEnv: boolean
 }
 
@@ -36,30 +35,30 @@ export function passageOf(env: Environment): Passage {
   const given = Object.entries(env).filter(
     (each): each is [string, string] => each[1] !== undefined && !instead.has(each[0]),
   )
-  const [kept, changed] = [given.filter((each) => isKept(each)), given.filter((each) => !isKept(each))]
-  const isByEnv = changed.length + lost.length > 0
+  const changed = given.filter((each) => !isKept(each)).map(([name, value]) => Buffer.from(`${name}=${value}`))
+  const carried = [...changed, ...lost.map(({ bytes }) => bytes)].map(
+    (bytes, index) => [`leasehold_bytes_${index}`, escaped(bytes)] as const,
+  )
+  const isByEnv = carried.length > 0
   return {
-    shell: Object.fromEntries([...kept, ...lost.map(({ bytes }, index) => [`leasehold_bytes_${index}`, octal(bytes)])]),
-    words: changed.map(([name, value]) => `${name}=${value}`),
+    shell: Object.fromEntries([...given.filter((each) => isKept(each)), ...carried]),
     line: [
       ["unset", OF_DENO, ...(env["PWD"] === undefined ? ["PWD"] : [])].join(" "),
-      ...lost.map((_, index) => decoding(`leasehold_bytes_${index}`)),
+      ...carried.map(([name]) => putting(name)),
       ...(isByEnv ? ['set -- /usr/bin/env -- "$@"'] : []),
     ].join("\n"),
     isByEnv,
   }
 }
 
-/** For `printf %b`. */
-const octal = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => {
-    const character = String.fromCharCode(byte)
-    return /[\w=/.:,-]/.test(character) ? character : `\\0${byte.toString(8).padStart(3, "0")}`
-  }).join("")
+/** For `printf %b`: what isn't ASCII in octal. */
+const escaped = (bytes: Uint8Array): string =>
+  Buffer.from(bytes)
+    .toString("latin1")
+    .replaceAll(/[^\n\x20-\x7e]|\\/g, (byte) => `\\0${byte.charCodeAt(0).toString(8).padStart(3, "0")}`)
 
 /** A shell cuts line ends off at the end of what it reads, so another character stands behind them: one that ends no letter. */
-const decoding = (name: string): string =>
-  `${name}=$(printf %b. "$${name}"); set -- "\${${name}%.}" "$@"; unset ${name}`
+const putting = (name: string): string => `${name}=$(printf %b. "$${name}"); set -- "\${${name}%.}" "$@"; unset ${name}`
 
 function isKept([name, value]: readonly [string, string]): boolean {
   if (name === "PWD") return isHere(value) // else a shell gives it a value of its own
