@@ -1,5 +1,5 @@
 // Seats sold over HTTP by any number of server processes, each seat once.
-//     DIRECTORY=/tmp/seats PORT=8081 node --conditions=leasehold-source examples/web-server/main.ts
+//     DIRECTORY=~/.leasehold-seats PORT=8081 node --conditions=leasehold-source examples/web-server/main.ts
 import { once } from "node:events"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"

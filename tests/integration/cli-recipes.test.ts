@@ -106,7 +106,7 @@ describe("the web servers", () => {
     const { directory } = new Shell()
     const ports = await freePorts()
     const instead = new Map([
-      ["/tmp/seats", join(directory, "seats")],
+      ["~/.leasehold-seats", join(directory, "seats")],
       ...["8081", "8082"].map((port, index) => [port, ports[index]!] as const),
     ])
     const any = new RegExp([...instead.keys()].join("|"), "g")
