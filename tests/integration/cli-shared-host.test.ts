@@ -13,11 +13,11 @@ import {
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import process from "node:process"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { leasehold, says, Shell } from "./support/command.ts"
-import { type Ended, type Runtime, spawnScript } from "./support/spawn.ts"
+import { type Ended, type Runtime, type Spawned, spawnScript } from "./support/spawn.ts"
 
 const LONG = 60_000
 
@@ -104,18 +104,93 @@ describe.each<Runtime>(["node", "deno"])("root (%s)", (runtime) => {
   })
 })
 
-describe("a lease file", () => {
-  it("is a draft first, which is made anew, whatever lies there", { timeout: LONG }, async () => {
-    const [shell, victim] = [new Shell(), join(folder(), "victim")]
-    writeFileSync(victim, "as it was")
-    const script = `ln -s ${victim} "$LEASEHOLD_LEASE_FILE.new"; echo at work; while grep -q '"held": true' "$LEASEHOLD_LEASE_FILE"; do :; done`
-    const run = shell.start("run", "--ttl", "5min", "k", "--", "sh", "-c", script)
-    await says(run, "at work")
-    const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
-    await shell.call("unlock", "k", "--generation", generation)
-    expect(await run.ended).toMatchObject({ code: 79 })
-    expect(readFileSync(victim, "utf8")).toBe("as it was")
+/** Users with a group in common. */
+const GROUP = 4710
+const USERS = [4711, 4712] as const
+const asUser = (user: number): readonly string[] => [
+  ...["setpriv", `--reuid=${user}`, `--regid=${user}`, `--groups=${GROUP}`],
+]
+/** They must be able to read what is to be run. */
+const canServe =
+  isRoot && spawnSync("setpriv", [...asUser(USERS[0]).slice(1), process.execPath, leasehold, "--version"]).status === 0
+
+describe.runIf(canServe).each<Runtime>(["node", "deno"])("two users of one directory (%s, as root)", (runtime) => {
+  /** As docs/shared-host.md tells to make it. */
+  function shared(): string {
+    const directory = join(folder(0o755), "locks")
+    mkdirSync(directory)
+    chownSync(directory, 0, GROUP)
+    chmodSync(directory, 0o2770)
+    return directory
+  }
+
+  function start(user: number, umask: string, directory: string, ...args: readonly string[]): Spawned {
+    const home = folder()
+    chownSync(home, user, user)
+    const spawned = spawnScript({
+      ...{ runtime, script: leasehold, args },
+      env: { LEASEHOLD_STORE: `file:${directory}`, HOME: home, NO_COLOR: "1" },
+      under: [...asUser(user), "sh", "-c", `umask ${umask}; exec "$@"`, "sh"],
+    })
+    onTestFinished(() => void spawned.signal("SIGKILL"))
+    return spawned
+  }
+
+  it("have their turns at a key, alone", { timeout: LONG }, async () => {
+    const directory = shared()
+    const script = `mkdir ${directory}/busy || echo two; sleep 0.05; rmdir ${directory}/busy; id -u`
+    const runs = [...USERS, ...USERS, ...USERS].map((user) => ({
+      user,
+      run: start(user, "002", directory, "run", "k", "--", "sh", "-c", script),
+    }))
+    for (const { user, run } of runs) expect(await run.ended).toMatchObject({ code: 0, stdout: `${user}\n` })
   })
+
+  it("take over from each other what one that was killed left, and ask each other", { timeout: LONG }, async () => {
+    const directory = shared()
+    const [one, other] = USERS
+    const killed = start(one, "002", directory, "run", "--ttl", "1h", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(killed, "at work")
+    killed.signal("SIGKILL")
+    const next = start(other, "002", directory, "run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(next, "at work")
+    const asks = start(one, "002", directory, "run", "--ask", "k", "--", "id", "-u")
+    expect(await next.ended).toMatchObject({ signal: "SIGTERM" })
+    expect(await asks.ended).toMatchObject({ code: 0, stdout: `${one}\n` })
+  })
+
+  it("are refused what one of them made with another umask, and run nothing", { timeout: LONG }, async () => {
+    const directory = shared()
+    const [one, other] = USERS
+    expect(await start(one, "002", directory, "run", "a", "--", "true").ended).toMatchObject({ code: 0 })
+    expect(await start(one, "022", directory, "run", "k", "--", "true").ended).toMatchObject({ code: 0 })
+    const refused = await start(other, "002", directory, "run", "k", "--", "echo", "never").ended
+    expect(refused).toMatchObject({ code: 71, stdout: "", stderr: expect.stringContaining("EACCES") })
+    const doctor = await start(other, "002", directory, "doctor").ended
+    expect(doctor).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${directory}/leases/k can't be used by group ${GROUP}`),
+    })
+  })
+})
+
+describe("a lease file", () => {
+  it(
+    "is in a folder of its user's alone, first as a draft that is made anew, whatever lies there",
+    { timeout: LONG },
+    async () => {
+      const [shell, victim] = [new Shell(), join(folder(), "victim")]
+      writeFileSync(victim, "as it was")
+      const script = `ln -s ${victim} "$LEASEHOLD_LEASE_FILE.new"; echo $LEASEHOLD_LEASE_FILE at work; while grep -q '"held": true' "$LEASEHOLD_LEASE_FILE"; do :; done`
+      const run = shell.start("run", "--ttl", "5min", "k", "--", "sh", "-c", script)
+      const [path = ""] = (await says(run, "at work")).split(" ")
+      expect(lstatSync(dirname(path)).mode & 0o777).toBe(0o700)
+      const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
+      await shell.call("unlock", "k", "--generation", generation)
+      expect(await run.ended).toMatchObject({ code: 79 })
+      expect(readFileSync(victim, "utf8")).toBe("as it was")
+    },
+  )
 })
 
 describe("a sandbox without root", () => {
