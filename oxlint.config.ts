@@ -42,7 +42,7 @@ const rxjsTimeBan: ImportBan = {
 }
 
 const gcsBan: ImportBan = {
-  regex: "^(@google-cloud/storage|undici)(/|$)",
+  regex: "^(@google-cloud/storage|google-auth-library|undici)(/|$)",
   message: "Only src/locks/stores/gcs loads these: whoever does not use GCS should not pay for them.",
 }
 

@@ -28,7 +28,7 @@ const bundle = await rolldown({
   platform: "node",
   plugins: [lazyProcess],
   // Loaded only by who uses a bucket, and too large to be worth copying.
-  external: [/^node:(?!process)/, "undici", "@google-cloud/storage"],
+  external: [/^node:(?!process)/, "undici", "google-auth-library"],
   resolve: { conditionNames: ["node", "import", "default"] },
   tsconfig: false,
 })

@@ -22,16 +22,8 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["Give fileStore a directory, such as /var/lib/leasehold", "Write file:DIR, such as file:/var/lib/leasehold"],
   ["Try again, with more time if it is far away", "Check the way to it, and try again"],
   [
-    "Check what the cause says, or pass a `storage` of your own",
-    "See to it that the client of Cloud Storage is installed beside leasehold, and check what it reads of the environment",
-  ],
-  [
-    "Give one such as http://127.0.0.1:4443, by `endpoint` or STORAGE_EMULATOR_HOST",
-    "Give one such as http://127.0.0.1:4443 by STORAGE_EMULATOR_HOST",
-  ],
-  [
-    "Check the credentials (gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIALS); an endpoint of your own is sent none unless you pass `storage: new Storage({ apiEndpoint, useAuthWithCustomEndpoint: true })`",
-    "Check the credentials (gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIALS); what STORAGE_EMULATOR_HOST names is sent none",
+    "Check the credentials (gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIALS). An endpoint given by `endpoint` or STORAGE_EMULATOR_HOST is sent none; one given by CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE is",
+    "Check the credentials (gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIALS). An endpoint given by STORAGE_EMULATOR_HOST is sent none; one given by CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE is",
   ],
 ])
 

@@ -77,7 +77,7 @@ const libraryCases: readonly Case[] = [
   { file: inside("locks"), source: 'import { map } from "rxjs"\nexport { map }' },
   { file: inside("locks"), source: 'import * as Effect from "effect/Effect"\nexport { Effect }' },
   { file: inside("locks"), source: importOf("undici"), rule: imports },
-  { file: inside("locks"), source: importOf("@google-cloud/storage"), rule: imports },
+  { file: inside("locks"), source: importOf("google-auth-library"), rule: imports },
   { file: gcs, source: importOf("undici") },
   { file: gcs, source: importOf("../../../actors/x.ts"), rule: imports },
   { file: "src/runtime/clock.ts", source: "export const x: number = Date.now() + Math.random()" },

@@ -45,7 +45,7 @@ describe("a bucket that doesn't exist", () => {
 describe("an answer that says no", () => {
   it.each(everyCall)("401 without credentials to renew ends %s for good", async (_, call, kind) => {
     scene.server.buckets.rules.token = "secret"
-    expect(await call()).toEqual({ kind, error: misconfigured(401, "useAuthWithCustomEndpoint") })
+    expect(await call()).toEqual({ kind, error: misconfigured(401, "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE") })
   })
 
   it.each([

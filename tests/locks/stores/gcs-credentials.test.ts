@@ -1,8 +1,15 @@
-// Who the GCS store says it is: endpoint and credentials as @google-cloud/storage has them, tokens renewed off the path of
-// requests, and one renewal for a token that is refused. The tokens come from a real exchange, over HTTP, by the real client.
+// Who the GCS store says it is, and to whom: endpoint and credentials of a client or of the environment, tokens renewed off the
+// path of requests, and one renewal for a token that is refused. The tokens come from a real exchange, over HTTP, by the real
+// google-auth-library.
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import process from "node:process"
+import type { Duplex } from "node:stream"
 import { Storage } from "@google-cloud/storage"
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { ABSENT } from "../../../src/locks/store.ts"
 import { gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
 import {
@@ -33,19 +40,21 @@ afterEach(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** A workload that trades its own token for one of Google's, as on another cloud. */
+/** A workload that trades its own token for one of Google's, as on another cloud: the file that names it. */
+const federated = (): { readonly type: "external_account" } & Readonly<Record<string, unknown>> => ({
+  type: "external_account",
+  audience: "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/provider",
+  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+  token_url: `${server.url}/sts/token`,
+  credential_source: { url: `${server.url}/sts/subject` },
+})
+
 function client(): Storage {
   return new Storage({
     apiEndpoint: server.url,
     useAuthWithCustomEndpoint: true,
     projectId: "project",
-    credentials: {
-      type: "external_account",
-      audience: "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/provider",
-      subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
-      token_url: `${server.url}/sts/token`,
-      credential_source: { url: `${server.url}/sts/subject` },
-    },
+    credentials: federated(),
   })
 }
 
@@ -210,31 +219,116 @@ describe("the credentials of a GCS store", () => {
   })
 })
 
-describe("the endpoint of a GCS store", () => {
-  const saved = process.env["STORAGE_EMULATOR_HOST"]
+/** Credentials as a file that the environment names, and a `gcloud` first on the PATH that leaves a trace when it is asked. */
+function environment(credentials: object): { readonly gcloudWasAsked: () => boolean } {
+  const folder = mkdtempSync(join(tmpdir(), "leasehold-credentials-"))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const [file, gcloud, trace] = ["adc.json", "gcloud", "trace"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  writeFileSync(file, JSON.stringify(credentials))
+  writeFileSync(gcloud, `#!/bin/sh\ntouch '${trace}'\n`)
+  chmodSync(gcloud, 0o755)
+  vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", file)
+  vi.stubEnv("PATH", `${folder}:${process.env["PATH"]}`)
+  vi.stubEnv("GCE_METADATA_HOST", new URL(server.url).host)
+  vi.stubEnv("STORAGE_EMULATOR_HOST", "")
+  for (const name of ["GCLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT"]) vi.stubEnv(name, "")
+  return { gcloudWasAsked: () => existsSync(trace) }
+}
 
-  afterEach(() => {
-    if (saved === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
-    else process.env["STORAGE_EMULATOR_HOST"] = saved
-  })
+describe("the credentials of the environment", () => {
+  afterEach(() => vi.unstubAllEnvs())
 
-  it.each(["", "/", "/storage/v1", "/storage/v1/"])("is STORAGE_EMULATOR_HOST, with %j after it", async (path) => {
-    process.env["STORAGE_EMULATOR_HOST"] = server.url + path
+  it("of a workload ask for its token, and for no project that it may not see", async () => {
+    const { gcloudWasAsked } = environment({ ...federated(), cloud_resource_manager_url: `${server.url}/v1/projects/` })
+    vi.stubEnv("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", server.url)
+    server.buckets.rules.token = "token-1"
     const store = gcsStore({ bucket: "bucket", clock })
     stores.push(store)
     await store.start(within)
+    expect(server.counts["token"]).toBe(1)
+    expect(server.requests.filter(({ path }) => !/^(\/upload)?\/storage\/v1\/b\/bucket\/o/.test(path))).toEqual([])
+    expect(gcloudWasAsked()).toBe(false)
+  })
+
+  it("of a user of gcloud ask for a token, and nothing and nobody else", async () => {
+    const { gcloudWasAsked } = environment({
+      type: "authorized_user",
+      client_id: "c",
+      client_secret: "s",
+      refresh_token: "r",
+    })
+    const asked = new Set<string | undefined>()
+    const proxy = createServer().on("connect", ({ url }: { url?: string }, socket: Duplex) => {
+      asked.add(url)
+      socket.on("error", () => {}).end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")
+    })
+    await new Promise<void>((settle) => void proxy.listen(0, "127.0.0.1", settle))
+    onTestFinished(() => void proxy.close())
+    for (const name of ["https_proxy", "NO_PROXY", "no_proxy"]) vi.stubEnv(name, "")
+    vi.stubEnv("HTTPS_PROXY", `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`)
+    const store = gcsStore({ bucket: "bucket", clock })
+    stores.push(store)
+    await expect(store.start({ deadline: 900 })).rejects.toThrow("no credentials for gs://bucket")
+    expect([...asked]).toEqual(["oauth2.googleapis.com:443"])
+    expect(server.requests).toEqual([])
+    expect(gcloudWasAsked()).toBe(false)
+  })
+})
+
+describe("the endpoint of a GCS store", () => {
+  afterEach(() => vi.unstubAllEnvs())
+
+  /** A store that is told nothing but its bucket. */
+  async function onlyBucket(): Promise<void> {
+    const store = gcsStore({ bucket: "bucket", clock })
+    stores.push(store)
+    await store.start(within)
+  }
+
+  it.each(["", "/", "/storage/v1", "/storage/v1/"])("is STORAGE_EMULATOR_HOST, with %j after it", async (path) => {
+    vi.stubEnv("STORAGE_EMULATOR_HOST", server.url + path)
+    await onlyBucket()
     expect(server.requests[0]?.path).toBe("/storage/v1/b/bucket/o")
   })
 
-  it("given as an option is stronger than STORAGE_EMULATOR_HOST", async () => {
-    process.env["STORAGE_EMULATOR_HOST"] = "http://127.0.0.1:9"
-    stores.push(await startedOn(server, clock))
-    expect(stores).toHaveLength(1)
+  it("is STORAGE_EMULATOR_HOST without a scheme too, by http", async () => {
+    vi.stubEnv("STORAGE_EMULATOR_HOST", new URL(server.url).host)
+    await onlyBucket()
+    expect(server.requests[0]?.path).toBe("/storage/v1/b/bucket/o")
   })
 
-  it("that is no URL is refused", async () => {
-    process.env["STORAGE_EMULATOR_HOST"] = "http://a host"
-    const store = gcsStore({ bucket: "bucket", clock })
-    await expect(store.start(within)).rejects.toMatchObject({ _tag: "InvalidConfigError" })
+  it("given as an option is stronger than STORAGE_EMULATOR_HOST, and that than the override", async () => {
+    vi.stubEnv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:9")
+    stores.push(await startedOn(server, clock))
+    vi.stubEnv("STORAGE_EMULATOR_HOST", server.url)
+    vi.stubEnv("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", "https://127.0.0.1:9")
+    await onlyBucket()
+    expect(stores).toHaveLength(2)
+  })
+
+  it("is CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE, which is sent credentials", async () => {
+    environment(federated())
+    vi.stubEnv("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", `${server.url}/storage/v1/`)
+    server.buckets.rules.token = "token-1"
+    await onlyBucket()
+    expect(server.requests[0]?.headers["authorization"]).toBe("Bearer token-1")
+  })
+
+  it.each([
+    ["STORAGE_EMULATOR_HOST", "http://a host"],
+    ["STORAGE_EMULATOR_HOST", "localhost:99999"],
+    ["STORAGE_EMULATOR_HOST", "ftp://host"],
+    ["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", "storage-me.p.googleapis.com"],
+    ["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", "http://storage-me.p.googleapis.com"],
+    ["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", "http://127.0.0.1.example.test"],
+  ])("is refused by name where %s is %s", async (name, value) => {
+    vi.stubEnv("STORAGE_EMULATOR_HOST", "")
+    vi.stubEnv(name, value)
+    const message = expect.stringContaining(`${name} is`) as string
+    await expect(onlyBucket()).rejects.toMatchObject({ _tag: "InvalidConfigError", message })
   })
 })

@@ -1,13 +1,13 @@
 /**
- * The way to one bucket: endpoint and credentials as @google-cloud/storage has them, spoken over the HTTP port. Sends each
- * request at most once and turns what is no answer at all into an error.
+ * The way to one bucket: an endpoint (endpoint.ts), credentials (credentials.ts) and the HTTP port. Sends each request at most
+ * once and turns what is no answer at all into an error.
  *
- * The client's own calls are not used: they can't be given up on, and they retry where an outcome must be known.
+ * Google's own client is not used: its calls can't be given up on, and they retry where an outcome must be known.
  */
-import type { Storage } from "@google-cloud/storage"
 import type { Clock } from "../../../runtime/clock.ts"
-import { InvalidConfigError, type LockError, StoreMisconfiguredError } from "../../errors.ts"
+import type { LockError } from "../../errors.ts"
 import { type Credentials, credentialsOf, type Grant } from "./credentials.ts"
+import { endpointOf } from "./endpoint.ts"
 import { type Action, credentialsError, lostError, type Place, unauthorizedError } from "./failures.ts"
 import { fetchHttp } from "./http-fetch.ts"
 import { undiciHttp } from "./http-undici.ts"
@@ -16,40 +16,15 @@ import { within } from "./limits.ts"
 import type { GcsSettings } from "./options.ts"
 import { Paths } from "./paths.ts"
 
-/** Opens what the settings say. Rejects with a LockError. */
+/** Opens what the settings and the environment say. Rejects with a LockError. */
 export async function connect(settings: GcsSettings, clock: Clock): Promise<Connection> {
-  const storage = settings.storage ?? (await makeStorage(settings.endpoint))
-  const endpoint = endpointOf(storage.apiEndpoint)
-  const base = endpoint.pathname.replace(/(\/storage\/v1)?\/*$/, "")
-  const place = { name: settings.name, bucket: settings.bucket, endpoint: endpoint.origin + base }
-  const http = "Deno" in globalThis ? fetchHttp(endpoint, clock) : await undiciHttp(endpoint, clock)
+  const endpoint = endpointOf(settings)
+  const { url } = endpoint
+  const base = url.pathname.replace(/(\/storage\/v1)?\/*$/, "")
+  const place = { name: settings.name, bucket: settings.bucket, endpoint: url.origin + base }
+  const http = "Deno" in globalThis ? fetchHttp(url, clock) : await undiciHttp(url, clock)
   const paths = new Paths(base, settings.bucket, settings.prefix, settings.objectNames)
-  return new Connection(place, paths, http, credentialsOf(storage, clock), clock)
-}
-
-async function makeStorage(apiEndpoint: string | undefined): Promise<Storage> {
-  try {
-    const { Storage: Client } = await import("@google-cloud/storage")
-    return new Client(apiEndpoint === undefined ? {} : { apiEndpoint })
-  } catch (cause) {
-    throw new StoreMisconfiguredError({
-      message: "no client of Cloud Storage could be made from the environment",
-      next: "Check what the cause says, or pass a `storage` of your own",
-      cause,
-    })
-  }
-}
-
-function endpointOf(text: string): URL {
-  try {
-    return new URL(text)
-  } catch (cause) {
-    throw new InvalidConfigError({
-      message: `the endpoint ${text} is not a URL`,
-      next: "Give one such as http://127.0.0.1:4443, by `endpoint` or STORAGE_EMULATOR_HOST",
-      cause,
-    })
-  }
+  return new Connection(place, paths, http, await credentialsOf(endpoint, settings.storage, clock), clock)
 }
 
 /** An open way to a bucket. */

@@ -1,14 +1,37 @@
 /**
  * What a request shows to be let in, ready before it is needed: a background timer renews it while requests use the one
- * before, and only the very first request, or one after a 401, waits. The client of @google-cloud/storage knows how to
- * get tokens and renews them itself minutes before they end; asking it once a minute is enough to always hold a good one.
+ * before, and only the very first request, or one after a 401, waits. Google's google-auth-library knows how to get tokens
+ * and renews them itself minutes before they end; asking it once a minute is enough to always hold a good one. It is told
+ * a project, since it would otherwise look for one (metadata server, Resource Manager, `gcloud`), which takes seconds, can be
+ * forbidden, and serves nothing: a bucket's name needs no project.
  *
  * Not promised: that a token is still good when the server sees it. A 401 is answered by one forced renewal; a renewed
  * token that is refused too is final.
  */
-import type { Storage } from "@google-cloud/storage"
 import type { Clock, Timer } from "../../../runtime/clock.ts"
+import { StoreMisconfiguredError } from "../../errors.ts"
+import type { Endpoint } from "./endpoint.ts"
 import { within } from "./limits.ts"
+
+/** What is used of a client of @google-cloud/storage: its `Storage` has all of it. */
+export interface StorageClient {
+  /** The server that it speaks to, as a URL. */
+  readonly apiEndpoint: string
+  /** That server was named by its user. */
+  readonly customEndpoint?: boolean
+  /** It is shown credentials all the same. */
+  readonly useAuthWithCustomEndpoint?: boolean | undefined
+  /** Gets and renews its tokens. */
+  readonly authClient: TokenSource
+}
+
+/** Gets tokens: what is used of a `GoogleAuth` of google-auth-library. */
+export interface TokenSource {
+  /** The headers that prove who asks for a URL. */
+  getRequestHeaders(url?: string): Promise<Headers>
+  /** The client of one kind of credentials, which keeps the token. */
+  getClient(): Promise<{ readonly credentials: object; setCredentials(credentials: object): void }>
+}
 
 /** Headers that prove who asks, for one token. */
 export interface Grant {
@@ -32,10 +55,33 @@ const RENEW_AFTER_MS = 60_000
 const RETRY_AFTER_MS = 10_000
 const FETCH_LIMIT_MS = 30_000
 
-/** Those of the client; none for a custom endpoint, unless it was told to use them there, as the client itself decides. */
-export function credentialsOf(storage: Storage, clock: Clock): Credentials {
-  const anonymous = storage.customEndpoint && storage.useAuthWithCustomEndpoint !== true
-  return anonymous ? new Anonymous() : new GoogleCredentials(storage, clock)
+/** What may be asked for: everything, as IAM alone says what is granted. Federated accounts take no narrower one. */
+const SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+/** Stands for a project that is never asked for, so that none is looked up. */
+const NO_PROJECT = "none"
+
+/** Those of the client that was given, or else of the environment; none where the endpoint is to be shown none. */
+export async function credentialsOf(
+  { url, credentials }: Endpoint,
+  storage: StorageClient | undefined,
+  clock: Clock,
+): Promise<Credentials> {
+  if (!credentials) return new Anonymous()
+  return new GoogleCredentials(storage?.authClient ?? (await tokensOfEnvironment()), `${url.origin}/`, clock)
+}
+
+/** Application default credentials. Makes no request. */
+async function tokensOfEnvironment(): Promise<TokenSource> {
+  try {
+    const { GoogleAuth } = await import("google-auth-library")
+    return new GoogleAuth({ projectId: NO_PROJECT, scopes: SCOPE })
+  } catch (cause) {
+    throw new StoreMisconfiguredError({
+      message: "no client for Google's credentials could be made",
+      next: "Check that google-auth-library is installed beside leasehold, and what the cause says",
+      cause,
+    })
+  }
 }
 
 class Anonymous implements Credentials {
@@ -53,7 +99,7 @@ class Anonymous implements Credentials {
 }
 
 class GoogleCredentials implements Credentials {
-  readonly #auth: Storage["authClient"]
+  readonly #auth: TokenSource
   readonly #audience: string
   readonly #clock: Clock
   #grant: Grant | undefined
@@ -61,9 +107,9 @@ class GoogleCredentials implements Credentials {
   #timer: Timer | undefined
   #closed = false
 
-  constructor(storage: Storage, clock: Clock) {
-    this.#auth = storage.authClient
-    this.#audience = `${storage.apiEndpoint}/`
+  constructor(auth: TokenSource, audience: string, clock: Clock) {
+    this.#auth = auth
+    this.#audience = audience
     this.#clock = clock
   }
 

@@ -88,8 +88,8 @@ export function unauthorizedError(place: Place, action: Action, final: boolean):
   return new StoreMisconfiguredError({
     message,
     next:
-      "Check the credentials (gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIALS); an endpoint of " +
-      "your own is sent none unless you pass `storage: new Storage({ apiEndpoint, useAuthWithCustomEndpoint: true })`",
+      "Check the credentials (gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIALS). An endpoint given by " +
+      "`endpoint` or STORAGE_EMULATOR_HOST is sent none; one given by CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE is",
     status: 401,
   })
 }
@@ -109,7 +109,7 @@ function isSetup(cause: unknown): boolean {
   if (!(cause instanceof Error) || cause instanceof GaveUp) return false
   const { code, status } = cause as { code?: unknown; status?: unknown }
   if (typeof status === "number") return status >= 400 && status < 500 && !passing.has(status)
-  if (code === "ENOENT" || code === "EACCES") return true
+  if (code === "ENOENT" || code === "EACCES" || code === "ERR_INVALID_URL") return true
   return Object.getPrototypeOf(cause) === Error.prototype && code === undefined
 }
 

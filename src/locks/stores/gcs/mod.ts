@@ -1,6 +1,6 @@
 /**
- * The entry `leasehold/gcs`: the store on Google Cloud Storage. Loading it loads neither @google-cloud/storage nor undici;
- * a store does when it starts.
+ * The entry `leasehold/gcs`: the store on Google Cloud Storage. Loading it loads neither google-auth-library nor
+ * undici; a store does when it starts.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import type { CheckpointStore, LeaseStore } from "../../store.ts"
 import type { GcsStoreOptions } from "./options.ts"
 import { GcsStore } from "./store.ts"
 
+export type { StorageClient, TokenSource } from "./credentials.ts"
 export { GcsLock, type GcsLockOptions } from "./gcs-lock.ts"
 export type { GcsStoreOptions } from "./options.ts"
 

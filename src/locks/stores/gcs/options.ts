@@ -1,11 +1,11 @@
 /**
  * What a GCS store is made of, checked before anything is opened: an option that can't work is an error of its own.
  */
-import type { Storage } from "@google-cloud/storage"
 import type { Clock } from "../../../runtime/clock.ts"
 import { type Duration, durationMillis } from "../../../runtime/duration.ts"
 import { InvalidConfigError } from "../../errors.ts"
 import { checkKey, encodeName } from "../../keys.ts"
+import type { StorageClient } from "./credentials.ts"
 
 /** How to make a GCS store. */
 export interface GcsStoreOptions {
@@ -18,9 +18,16 @@ export interface GcsStoreOptions {
    * of `<prefix>/leases/<encoded key>`. `list` doesn't name them.
    */
   readonly objectNames?: Readonly<Record<string, string>>
-  /** A client of @google-cloud/storage, for its endpoint and credentials. Without one, one is made from the environment. */
-  readonly storage?: Storage
-  /** A URL instead of `https://storage.googleapis.com`, for an emulator; it is sent no credentials. Not beside `storage`. */
+  /**
+   * A client of @google-cloud/storage, for its endpoint and credentials; give it a `projectId`, or it looks for one first.
+   * Without a client both are those of the environment.
+   */
+  readonly storage?: StorageClient
+  /**
+   * A URL instead of `https://storage.googleapis.com`, for an emulator; it is sent no credentials. Not beside `storage`. Without
+   * either, STORAGE_EMULATOR_HOST names an emulator, and CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE another way to Cloud Storage,
+   * which is sent credentials.
+   */
   readonly endpoint?: string
   /** Where deadlines are taken from. Default: the clock of this process. */
   readonly clock?: Clock
@@ -35,7 +42,7 @@ export interface GcsSettings {
   readonly prefix: string
   /** By the encoded name of a key. */
   readonly objectNames: ReadonlyMap<string, string>
-  readonly storage: Storage | undefined
+  readonly storage: StorageClient | undefined
   readonly endpoint: string | undefined
   readonly requestTimeout: number
 }
@@ -151,8 +158,8 @@ function checkEndpoint(endpoint: unknown): void {
 }
 
 /** By what is used of it: the user's may be of another copy of the package than ours. */
-function isClient(storage: Storage | null): boolean {
-  return typeof storage?.authClient?.getRequestHeaders === "function"
+function isClient(storage: Partial<StorageClient> | null): boolean {
+  return typeof storage?.authClient?.getRequestHeaders === "function" && typeof storage.apiEndpoint === "string"
 }
 
 function invalid(message: string, next: string): InvalidConfigError {
