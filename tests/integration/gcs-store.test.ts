@@ -157,6 +157,17 @@ describe("a GCS store on a real server", () => {
     proxy.close()
   })
 
+  it("leaves HTTP_PROXY aside, which a CGI program gets from its caller", async () => {
+    const HTTP_PROXY = "http://127.0.0.1:9"
+    const { code, output } = await startChild(gcsTarget(), "close", {
+      HTTP_PROXY,
+      http_proxy: "",
+      NO_PROXY: "",
+      no_proxy: "",
+    }).ended
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('"written":"applied"') as string })
+  })
+
   it.each(["close", "leave"])("keeps no process alive (%s), and loads undici on Node only", async (ending) => {
     const { code, output } = await startChild(gcsTarget(), ending).ended
     expect(code).toBe(0)

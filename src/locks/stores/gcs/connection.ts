@@ -15,6 +15,7 @@ import type { Http, HttpAnswer, HttpRequest } from "./http.ts"
 import { within } from "./limits.ts"
 import type { GcsSettings } from "./options.ts"
 import { Paths } from "./paths.ts"
+import { proxyOf } from "./proxy.ts"
 
 /** Opens what the settings and the environment say. Rejects with a LockError. */
 export async function connect(settings: GcsSettings, clock: Clock): Promise<Connection> {
@@ -22,7 +23,8 @@ export async function connect(settings: GcsSettings, clock: Clock): Promise<Conn
   const { url } = endpoint
   const base = url.pathname.replace(/(\/storage\/v1)?\/*$/, "")
   const place = { name: settings.name, bucket: settings.bucket, endpoint: url.origin + base }
-  const http = "Deno" in globalThis ? fetchHttp(url, clock) : await undiciHttp(url, clock)
+  const proxy = proxyOf(url)
+  const http = "Deno" in globalThis ? fetchHttp(url, clock, proxy) : await undiciHttp(url, clock, proxy)
   const paths = new Paths(base, settings.bucket, settings.prefix, settings.objectNames)
   return new Connection(place, paths, http, await credentialsOf(endpoint, settings.storage, clock), clock)
 }

@@ -12,6 +12,7 @@ import type { Clock, Timer } from "../../../runtime/clock.ts"
 import { StoreMisconfiguredError } from "../../errors.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { within } from "./limits.ts"
+import { proxyOf } from "./proxy.ts"
 
 /** What is used of a client of @google-cloud/storage: its `Storage` has all of it. */
 export interface StorageClient {
@@ -57,6 +58,8 @@ const FETCH_LIMIT_MS = 30_000
 
 /** What may be asked for: everything, as IAM alone says what is granted. Federated accounts take no narrower one. */
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+/** Any of the servers that give tokens: all are Google's, and https. */
+const TOKEN_SERVER = new URL("https://oauth2.googleapis.com")
 /** Stands for a project that is never asked for, so that none is looked up. */
 const NO_PROJECT = "none"
 
@@ -70,11 +73,14 @@ export async function credentialsOf(
   return new GoogleCredentials(storage?.authClient ?? (await tokensOfEnvironment()), `${url.origin}/`, clock)
 }
 
-/** Application default credentials. Makes no request. */
+/** Application default credentials, by the same proxy as requests. Makes no request. Throws InvalidConfigError as `proxyOf` does. */
 async function tokensOfEnvironment(): Promise<TokenSource> {
+  const proxy = proxyOf(TOKEN_SERVER)
+  // The library would otherwise take HTTP_PROXY too, and send to it what a metadata server of the machine is asked by http.
+  const transporterOptions = proxy === undefined ? { noProxy: [/^/] } : { proxy: proxy.href, noProxy: [/^http:/] }
   try {
     const { GoogleAuth } = await import("google-auth-library")
-    return new GoogleAuth({ projectId: NO_PROJECT, scopes: SCOPE })
+    return new GoogleAuth({ projectId: NO_PROJECT, scopes: SCOPE, clientOptions: { transporterOptions } })
   } catch (cause) {
     throw new StoreMisconfiguredError({
       message: "no client for Google's credentials could be made",

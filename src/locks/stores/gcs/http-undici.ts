@@ -5,7 +5,6 @@
  * undici sends a request once and never again by itself: a reset is an error of that one request. HTTP/2 is off, since
  * there one lost connection takes all requests in flight with it. Idle sockets don't keep the process alive.
  */
-import process from "node:process"
 import type { Dispatcher } from "undici"
 import type { Clock } from "../../../runtime/clock.ts"
 import { BodyParts, type Http, type HttpAnswer, type HttpLost, type HttpRequest } from "./http.ts"
@@ -24,11 +23,11 @@ const poolOptions = {
   bodyTimeout: 0,
 }
 
-/** Loads undici and makes a pool. */
-export async function undiciHttp(endpoint: URL, clock: Clock): Promise<Http> {
-  const { EnvHttpProxyAgent, Pool } = await import("undici")
+/** Loads undici and makes a pool, of connections to the proxy where there is one. */
+export async function undiciHttp(endpoint: URL, clock: Clock, proxy?: URL): Promise<Http> {
+  const { Pool, ProxyAgent } = await import("undici")
   const { origin } = endpoint
-  const pool = behindProxy(endpoint) ? new EnvHttpProxyAgent(poolOptions) : new Pool(origin, poolOptions)
+  const pool = proxy === undefined ? new Pool(origin, poolOptions) : new ProxyAgent({ ...poolOptions, uri: proxy.href })
   return {
     exchange: (request) =>
       new Promise((settle) => {
@@ -37,12 +36,6 @@ export async function undiciHttp(endpoint: URL, clock: Clock): Promise<Http> {
       }),
     close: () => pool.destroy(),
   }
-}
-
-/** As @google-cloud/storage and Deno do; but what is spoken to without TLS is an emulator, and near. */
-function behindProxy({ protocol }: URL): boolean {
-  const proxy = process.env["https_proxy"] ?? process.env["HTTPS_PROXY"] ?? ""
-  return protocol === "https:" && proxy !== ""
 }
 
 /** One request and its answer, as undici tells of it. */
