@@ -21,6 +21,21 @@ const html = {
   body: "<!DOCTYPE html><html><body>Please sign in</body></html>",
 }
 
+/** By status and reason, as the documentation of the JSON API has them, and words of the advice. */
+const refusals = [
+  [403, "retentionPolicyNotMet", "buckets update gs://bucket --clear-retention-period"],
+  [403, "objectUnderActiveHold", '"gs://bucket/a/b/**" --no-event-based-hold'],
+  [403, "accountDisabled", "Enable billing"],
+  [403, "vpcServiceControls", "inside the perimeter"],
+  [400, "UserProjectMissing", "Name a project that pays by `userProject`"],
+  [400, "userProjectMissing", "Name a project that pays by `userProject`"],
+  [403, "UserProjectAccessDenied", "Grant serviceusage.services.use"],
+  [400, "userProjectInvalid", "Correct the project's id"],
+  [403, "UserProjectAccountProblem", "see to its billing"],
+  [403, "usageLimits.accessNotConfigured", "gcloud services enable storage.googleapis.com"],
+  [400, "cloudKmsDisabledKey", "--default-encryption-key=KEY"],
+] as const
+
 eachTestHasItsScene()
 
 describe("a bucket that doesn't exist", () => {
@@ -69,6 +84,47 @@ describe("an answer that says no", () => {
       await other.close()
     },
   )
+
+  it.each(refusals)(
+    "%i %s is an error of its own to every call, with what mends it: %s",
+    async (status, reason, advice) => {
+      const error = { code: status, message: "As GCS says it", errors: [{ message: "", domain: "global", reason }] }
+      for (const [, call, kind] of everyCall) {
+        scene.server.script({ status, body: JSON.stringify({ error }), applied: false })
+        const answer = (await call()) as { readonly error: Error }
+        expect(answer).toEqual({ kind, error: misconfigured(status, "As GCS says it") })
+        expect(answer.error.message).toContain(advice)
+        expect(answer.error.message).not.toContain("roles/storage.objectUser")
+      }
+    },
+  )
+
+  it.each([
+    ["Project my-1 (#1) has billing disabled. Please enable it.", "Enable billing"],
+    ["The billing account for the owning project is disabled in state absent", "Enable billing"],
+    ["Request is prohibited by organization's policy. vpcServiceControlsUniqueIdentifier: x", "inside the perimeter"],
+    ["Request had insufficient authentication scopes.", "--scopes=cloud-platform"],
+  ])("403 that names no reason of its own is told by its text: %s", async (message, advice) => {
+    const body = JSON.stringify({
+      error: { code: 403, message, status: "PERMISSION_DENIED", errors: [{ reason: "forbidden" }] },
+    })
+    scene.server.script({ on: "POST", status: 403, body, applied: false })
+    expect(await write()).toEqual({ kind: "unknown", error: misconfigured(403, advice) })
+  })
+
+  it("a front end's answer is told by the reason in its details, however long they are", async () => {
+    const details = [{ description: "x".repeat(5000) }, { reason: "ACCESS_TOKEN_SCOPE_INSUFFICIENT" }]
+    const body = JSON.stringify({ error: { code: 403, message: "No", status: "PERMISSION_DENIED", details } })
+    scene.server.script({ on: "GET", status: 403, body })
+    const answer = await scene.store.read(lease, { ...within, limit: 10 })
+    expect(answer).toEqual({ kind: "failed", error: misconfigured(403, "--scopes=cloud-platform") })
+  })
+
+  it("412 that is no precondition's is not taken for one", async () => {
+    const error = { code: 412, message: "No", errors: [{ reason: "orgPolicyConstraintFailed" }] }
+    scene.server.script({ on: "POST", status: 412, body: JSON.stringify({ error }), applied: false })
+    expect(await write()).toEqual({ kind: "unknown", error: misconfigured(412, "constraint") })
+  })
 
   it("a rate limit that comes as a 403 passes", async () => {
     const body = JSON.stringify({

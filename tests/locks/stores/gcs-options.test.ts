@@ -75,6 +75,11 @@ describe("gcsStore refuses", () => {
     expect(String(refusal({ bucket: "bucket", endpoint }))).toContain("is not an http or https URL")
   })
 
+  it.each(["", "My project", "a/b", "p&x=y", 7, null])("the userProject %j", (userProject) => {
+    expect(refusal({ bucket: "bucket", userProject })).toBeInstanceOf(InvalidConfigError)
+    expect(String(refusal({ bucket: "bucket", userProject }))).toContain("is not the id of a project")
+  })
+
   it("an endpoint beside a client, which has its own", () => {
     const error = refusal({ bucket: "bucket", storage, endpoint: "http://127.0.0.1:1" })
     expect(error).toBeInstanceOf(InvalidConfigError)
@@ -95,5 +100,7 @@ describe("gcsStore refuses", () => {
     expect(refusal({ bucket: "a.b-c_1" })).toBeUndefined()
     expect(refusal({ bucket: "bucket", prefix: "teams/blå/1", requestTimeout: "500 ms" })).toBeUndefined()
     expect(refusal({ bucket: "bucket", storage, requestTimeout: 1 })).toBeUndefined()
+    for (const userProject of ["my-project-1", "1234567890", "example.com:my-project"])
+      expect(refusal({ bucket: "bucket", userProject })).toBeUndefined()
   })
 })

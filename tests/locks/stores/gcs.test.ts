@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { ABSENT, type WriteAnswer } from "../../../src/locks/store.ts"
+import { bucketMetadata } from "../../../src/locks/stores/gcs/metadata.ts"
 import { gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
 import { type Clock, liveClock } from "../../../src/runtime/clock.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
@@ -110,6 +111,23 @@ describe("a GCS store", () => {
     await store.remove(lease, generation, within)
     await store.list("leases", { ...within, prefix: "" })
     expect(server.counts).toEqual({ POST: 1, GET: 2, DELETE: 1 })
+  })
+
+  it("names the project that pays in every request, and none where none is named", async () => {
+    await store.read(lease, readOptions())
+    expect(server.requests.map(({ query }) => query["userProject"])).toEqual([undefined])
+    server.forget()
+    const options = { bucket: "bucket", prefix: "a/b", endpoint: server.url, userProject: "payer-1" }
+    const paid = gcsStore(options)
+    await paid.start(within)
+    await paid.read(lease, readOptions({ known: "7" }))
+    await paid.put(lease, ABSENT, bytes("{}"), within)
+    await paid.remove(lease, "7", within)
+    await paid.list("leases", { ...within, prefix: "" })
+    await paid.close()
+    await bucketMetadata(options)
+    expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(["GET", "POST", "DELETE"]))
+    expect(new Set(server.requests.map(({ query }) => query["userProject"]))).toEqual(new Set(["payer-1"]))
   })
 
   it("writes records and heads as JSON, contents as bytes, none of them to be cached", async () => {

@@ -11,8 +11,8 @@ export type When = "before" | "after"
 
 /** What happens to one request. */
 export type Fault =
-  /** Another status, with the JSON body that GCS gives it. */
-  | { readonly kind: "status"; readonly when: When; readonly status: number }
+  /** Another status, with the JSON body that GCS gives it; `reason` as GCS names what is the matter. */
+  | { readonly kind: "status"; readonly when: When; readonly status: number; readonly reason?: string }
   /** The connection is reset. */
   | { readonly kind: "reset"; readonly when: When }
   /** Silence on an open connection, for as long as the client waits. */
@@ -70,7 +70,11 @@ export function planOf(fault: Fault | undefined): Plan {
     case undefined:
       return untouched
     case "status":
-      return { ...untouched, delivered: fault.when === "after", answer: (given) => refusal(fault.status, given) }
+      return {
+        ...untouched,
+        delivered: fault.when === "after",
+        answer: (given) => refusal(fault.status, given, fault.reason),
+      }
     case "reset":
       return { ...untouched, delivered: fault.when === "after", ending: "reset" }
     case "stall":
@@ -93,8 +97,10 @@ export function planOf(fault: Fault | undefined): Plan {
 }
 
 /** What GCS says with a status that is no success. `error` is what the JSON API calls it. */
-export function refusal(status: number, { headers }: Answer): Answer {
-  const body = JSON.stringify({ error: { code: status, message: `injected: ${status}`, errors: [] } })
+export function refusal(status: number, { headers }: Answer, reason?: string): Answer {
+  const message = `injected: ${status}`
+  const errors = reason === undefined ? [] : [{ message, domain: "global", reason }]
+  const body = JSON.stringify({ error: { code: status, message, errors } })
   return { status, headers: plain(headers, "application/json; charset=UTF-8"), body: Buffer.from(body) }
 }
 

@@ -3,12 +3,17 @@
  * neither is `failed` or `unknown`, never "absent" and never "applied".
  */
 import type { Generation, ReadAnswer, WriteAnswer } from "../../store.ts"
-import { answerError, bucketMissing, isPage, type Place, saysBucketMissing } from "./failures.ts"
+import { answerError, bucketMissing, isPage, type Place, saysBucketMissing, saysForbidden } from "./failures.ts"
 import { httpDate } from "./http-date.ts"
 import type { HttpAnswer } from "./http.ts"
 
-/** What a read saw. */
-export function readOutcome(place: Place, answer: HttpAnswer, known: Generation | undefined): ReadAnswer {
+/** What a read saw. `limit`: of the object's body, in bytes. */
+export function readOutcome(
+  place: Place,
+  answer: HttpAnswer,
+  known: Generation | undefined,
+  limit: number,
+): ReadAnswer {
   const { status } = answer
   if (status === 304 && known !== undefined) return { kind: "unchanged", generation: known, ...stamp(answer) }
   if (status === 404) {
@@ -18,13 +23,13 @@ export function readOutcome(place: Place, answer: HttpAnswer, known: Generation 
   const generation = answer.header("x-goog-generation")
   if (status !== 200 || !isGeneration(generation)) return { kind: "failed", error: answerError(place, "read", answer) }
   if (generation === known) return { kind: "unchanged", generation, ...stamp(answer) }
-  if (answer.cut) return { kind: "tooLarge", generation, ...stamp(answer) }
+  if (answer.cut || answer.body.length > limit) return { kind: "tooLarge", generation, ...stamp(answer) }
   return { kind: "found", generation, body: answer.body, ...stamp(answer) }
 }
 
 /** What became of an upload. */
 export function writeOutcome(place: Place, answer: HttpAnswer): WriteAnswer {
-  if (answer.status === 412) return { kind: "refused", ...stamp(answer) }
+  if (answer.status === 412 && !saysForbidden(answer)) return { kind: "refused", ...stamp(answer) }
   const generation = answer.status === 200 ? generationIn(answer) : undefined
   if (generation !== undefined) return { kind: "applied", generation, ...stamp(answer) }
   return unknown(place, "write", answer)

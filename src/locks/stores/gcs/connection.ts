@@ -25,7 +25,7 @@ export async function connect(settings: GcsSettings, clock: Clock): Promise<Conn
   const place = { name: settings.name, bucket: settings.bucket, endpoint: url.origin + base }
   const proxy = proxyOf(url)
   const http = "Deno" in globalThis ? fetchHttp(url, clock, proxy) : await undiciHttp(url, clock, proxy)
-  const paths = new Paths(base, settings.bucket, settings.prefix, settings.objectNames)
+  const paths = new Paths(base, settings.bucket, settings.prefix, settings.objectNames, settings.userProject)
   return new Connection(place, paths, http, await credentialsOf(endpoint, settings.storage, clock), clock)
 }
 

@@ -1,10 +1,11 @@
 /**
  * What goes wrong with GCS, as errors that say what to do. Decided by the status code; what the body says only makes the
- * message better, since proxies and emulators write what they like.
+ * message and its advice better (refusals.ts), since proxies and emulators write what they like.
  */
 import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../../errors.ts"
 import type { HttpAnswer } from "./http.ts"
 import { GaveUp } from "./limits.ts"
+import { refusalOf } from "./refusals.ts"
 
 /** Which store, for messages. */
 export interface Place {
@@ -26,6 +27,8 @@ const permissions: Readonly<Record<Action, string>> = {
 
 /** Statuses after which the same request may succeed. */
 const passing = new Set([408, 409, 425, 429])
+/** Of an answer's body, in bytes: what GCS has to say of an error is shorter, with all its details. */
+export const EXPLANATION_LIMIT: number = 64 * 1024
 /** What GCS calls a rate limit where it answers 403 for one. */
 const limits = new Set(["rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"])
 
@@ -53,6 +56,13 @@ export function answerError(place: Place, action: Action, answer: HttpAnswer): L
       next: status === 429 ? "Try again later; GCS takes one write a second for an object" : "Try again later",
       status,
     })
+  const known = refusalOf(reason, message)
+  if (known !== undefined)
+    return new StoreMisconfiguredError({
+      message: `${place.name} refuses a ${action}, as ${known.problem}: status ${status}${message}`,
+      next: known.next(place),
+      status,
+    })
   if (status === 403) return forbidden(place, action, message)
   return new StoreMisconfiguredError({
     message: `${place.name} refuses a ${action}: status ${status}${message}`,
@@ -73,6 +83,11 @@ export function bucketMissing(place: Place): StoreMisconfiguredError {
 /** Whether a 404 is about the bucket, as far as it says. */
 export function saysBucketMissing(answer: HttpAnswer): boolean {
   return /bucket does not exist/i.test(textOf(answer))
+}
+
+/** Whether a 412 is about something other than the request's precondition. */
+export function saysForbidden(answer: HttpAnswer): boolean {
+  return refusalOf(explanation(answer).reason, "") !== undefined
 }
 
 /** Whether the body is a web page, which GCS sends only for paths that are not of its API, and proxies send for anything. */
@@ -129,12 +144,22 @@ function notOurs(place: Place, action: Action, { status }: HttpAnswer): StoreUna
   })
 }
 
+/** The JSON API's own form has `errors`; what a front end of Google's answers before it has `details`. */
+interface ErrorBody {
+  readonly error: {
+    readonly message: string
+    readonly errors?: readonly ({ readonly reason?: unknown } | undefined)[]
+    readonly details?: readonly ({ readonly reason?: unknown } | undefined)[]
+  }
+}
+
 /** What an error body of the JSON API says, ready to append; empty for anything else. */
 function explanation(answer: HttpAnswer): { readonly message: string; readonly reason: string } {
   const text = textOf(answer)
   try {
-    const { error } = JSON.parse(text) as { error: { message: string; errors?: [{ reason?: string }] } }
-    return { message: `: ${error.message.slice(0, 300)}`, reason: error.errors?.[0].reason ?? "" }
+    const { error } = JSON.parse(text) as ErrorBody
+    const reason = error.errors?.[0]?.reason ?? error.details?.find((detail) => detail?.reason)?.reason
+    return { message: `: ${error.message.slice(0, 300)}`, reason: typeof reason === "string" ? reason : "" }
   } catch {
     const plain = text.trim() !== "" && !isPage(answer)
     return { message: plain ? `: ${text.trim().slice(0, 300)}` : "", reason: "" }
@@ -142,5 +167,5 @@ function explanation(answer: HttpAnswer): { readonly message: string; readonly r
 }
 
 function textOf(answer: HttpAnswer): string {
-  return new TextDecoder().decode(answer.body.subarray(0, 4096))
+  return new TextDecoder().decode(answer.body.subarray(0, EXPLANATION_LIMIT))
 }

@@ -23,6 +23,7 @@ const OPTIONS: Readonly<Record<keyof GcsLockOptions, true>> = {
   objectName: true,
   storage: true,
   endpoint: true,
+  userProject: true,
   requestTimeout: true,
 }
 
@@ -38,15 +39,15 @@ export class GcsLock extends StoreLock {
   constructor(key: string, options: GcsLockOptions) {
     refuseUnknown("GcsLock", options, OPTIONS)
     const { bucket: _b, prefix: _p, objectName: _o, storage: _s, ...others } = options
-    const { endpoint: _e, requestTimeout: _r, ...lockOptions } = others
+    const { endpoint: _e, userProject: _u, requestTimeout: _r, ...lockOptions } = others
     super(key, { ...lockOptions, store: storeOf(key, options) })
   }
 }
 
 /** A lock whose object has a name of its own has a store of its own: its key is another one there than anywhere else. */
 function storeOf(key: string, { objectName, ...options }: GcsLockOptions): LeaseStore {
-  const { bucket, prefix = "", storage, endpoint, requestTimeout, clock = liveClock } = options
+  const { bucket, prefix = "", storage, endpoint, userProject, requestTimeout, clock = liveClock } = options
   const named = objectName === undefined ? {} : { objectNames: { [key]: objectName } }
-  const parts = [bucket, prefix, storage, endpoint, requestTimeout, clock, objectName, objectName && key]
+  const parts = [bucket, prefix, storage, endpoint, userProject, requestTimeout, clock, objectName, objectName && key]
   return stores.get(parts, () => new GcsStore({ ...options, ...named, clock }))
 }

@@ -29,6 +29,11 @@ export interface GcsStoreOptions {
    * which is sent credentials.
    */
   readonly endpoint?: string
+  /**
+   * The id or number of a project that pays for the requests, where the bucket has its requesters pay. The account needs
+   * serviceusage.services.use on it.
+   */
+  readonly userProject?: string | undefined
   /** Where deadlines are taken from. Default: the clock of this process. */
   readonly clock?: Clock
   /** The most that a request for a lease or a head may take, however much time its caller has. Default 10 s. */
@@ -44,6 +49,7 @@ export interface GcsSettings {
   readonly objectNames: ReadonlyMap<string, string>
   readonly storage: StorageClient | undefined
   readonly endpoint: string | undefined
+  readonly userProject: string | undefined
   readonly requestTimeout: number
 }
 
@@ -54,11 +60,12 @@ const MAX_NAME_BYTES = 1024
 
 /** Throws InvalidConfigError. */
 export function checkOptions(options: GcsStoreOptions): GcsSettings {
-  const { bucket, prefix = "", storage, endpoint, requestTimeout = DEFAULT_REQUEST_TIMEOUT } = options
+  const { bucket, prefix = "", storage, endpoint, userProject, requestTimeout = DEFAULT_REQUEST_TIMEOUT } = options
   checkBucket(bucket)
   checkPrefix(prefix)
   const objectNames = checkObjectNames(options.objectNames ?? {})
   if (endpoint !== undefined) checkEndpoint(endpoint)
+  if (userProject !== undefined) checkProject(userProject)
   if (storage !== undefined && endpoint !== undefined)
     throw invalid(
       "both `storage` and `endpoint` are given",
@@ -73,7 +80,7 @@ export function checkOptions(options: GcsStoreOptions): GcsSettings {
       'Give milliseconds, or text like "10 s"',
     )
   const name = prefix === "" ? `gs://${bucket}` : `gs://${bucket}/${prefix}`
-  return { name, bucket, prefix, objectNames, storage, endpoint, requestTimeout: millis }
+  return { name, bucket, prefix, objectNames, storage, endpoint, userProject, requestTimeout: millis }
 }
 
 function checkBucket(bucket: unknown): void {
@@ -154,6 +161,15 @@ function checkEndpoint(endpoint: unknown): void {
   throw invalid(
     `the endpoint ${JSON.stringify(endpoint) ?? "undefined"} is not an http or https URL`,
     "Give one such as http://127.0.0.1:4443",
+  )
+}
+
+/** Ids of old projects begin with a domain, `example.com:project`. */
+function checkProject(project: unknown): void {
+  if (typeof project === "string" && /^([a-z0-9.-]{1,100}:)?[a-z0-9][a-z0-9-]{0,99}$/.test(project)) return
+  throw invalid(
+    `the userProject ${JSON.stringify(project) ?? "undefined"} is not the id of a project`,
+    "Give its id, such as my-project-1234, or its number",
   )
 }
 

@@ -13,27 +13,36 @@ export class Paths {
   readonly #objects: string
   readonly #uploads: string
   readonly #named: ReadonlyMap<string, string>
+  /** Ends every query. */
+  readonly #payer: string
 
-  /** `base` is the endpoint's own path, without a slash at its end. */
-  constructor(base: string, bucket: string, prefix: string, named: ReadonlyMap<string, string> = new Map()) {
+  /** `base` is the endpoint's own path, without a slash at its end. `userProject` pays for the requests. */
+  constructor(
+    base: string,
+    bucket: string,
+    prefix: string,
+    named: ReadonlyMap<string, string> = new Map(),
+    userProject?: string,
+  ) {
     const objects = `/storage/v1/b/${encodeURIComponent(bucket)}/o`
     this.#named = named
+    this.#payer = userProject === undefined ? "" : `&userProject=${encodeURIComponent(userProject)}`
     this.#root = prefix === "" ? "" : `${prefix}/`
     this.#objects = base + objects
     this.#uploads = `${base}/upload${objects}?uploadType=multipart&fields=generation&name=`
   }
 
   read(ref: ObjectRef, known: Generation | undefined): string {
-    const path = `${this.#objects}/${this.#encoded(ref)}?alt=media`
+    const path = `${this.#objects}/${this.#encoded(ref)}?alt=media${this.#payer}`
     return known === undefined ? path : `${path}&ifGenerationNotMatch=${encodeURIComponent(known)}`
   }
 
   upload(ref: ObjectRef, expected: Generation): string {
-    return `${this.#uploads}${this.#encoded(ref)}&ifGenerationMatch=${encodeURIComponent(expected)}`
+    return `${this.#uploads}${this.#encoded(ref)}&ifGenerationMatch=${encodeURIComponent(expected)}${this.#payer}`
   }
 
   remove(ref: ObjectRef, expected: Generation): string {
-    return `${this.#objects}/${this.#encoded(ref)}?ifGenerationMatch=${encodeURIComponent(expected)}`
+    return `${this.#objects}/${this.#encoded(ref)}?ifGenerationMatch=${encodeURIComponent(expected)}${this.#payer}`
   }
 
   /** The page begins with `after` itself, where that is there. */
@@ -41,17 +50,17 @@ export class Paths {
     const query = `prefix=${encodeURIComponent(this.folder(area) + prefix)}&maxResults=${PAGE_SIZE}`
     const start = after === undefined ? "" : `&startOffset=${encodeURIComponent(this.folder(area) + after)}`
     const page = token === undefined ? start : `${start}&pageToken=${encodeURIComponent(token)}`
-    return `${this.#objects}?${query}${page}&fields=kind,items(name,generation),nextPageToken`
+    return `${this.#objects}?${query}${page}&fields=kind,items(name,generation),nextPageToken${this.#payer}`
   }
 
   /** A list of at most one name: the cheapest question that only an existing bucket answers. */
   bucket(): string {
-    return `${this.#objects}?prefix=${encodeURIComponent(this.#root)}&maxResults=1&fields=kind`
+    return `${this.#objects}?prefix=${encodeURIComponent(this.#root)}&maxResults=1&fields=kind${this.#payer}`
   }
 
   /** The bucket's settings. */
   metadata(): string {
-    return this.#objects.slice(0, -"/o".length)
+    return `${this.#objects.slice(0, -"/o".length)}?projection=noAcl${this.#payer}`
   }
 
   /** What the names of all objects of an area begin with. */

@@ -26,13 +26,13 @@ import {
 import { probe } from "../probe.ts"
 import { isGeneration, readOutcome, removeOutcome, writeOutcome } from "./answers.ts"
 import { connect, type Connection } from "./connection.ts"
+import { EXPLANATION_LIMIT } from "./failures.ts"
 import { GaveUp, pause, within } from "./limits.ts"
 import { askBucket, listPage } from "./list.ts"
 import { Multipart } from "./multipart.ts"
 import { checkOptions, type GcsSettings, type GcsStoreOptions } from "./options.ts"
 import { contentTypeOf } from "./paths.ts"
 
-const WRITE_ANSWER_LIMIT = 64 * 1024
 const RETRY_AFTER_MS = 1000
 /** Failures that pass, pass in this time; a start that outlives its caller by more keeps the process for nothing. */
 const RETRY_FOR_MS = 5000
@@ -85,12 +85,13 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     const connection = this.#connection
     if (connection === undefined) return { kind: "failed", error: this.#unready() }
     const { limit } = options
+    const enough = Math.max(limit, EXPLANATION_LIMIT)
     const known = isGeneration(options.known) ? options.known : undefined
     const path = connection.paths.read(ref, known)
-    const request = { method: "GET" as const, path, headers: readHeaders, limit, ...this.#limits(ref, options) }
+    const request = { method: "GET" as const, path, headers: readHeaders, limit: enough, ...this.#limits(ref, options) }
     const answer = await connection.exchange("read", request)
     if (answer instanceof LockError) return { kind: "failed", error: answer }
-    return readOutcome(connection.place, answer, known)
+    return readOutcome(connection.place, answer, known, limit)
   }
 
   async put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer> {
@@ -102,7 +103,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
       path: connection.paths.upload(ref, expected),
       headers: { "content-type": this.#multipart.contentType },
       body: this.#multipart.wrap(body, contentTypeOf(ref)),
-      limit: WRITE_ANSWER_LIMIT,
+      limit: EXPLANATION_LIMIT,
       ...this.#limits(ref, options),
     })
     return answer instanceof LockError ? { kind: "unknown", error: answer } : writeOutcome(connection.place, answer)
@@ -113,7 +114,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     if (connection === undefined) return { kind: "unknown", error: this.#unready() }
     if (!isGeneration(expected)) return { kind: "refused" }
     const path = connection.paths.remove(ref, expected)
-    const request = { method: "DELETE" as const, path, headers: {}, limit: WRITE_ANSWER_LIMIT }
+    const request = { method: "DELETE" as const, path, headers: {}, limit: EXPLANATION_LIMIT }
     const answer = await connection.exchange("delete", { ...request, ...this.#limits(ref, options) })
     if (answer instanceof LockError) return { kind: "unknown", error: answer }
     return removeOutcome(connection.place, answer, expected)
