@@ -19,6 +19,10 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
     "Give the bare name, 3 to 222 characters of [a-z0-9._-], without gs:// and without a path",
     "Write gs://BUCKET or gs://BUCKET/PREFIX, the bucket with 3 to 222 characters of [a-z0-9._-]",
   ],
+  [
+    "Name a project that pays by `userProject`; the account needs serviceusage.services.use on it (roles/serviceusage.serviceUsageConsumer)",
+    "Name a project that pays, by gs://BUCKET/PREFIX?userProject=PROJECT; the account needs serviceusage.services.use on it (roles/serviceusage.serviceUsageConsumer)",
+  ],
   ["Give fileStore a directory, such as /var/lib/leasehold", "Write file:DIR, such as file:/var/lib/leasehold"],
   ["Try again, with more time if it is far away", "Check the way to it, and try again"],
   [

@@ -14,7 +14,8 @@ export async function bucketFindings(
   clock: Clock,
 ): Promise<readonly Finding[]> {
   const { bucketMetadata } = await import("../locks/stores/gcs/metadata.ts")
-  const answer = await bucketMetadata({ bucket: name.bucket, prefix: name.prefix, clock })
+  const { bucket, prefix, userProject } = name
+  const answer = await bucketMetadata({ bucket, prefix, userProject, clock })
   if (answer.kind === "found") return judgeBucket(name.bucket, answer.metadata)
   return [
     {

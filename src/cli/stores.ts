@@ -15,7 +15,7 @@ import { userFolder } from "./user-folder.ts"
 export type StoreName =
   /** `isDefault`: nobody named it; it is the user's own. */
   | { readonly kind: "file"; readonly directory: string; readonly isDefault?: true }
-  | { readonly kind: "gs"; readonly bucket: string; readonly prefix: string }
+  | { readonly kind: "gs"; readonly bucket: string; readonly prefix: string; readonly userProject?: string }
   | { readonly kind: "memory" }
 
 /** A store, and how it is named. */
@@ -67,11 +67,22 @@ interface Written {
 function parseStore(text: string, written: Written): StoreName {
   if (text === "memory:") return { kind: "memory" }
   if (text.startsWith("file:") && text.length > 5) return { kind: "file", directory: directoryOf(text, written) }
-  const [, bucket, prefix = ""] = /^gs:\/\/([^/]+)(?:\/(.*?))?\/?$/.exec(text) ?? []
-  if (bucket !== undefined) return { kind: "gs", bucket, prefix }
+  const [, bucket, prefix = "", query] = /^gs:\/\/([^/?]+)(?:\/([^?]*?))?\/?(?:\?(.*))?$/.exec(text) ?? []
+  if (bucket === undefined)
+    throw new InvalidConfigError({
+      message: `${written.source} is ${JSON.stringify(text)}, which names no store`,
+      next: "Use file:DIR, gs://BUCKET, gs://BUCKET/PREFIX or memory:",
+    })
+  return { kind: "gs", bucket, prefix, ...(query !== undefined && payerIn(query, text, written)) }
+}
+
+/** What follows the `?` of a bucket's name. Another setting there would be lost, or taken for a part of the prefix. */
+function payerIn(query: string, text: string, { source }: Written): { readonly userProject: string } {
+  const [[name, userProject = ""] = [], ...others] = new URLSearchParams(query)
+  if (name === "userProject" && userProject !== "" && others.length === 0) return { userProject }
   throw new InvalidConfigError({
-    message: `${written.source} is ${JSON.stringify(text)}, which names no store`,
-    next: "Use file:DIR, gs://BUCKET, gs://BUCKET/PREFIX or memory:",
+    message: `${source} is ${JSON.stringify(text)}, and what follows its ? is not userProject=PROJECT`,
+    next: "Write gs://BUCKET/PREFIX, or gs://BUCKET/PREFIX?userProject=PROJECT where requesters pay",
   })
 }
 
@@ -106,7 +117,8 @@ async function makeStore(name: StoreName, { clock, platform }: Io): Promise<Leas
     }
     case "gs": {
       const { gcsStore } = await import("../locks/stores/gcs/mod.ts")
-      return gcsStore({ bucket: name.bucket, prefix: name.prefix, clock })
+      const { bucket, prefix, userProject } = name
+      return gcsStore({ bucket, prefix, userProject, clock })
     }
     case "memory": {
       const { memoryStore } = await import("../locks/stores/memory.ts")

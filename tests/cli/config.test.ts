@@ -226,6 +226,26 @@ describe("the store", () => {
     expect(places(io).at(-1)).toBe(join(user.cwd, "home/.config/leasehold/config.json"))
   })
 
+  it.each([
+    ["gs://b", { bucket: "b", prefix: "" }],
+    ["gs://b/", { bucket: "b", prefix: "" }],
+    ["gs://b/p/q/", { bucket: "b", prefix: "p/q" }],
+    ["gs://b?userProject=p-1", { bucket: "b", prefix: "", userProject: "p-1" }],
+    ["gs://b/p/?userProject=example.com%3Ap", { bucket: "b", prefix: "p", userProject: "example.com:p" }],
+  ])("%s is a bucket, its prefix, and who pays", (text, parts) => {
+    const io = new CommandLine().io(nowhere)
+    expect(storeName(io, text, { file: undefined, config: {} })).toEqual({ kind: "gs", ...parts })
+  })
+
+  it.each(["?", "?userProject=", "?userproject=p", "?userProject=p&userProject=q", "?userProject=p&endpoint=http://x"])(
+    "is refused where a bucket has %s after it",
+    async (query) => {
+      const { code, err } = await new CommandLine().run("ls", "--store", `gs://bucket/p${query}`)
+      expect(code).toBe(64)
+      expect(err).toContain("is not userProject=PROJECT")
+    },
+  )
+
   it.each(["", "file:", "gs://", "/var/lock", "s3://b"])("is refused where it is %j", async (store) => {
     const { code, err } = await new CommandLine().run("ls", "--store", store)
     expect(code).toBe(64)

@@ -2,10 +2,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { startFaultProxy } from "../support/fault-proxy/proxy.ts"
 import { isWaitedFor, says, Shell, waiterOf } from "./support/command.ts"
 import { gcsTarget } from "./support/gcs-target.ts"
 
 const LONG = 120_000
+const onEmulator = gcsTarget().endpoint !== undefined
 
 /** What docs/command.md says to type: the words between `leasehold` and the command of the line that has this key. */
 function recipe(key: string): string[] {
@@ -82,6 +84,21 @@ describe("the command on a bucket", () => {
     expect(await waiterOf(one, "k")).toBeNull()
     holder.signal("SIGTERM")
     await holder.ended
+  })
+
+  // Who pays for a real bucket is its owner's to say.
+  it.skipIf(!onEmulator)("has the project pay that the store's name names, and says how where none does", async () => {
+    const { bucket, prefix, endpoint = "" } = gcsTarget()
+    await using proxy = await startFaultProxy({ target: endpoint })
+    const missing = { kind: "status", when: "before", status: 400, reason: "UserProjectMissing" } as const
+    using _ = proxy.always({ of: /^(?!.*&userProject=payer-1$)/, fault: missing })
+    const user = new Shell("node", { STORAGE_EMULATOR_HOST: new URL(proxy.url).host })
+    const store = `gs://${bucket}/${prefix}`
+    const refused = await user.call("run", "--store", store, "k", "--", "echo", "never")
+    expect(refused).toMatchObject({ code: 71, stdout: "" })
+    expect(refused.stderr).toContain("gs://BUCKET/PREFIX?userProject=PROJECT")
+    const paid = await user.call("run", "--store", `${store}?userProject=payer-1`, "k", "--", "echo", "done")
+    expect(paid).toMatchObject({ code: 0, stdout: "done\n" })
   })
 
   it("shows, lists, frees and examines what is there", { timeout: LONG }, async () => {
