@@ -62,6 +62,7 @@ export type {
   ReadAnswer,
   ReadOptions,
   RequestOptions,
+  StartOptions,
   StoreCapabilities,
   Testimony,
   Witness,

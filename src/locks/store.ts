@@ -48,6 +48,15 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
 }
 
+/** How a store is started. */
+export interface StartOptions extends RequestOptions {
+  /**
+   * Whether the store is probed. `once`, the default: unless it remembers that it was. `again`: whatever it remembers. `never`: for
+   * who only reads and lists; writes are answered by `unknown` then, until a later start. A store may do more than it is asked to.
+   */
+  readonly probe?: "once" | "again" | "never"
+}
+
 /** Reading takes care of its own limits. */
 export interface ReadOptions extends RequestOptions {
   /** Bodies larger than this come back as `tooLarge`, unread. In bytes. */
@@ -113,10 +122,11 @@ export interface ObjectStore {
   /** What it can do, as known so far; final once `start` has settled. */
   readonly capabilities: StoreCapabilities
   /**
-   * Makes ready and probes, once: create twice, stale put, stale delete on a scratch object.
-   * Rejects with StoreMisconfiguredError (what is wrong and how to mend it) or StoreUnavailableError.
+   * Makes ready and probes, once: create twice, stale put, stale delete on a scratch object. It may leave
+   * among its objects, in none of the areas, that it was probed, and trust that later. Rejects with StoreMisconfiguredError (what is wrong and how to mend it) or
+   * StoreUnavailableError.
    */
-  start(options: RequestOptions): Promise<void>
+  start(options: StartOptions): Promise<void>
   /** Reads one object. Never answers a version older than one that this process was already shown. */
   read(ref: ObjectRef, options: ReadOptions): Promise<ReadAnswer>
   /** Writes if the object's generation is `expected` (ABSENT: if there is none). Sent at most once per call. */

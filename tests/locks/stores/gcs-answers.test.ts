@@ -79,7 +79,7 @@ describe("an answer that says no", () => {
     "a start without %s is refused",
     async (permission) => {
       scene.server.buckets.rules.lacking = [permission]
-      const other = storeOn(scene.server, scene.clock)
+      const other = storeOn(scene.server, scene.clock, { prefix: "fresh" })
       await expect(other.start(within)).rejects.toEqual(misconfigured(403, permission))
       await other.close()
     },

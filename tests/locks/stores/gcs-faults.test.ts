@@ -171,14 +171,14 @@ describe("a body over the limit", () => {
 describe("a server that ignores preconditions", () => {
   it("of writes is refused at the start, by name", async () => {
     scene.server.buckets.rules.ignored = ["write"]
-    const other = storeOn(scene.server, scene.clock)
-    await expect(other.start(within)).rejects.toThrow("gs://bucket/a/b ignores the preconditions of writes")
+    const other = storeOn(scene.server, scene.clock, { prefix: "fresh" })
+    await expect(other.start(within)).rejects.toThrow("gs://bucket/fresh ignores the preconditions of writes")
     await other.close()
   })
 
   it("of deletes can be used, and says that it doesn't honour them", async () => {
     scene.server.buckets.rules.ignored = ["delete"]
-    const other = await startedOn(scene.server, scene.clock)
+    const other = await startedOn(scene.server, scene.clock, { prefix: "fresh" })
     expect(other.capabilities.deletes).toBe(false)
     await other.close()
   })
@@ -223,11 +223,7 @@ describe("a start", () => {
     const other = storeOn(scene.server, scene.clock)
     await Promise.all([other.start(within), other.start(within)])
     await other.start(within)
-    const one = scene.server.counts
-    scene.server.forget()
-    await startedOn(scene.server, scene.clock).then((another) => another.close())
-    expect(scene.server.counts).toEqual({})
-    expect(one).toMatchObject({ POST: 4 })
+    expect(scene.server.counts).toEqual({ GET: 1 })
     await other.close()
   })
 

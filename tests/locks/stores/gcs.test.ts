@@ -55,8 +55,11 @@ describe("a GCS store", () => {
     })
   })
 
-  it("leaves nothing of its probe behind", () => {
-    expect(server.buckets.names("bucket")).toEqual([])
+  it("leaves two objects behind, which say that it was probed", () => {
+    expect(server.buckets.names("bucket")).toEqual([
+      expect.stringMatching(/^a\/b\/proofs\/1-[0-9a-f]{16}-day\d+$/),
+      expect.stringMatching(/^a\/b\/proofs\/1-[0-9a-f]{16}-day\d+-\d+-deletes$/),
+    ])
   })
 
   it("reads what it wrote, with its generation and the store's time in whole seconds", async () => {
@@ -161,7 +164,9 @@ describe("a GCS store", () => {
 
   it.each(["=2e=2e", "a=2fb", "%2F", "ü?&#+ ~", "a/b/head"])("keeps %j one name, under its prefix", async (name) => {
     await store.put({ area: "state", name }, ABSENT, bytes("x"), within)
-    expect(server.buckets.names("bucket")).toEqual([`a/b/state/${name}`])
+    expect(server.buckets.names("bucket").filter((object) => !object.includes("/proofs/"))).toEqual([
+      `a/b/state/${name}`,
+    ])
     expect(await store.list("state", { ...within, prefix: name.slice(0, 1) })).toMatchObject({ items: [{ name }] })
   })
 

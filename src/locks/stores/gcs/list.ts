@@ -1,12 +1,14 @@
 /**
- * Names in a bucket: pages of an area, and the one question whether the bucket is there at all.
+ * Names in a bucket, page by page. A list is also the question whether the bucket is there at all: it needs no permission
+ * beyond `roles/storage.objectUser`, and without the one that it needs GCS says 403 where an object is absent.
  */
 import type { Clock } from "../../../runtime/clock.ts"
 import { StoreUnavailableError, LockError } from "../../errors.ts"
-import type { Area, ListOptions, Page, RequestOptions } from "../../store.ts"
+import type { ListOptions, Page, RequestOptions } from "../../store.ts"
 import { jsonIn } from "./answers.ts"
 import type { Connection } from "./connection.ts"
 import { answerError, bucketMissing, isPage } from "./failures.ts"
+import type { Folder } from "./paths.ts"
 
 /** A page is a thousand names of at most a kilobyte each, in an emulator with all their metadata. */
 const PAGE_LIMIT = 8 * 1024 * 1024
@@ -15,7 +17,7 @@ const PAGE_LIMIT = 8 * 1024 * 1024
 export async function listPage(
   connection: Connection,
   clock: Clock,
-  area: Area,
+  area: Folder,
   { prefix, after, ...limits }: ListOptions,
 ): Promise<Page> {
   const { paths } = connection
@@ -37,11 +39,6 @@ export async function listPage(
 /** GCS may send an empty page before a full one; only a missing token says that it was the last. */
 function tokenIn({ nextPageToken }: Readonly<Record<string, unknown>>): string | undefined {
   return typeof nextPageToken === "string" && nextPageToken !== "" ? nextPageToken : undefined
-}
-
-/** Rejects unless the bucket is there and may be listed. Without that permission GCS says 403 where an object is absent. */
-export async function askBucket(connection: Connection, options: RequestOptions): Promise<void> {
-  await ask(connection, connection.paths.bucket(), options)
 }
 
 async function ask(

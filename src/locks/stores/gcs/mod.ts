@@ -16,7 +16,8 @@ export type { GcsStoreOptions } from "./options.ts"
  * Leases and checkpoints in a bucket of Google Cloud Storage, or of an emulator (`endpoint`, or STORAGE_EMULATOR_HOST).
  * Throws InvalidConfigError for an option that can't work; nothing is opened before the store's `start`, which rejects
  * with StoreMisconfiguredError (no bucket, no permission, preconditions ignored) or StoreUnavailableError. The account
- * needs `roles/storage.objectUser` on the bucket. The store leaves one object behind where it may not delete: the probe's.
+ * needs `roles/storage.objectUser` on the bucket. The store leaves two objects behind that say that its server was
+ * probed (docs/gcs.md), and where it may not delete the probe's own.
  */
 export function gcsStore(options: GcsStoreOptions): LeaseStore & CheckpointStore {
   return new GcsStore(options)

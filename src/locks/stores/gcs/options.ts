@@ -117,7 +117,16 @@ function prefixProblem(prefix: unknown, most = MAX_PREFIX_BYTES): string | undef
 }
 
 /** Folders of ours, under whatever prefix: what lies in them is named by us alone. */
-const AREAS: ReadonlySet<string> = new Set(["leases", "state", "probe", "store", "processes", "rings", "bells"])
+const AREAS: ReadonlySet<string> = new Set([
+  "leases",
+  "state",
+  "probe",
+  "store",
+  "proofs",
+  "processes",
+  "rings",
+  "bells",
+])
 
 function checkObjectNames(given: unknown): GcsSettings["objectNames"] {
   if (typeof given !== "object" || given === null)

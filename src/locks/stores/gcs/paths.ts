@@ -2,10 +2,20 @@
  * Where an object lies in the bucket, and the paths of the JSON API's requests for it. An object's name is
  * `<prefix>/<area>/<name>`, or one that the user gave for its key; one path segment of a URL, encoded whole.
  */
-import type { Area, Generation, ObjectRef } from "../../store.ts"
+import type { Area, Generation } from "../../store.ts"
 import type { ContentType } from "./multipart.ts"
 
 const PAGE_SIZE = 1000
+
+/** The areas of the port, and one that is the store's own (proofs.ts). */
+export type Folder = Area | "proofs"
+
+/** Addresses an object in one of them. */
+export interface FolderRef {
+  readonly area: Folder
+  /** Unique in it. */
+  readonly name: string
+}
 
 /** The paths of one bucket and prefix. */
 export class Paths {
@@ -32,30 +42,25 @@ export class Paths {
     this.#uploads = `${base}/upload${objects}?uploadType=multipart&fields=generation&name=`
   }
 
-  read(ref: ObjectRef, known: Generation | undefined): string {
+  read(ref: FolderRef, known: Generation | undefined): string {
     const path = `${this.#objects}/${this.#encoded(ref)}?alt=media${this.#payer}`
     return known === undefined ? path : `${path}&ifGenerationNotMatch=${encodeURIComponent(known)}`
   }
 
-  upload(ref: ObjectRef, expected: Generation): string {
+  upload(ref: FolderRef, expected: Generation): string {
     return `${this.#uploads}${this.#encoded(ref)}&ifGenerationMatch=${encodeURIComponent(expected)}${this.#payer}`
   }
 
-  remove(ref: ObjectRef, expected: Generation): string {
+  remove(ref: FolderRef, expected: Generation): string {
     return `${this.#objects}/${this.#encoded(ref)}?ifGenerationMatch=${encodeURIComponent(expected)}${this.#payer}`
   }
 
   /** The page begins with `after` itself, where that is there. */
-  list(area: Area, prefix: string, after: string | undefined, token: string | undefined): string {
+  list(area: Folder, prefix: string, after: string | undefined, token: string | undefined): string {
     const query = `prefix=${encodeURIComponent(this.folder(area) + prefix)}&maxResults=${PAGE_SIZE}`
     const start = after === undefined ? "" : `&startOffset=${encodeURIComponent(this.folder(area) + after)}`
     const page = token === undefined ? start : `${start}&pageToken=${encodeURIComponent(token)}`
     return `${this.#objects}?${query}${page}&fields=kind,items(name,generation),nextPageToken${this.#payer}`
-  }
-
-  /** A list of at most one name: the cheapest question that only an existing bucket answers. */
-  bucket(): string {
-    return `${this.#objects}?prefix=${encodeURIComponent(this.#root)}&maxResults=1&fields=kind${this.#payer}`
   }
 
   /** The bucket's settings. */
@@ -64,17 +69,17 @@ export class Paths {
   }
 
   /** What the names of all objects of an area begin with. */
-  folder(area: Area): string {
+  folder(area: Folder): string {
     return `${this.#root}${area}/`
   }
 
-  #encoded({ area, name }: ObjectRef): string {
+  #encoded({ area, name }: FolderRef): string {
     const given = area === "leases" ? this.#named.get(name) : undefined
     return encodeURIComponent(given ?? `${this.#root}${area}/${name}`)
   }
 }
 
 /** Checkpoint contents are bytes of the user's; everything else that the store keeps is JSON. */
-export function contentTypeOf(ref: ObjectRef): ContentType {
+export function contentTypeOf(ref: FolderRef): ContentType {
   return ref.area === "state" && !ref.name.endsWith("/head") ? "application/octet-stream" : "application/json"
 }

@@ -1,6 +1,6 @@
 /**
- * The store port on Google Cloud Storage: objects of a bucket, compare-and-swap by `ifGenerationMatch`, the time by the
- * `Date` of answers. One call is one request; nothing is retried here except while starting.
+ * The store port on Google Cloud Storage: its life, from opening the bucket and proving that its server honours preconditions to
+ * its close. Requests are objects.ts's; nothing is retried but while starting.
  *
  * GCS is strongly consistent, so that a read sent after an answer sees that version or a later one.
  * Not promised: anything about two calls that overlap; that a bucket deleted after the start is told from absent objects
@@ -8,34 +8,38 @@
  */
 import { type Clock, liveClock } from "../../../runtime/clock.ts"
 import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../errors.ts"
-import {
-  ABSENT,
-  type Area,
-  type CheckpointStore,
-  type Generation,
-  type LeaseStore,
-  type ListOptions,
-  type ObjectRef,
-  type Page,
-  type ReadAnswer,
-  type ReadOptions,
-  type RequestOptions,
-  type StoreCapabilities,
-  type WriteAnswer,
+import type {
+  Area,
+  CheckpointStore,
+  Generation,
+  LeaseStore,
+  ListOptions,
+  ObjectRef,
+  Page,
+  ReadAnswer,
+  ReadOptions,
+  RequestOptions,
+  StartOptions,
+  StoreCapabilities,
+  WriteAnswer,
 } from "../../store.ts"
 import { probe } from "../probe.ts"
-import { isGeneration, readOutcome, removeOutcome, writeOutcome } from "./answers.ts"
-import { connect, type Connection } from "./connection.ts"
-import { EXPLANATION_LIMIT } from "./failures.ts"
+import { connect } from "./connection.ts"
 import { GaveUp, pause, within } from "./limits.ts"
-import { askBucket, listPage } from "./list.ts"
-import { Multipart } from "./multipart.ts"
+import { BucketObjects } from "./objects.ts"
 import { checkOptions, type GcsSettings, type GcsStoreOptions } from "./options.ts"
-import { contentTypeOf } from "./paths.ts"
+import { type Proof, Proofs } from "./proofs.ts"
 
 const RETRY_AFTER_MS = 1000
 /** Failures that pass, pass in this time; a start that outlives its caller by more keeps the process for nothing. */
 const RETRY_FOR_MS = 5000
+
+/** A bucket that answered, and what it remembers of being probed. */
+interface Opened {
+  readonly objects: BucketObjects
+  readonly proofs: Proofs
+  readonly proof: Proof | undefined
+}
 
 /** Made by `gcsStore`. */
 export class GcsStore implements LeaseStore, CheckpointStore {
@@ -44,7 +48,6 @@ export class GcsStore implements LeaseStore, CheckpointStore {
   readonly name: string
   readonly #settings: GcsSettings
   readonly #clock: Clock
-  readonly #multipart: Multipart
   #capabilities: StoreCapabilities = {
     clock: "coarse",
     sameClock: false,
@@ -52,14 +55,16 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     cheapReads: false,
     writeSpacing: 1000,
   }
-  #connection: Connection | undefined
+  #objects: BucketObjects | undefined
+  /** The server is proved to honour the preconditions of writes. */
+  #proved = false
+  #opening: Promise<Opened> | undefined
   #starting: Promise<void> | undefined
   #closed = false
 
   constructor(options: GcsStoreOptions) {
     this.#settings = checkOptions(options)
     this.#clock = options.clock ?? liveClock
-    this.#multipart = new Multipart(this.#clock.id())
     this.name = this.#settings.name
   }
 
@@ -67,63 +72,32 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     return this.#capabilities
   }
 
-  async start(options: RequestOptions): Promise<void> {
+  async start({ probe: depth = "once", ...options }: StartOptions): Promise<void> {
     if (this.#closed) throw this.#unready()
-    this.#starting ??= this.#start(options.deadline).catch(async (error: unknown) => {
-      this.#starting = undefined
-      await this.#disconnect()
-      throw error
-    })
+    const due = this.#clock.read().mono + options.deadline
+    const ready: Promise<unknown> = depth === "never" ? this.#opened(due) : this.#started(due, depth === "again")
     try {
-      await within(this.#clock, options, this.#starting)
+      await within(this.#clock, options, ready)
     } catch (error) {
       throw error instanceof GaveUp ? this.#startedTooLong(error) : error
     }
   }
 
   async read(ref: ObjectRef, options: ReadOptions): Promise<ReadAnswer> {
-    const connection = this.#connection
-    if (connection === undefined) return { kind: "failed", error: this.#unready() }
-    const { limit } = options
-    const enough = Math.max(limit, EXPLANATION_LIMIT)
-    const known = isGeneration(options.known) ? options.known : undefined
-    const path = connection.paths.read(ref, known)
-    const request = { method: "GET" as const, path, headers: readHeaders, limit: enough, ...this.#limits(ref, options) }
-    const answer = await connection.exchange("read", request)
-    if (answer instanceof LockError) return { kind: "failed", error: answer }
-    return readOutcome(connection.place, answer, known, limit)
+    return this.#objects?.read(ref, options) ?? { kind: "failed", error: this.#unready() }
   }
 
   async put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer> {
-    const connection = this.#connection
-    if (connection === undefined) return { kind: "unknown", error: this.#unready() }
-    if (expected !== ABSENT && !isGeneration(expected)) return { kind: "refused" }
-    const answer = await connection.exchange("write", {
-      method: "POST",
-      path: connection.paths.upload(ref, expected),
-      headers: { "content-type": this.#multipart.contentType },
-      body: this.#multipart.wrap(body, contentTypeOf(ref)),
-      limit: EXPLANATION_LIMIT,
-      ...this.#limits(ref, options),
-    })
-    return answer instanceof LockError ? { kind: "unknown", error: answer } : writeOutcome(connection.place, answer)
+    return this.#writable?.put(ref, expected, body, options) ?? { kind: "unknown", error: this.#unready() }
   }
 
   async remove(ref: ObjectRef, expected: Generation, options: RequestOptions): Promise<WriteAnswer> {
-    const connection = this.#connection
-    if (connection === undefined) return { kind: "unknown", error: this.#unready() }
-    if (!isGeneration(expected)) return { kind: "refused" }
-    const path = connection.paths.remove(ref, expected)
-    const request = { method: "DELETE" as const, path, headers: {}, limit: EXPLANATION_LIMIT }
-    const answer = await connection.exchange("delete", { ...request, ...this.#limits(ref, options) })
-    if (answer instanceof LockError) return { kind: "unknown", error: answer }
-    return removeOutcome(connection.place, answer, expected)
+    return this.#writable?.remove(ref, expected, options) ?? { kind: "unknown", error: this.#unready() }
   }
 
   async list(area: Area, options: ListOptions): Promise<Page> {
-    const connection = this.#connection
-    if (connection === undefined) throw this.#unready()
-    return listPage(connection, this.#clock, area, options)
+    if (this.#objects === undefined) throw this.#unready()
+    return this.#objects.list(area, options)
   }
 
   async close(): Promise<void> {
@@ -131,21 +105,62 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     await this.#disconnect()
   }
 
-  async #start(deadline: number): Promise<void> {
-    const due = this.#clock.read().mono + deadline
-    const connection = (this.#connection = await connect(this.#settings, this.#clock))
+  get #writable(): BucketObjects | undefined {
+    return this.#proved ? this.#objects : undefined
+  }
+
+  /** Settles when the store can read. The next start after a failure opens the bucket anew. */
+  #opened(due: number): Promise<Opened> {
+    this.#opening ??= this.#open(due).catch(async (error: unknown) => {
+      this.#opening = undefined
+      await this.#disconnect()
+      throw error
+    })
+    return this.#opening
+  }
+
+  /** Settles when it can write, too. The next start after a failure probes anew. */
+  #started(due: number, again: boolean): Promise<void> {
+    if (again) this.#starting = undefined
+    this.#starting ??= this.#prove(due, again).catch((error: unknown) => {
+      this.#starting = undefined
+      if (error instanceof StoreMisconfiguredError) this.#proved = false
+      throw error
+    })
+    return this.#starting
+  }
+
+  async #open(due: number): Promise<Opened> {
+    const objects = new BucketObjects(await connect(this.#settings, this.#clock), this.#settings, this.#clock)
+    this.#objects = objects
     if (this.#closed) throw this.#unready()
-    await this.#bucket(connection, due)
-    const { deletes } = await probe(this, this.#clock, { deadline: this.#left(due) })
+    const proofs = new Proofs(objects, this.#clock)
+    const proof = await this.#patiently(due, (options) => proofs.recall(options))
+    return { objects, proofs, proof }
+  }
+
+  async #prove(due: number, again: boolean): Promise<void> {
+    const { objects, proofs, proof } = await this.#opened(due)
+    if (proof !== undefined && !again) return this.#trust(proof)
+    if (again) await proofs.forget(this.#limits(due)) // before it can turn out to be wrong, and this process end
+    const found = await probe(objects, this.#clock, { deadline: this.#left(due) })
+    this.#trust(found)
+    // What was proved is proved: a server that is silent now costs half of the time left, and the next start a probe.
+    const limits = { deadline: this.#left(due) / 2 }
+    await within(this.#clock, limits, proofs.remember(found, limits)).catch(() => {})
+  }
+
+  #trust({ deletes }: Proof): void {
     this.#capabilities = { ...this.#capabilities, deletes }
+    this.#proved = true
   }
 
   /** Asks until there is an answer, or no time for another try. Who wants to wait longer starts the store again. */
-  async #bucket(connection: Connection, due: number): Promise<void> {
+  async #patiently<A>(due: number, ask: (options: RequestOptions) => Promise<A>): Promise<A> {
     const lastTry = Math.min(due, this.#clock.read().mono + RETRY_FOR_MS) - RETRY_AFTER_MS
     for (;;) {
       try {
-        return await askBucket(connection, { deadline: Math.min(this.#left(due), this.#settings.requestTimeout) })
+        return await ask(this.#limits(due))
       } catch (error) {
         if (!(error instanceof LockError && error.retryable) || this.#clock.read().mono >= lastTry) throw error
         await pause(this.#clock, { deadline: RETRY_AFTER_MS })
@@ -154,20 +169,18 @@ export class GcsStore implements LeaseStore, CheckpointStore {
   }
 
   async #disconnect(): Promise<void> {
-    const connection = this.#connection
-    this.#connection = undefined
-    await connection?.close()
+    const objects = this.#objects
+    this.#objects = undefined
+    this.#proved = false
+    await objects?.close()
   }
 
   #left(due: number): number {
     return Math.max(due - this.#clock.read().mono, 0)
   }
 
-  /** Contents may be large: only their caller knows how long they may take. */
-  #limits(ref: ObjectRef, { deadline, signal }: RequestOptions): RequestOptions {
-    const { requestTimeout } = this.#settings
-    const most = contentTypeOf(ref) === "application/json" ? Math.min(deadline, requestTimeout) : deadline
-    return signal === undefined ? { deadline: most } : { deadline: most, signal }
+  #limits(due: number): RequestOptions {
+    return { deadline: Math.min(this.#left(due), this.#settings.requestTimeout) }
   }
 
   #startedTooLong(cause: GaveUp): StoreUnavailableError {
@@ -180,11 +193,13 @@ export class GcsStore implements LeaseStore, CheckpointStore {
   }
 
   #unready(): StoreMisconfiguredError {
-    return this.#closed
-      ? new StoreMisconfiguredError({ message: `${this.name} was closed`, next: "Make a new store" })
-      : new StoreMisconfiguredError({ message: `${this.name} isn't started`, next: "Await its start() first" })
+    if (this.#closed)
+      return new StoreMisconfiguredError({ message: `${this.name} was closed`, next: "Make a new store" })
+    if (this.#objects === undefined)
+      return new StoreMisconfiguredError({ message: `${this.name} isn't started`, next: "Await its start() first" })
+    return new StoreMisconfiguredError({
+      message: `${this.name} was started for reading alone`,
+      next: 'Await a start() without `probe: "never"` first',
+    })
   }
 }
-
-/** Deno would ask for compressed bodies, and then a body's length is no longer what the limit is about. */
-const readHeaders = { "accept-encoding": "identity" }

@@ -1,0 +1,100 @@
+/**
+ * What a probe has shown of a server, remembered in the bucket, so that later starts write nothing. Two objects, of which only
+ * the names count:
+ *
+ *     proofs/<version>-<server>-<period>                          the anchor
+ *     proofs/<version>-<server>-<period>-<generation>-<deletes>   the proof; the generation is the anchor's
+ *
+ * One list shows both, and is also the question whether the bucket is there. A proof counts where all of this holds:
+ *
+ *     version     The probe asked for as much as this release's does.
+ *     server      The endpoint was this one, by its hash: a gateway on another way may drop preconditions.
+ *     period      The server is Google's, or the proof is of today: another server can be replaced, its data kept.
+ *     generation  The anchor has it, so that the server which gave it has it still: elsewhere a copy has another.
+ *
+ * Whoever writes here can write leases too, and gains nothing by a false proof.
+ *
+ * Not promised: that a server is probed again on the day on which another takes its place, with its data and its generations.
+ */
+import type { Clock } from "../../../runtime/clock.ts"
+import { sha256 } from "../../../runtime/hash.ts"
+import { ABSENT, type Generation, type Page, type RequestOptions } from "../../store.ts"
+import type { BucketObjects } from "./objects.ts"
+import type { FolderRef } from "./paths.ts"
+
+/** To be raised whenever the probe asks for more. */
+const PROBE_VERSION = 1
+/** Of the hash that stands for an endpoint, in characters: few endpoints lead to a bucket. */
+const SERVER_LENGTH = 16
+/** In milliseconds. */
+const DAY = 86_400_000
+
+/** What was proved, beside that writes honour their preconditions: whether deletes do. */
+export interface Proof {
+  readonly deletes: boolean
+}
+
+/** What is remembered of one server. */
+export class Proofs {
+  readonly #objects: BucketObjects
+  readonly #stem: string
+  readonly #anchor: string
+  /** As of the last `recall`. */
+  #items: Page["items"] = []
+
+  constructor(objects: BucketObjects, clock: Clock) {
+    const { endpoint } = objects
+    this.#objects = objects
+    this.#stem = `${PROBE_VERSION}-${sha256(endpoint).slice(0, SERVER_LENGTH)}-`
+    this.#anchor = this.#stem + (isGoogle(endpoint) ? "always" : `day${Math.floor(clock.read().wall / DAY)}`)
+  }
+
+  /** By one request. Undefined where nothing counts. Rejects as `list` does, where the bucket is missing too. */
+  async recall(options: RequestOptions): Promise<Proof | undefined> {
+    this.#items = (await this.#objects.list("proofs", { ...options, prefix: this.#stem })).items
+    const anchor = this.#generationOf(this.#anchor)
+    if (anchor === undefined) return undefined
+    // Two processes may have found two things of a server that was changed: then the one that promises less.
+    const proved = [false, true].find((deletes) => this.#generationOf(this.#name(anchor, deletes)) !== undefined)
+    return proved === undefined ? undefined : { deletes: proved }
+  }
+
+  /** Creates what is missing and removes what no longer counts. Where it fails the next start probes too, and no more. */
+  async remember({ deletes }: Proof, options: RequestOptions): Promise<void> {
+    const anchor = this.#generationOf(this.#anchor) ?? (await this.#create(this.#anchor, options))
+    if (anchor === undefined) return
+    await this.#create(this.#name(anchor, deletes), options)
+    await this.#remove((name) => name !== this.#anchor, options)
+  }
+
+  /** Nothing that is remembered now counts for a process that starts later. Rejects as `recall` does. */
+  async forget(options: RequestOptions): Promise<void> {
+    await this.recall(options)
+    await this.#remove(() => true, options)
+    this.#items = []
+  }
+
+  #name(anchor: Generation, deletes: boolean): string {
+    return `${this.#anchor}-${anchor}-${deletes ? "deletes" : "writes"}`
+  }
+
+  #generationOf(name: string): Generation | undefined {
+    return this.#items.find((item) => item.name === name)?.generation
+  }
+
+  async #create(name: string, options: RequestOptions): Promise<Generation | undefined> {
+    const body = new TextEncoder().encode(`${JSON.stringify({ v: 1, endpoint: this.#objects.endpoint })}\n`)
+    const answer = await this.#objects.put(refOf(name), ABSENT, body, options)
+    return answer.kind === "applied" ? answer.generation : undefined
+  }
+
+  async #remove(isOver: (name: string) => boolean, options: RequestOptions): Promise<void> {
+    for (const { name, generation } of this.#items)
+      if (isOver(name)) await this.#objects.remove(refOf(name), generation, options)
+  }
+}
+
+const refOf = (name: string): FolderRef => ({ area: "proofs", name })
+
+/** Over TLS nobody else answers under these names. */
+const isGoogle = (endpoint: string): boolean => /^https:\/\/([a-z0-9-]+\.)*googleapis\.com$/.test(endpoint)
