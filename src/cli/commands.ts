@@ -3,7 +3,7 @@ import { type CommandSpec, STORE_OPTIONS } from "./syntax.ts"
 
 /** Of those that only read. */
 const STARTS =
-  "Before that the store is started, as by everybody who uses it: a directory that is missing is made, and a scratch object is written and deleted, which takes the right to write."
+  "A bucket is only read. A directory is started as by everybody who uses it: one that is missing is made, and a scratch object is written and deleted, which takes the right to write."
 
 const run: CommandSpec = {
   name: "run",

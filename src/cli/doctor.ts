@@ -1,11 +1,11 @@
 /**
  * `leasehold doctor`: whether the store is fit for leases, and what of its settings will cost money, safety or sleep. Each
- * finding says what to do. It changes nothing but scratch objects of the probe.
+ * finding says what to do. It changes nothing but scratch objects of the probe, and what a bucket remembers of it.
  */
 import { statSync } from "node:fs"
 import { LockError } from "../locks/errors.ts"
 import { printable } from "../locks/printable.ts"
-import { started } from "../locks/start-store.ts"
+import { withinStart } from "../locks/start-store.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import { advice, happened } from "./advice.ts"
 import { findConfig } from "./config.ts"
@@ -60,10 +60,10 @@ const configuration = (file: string | undefined): Finding => ({
   found: file ?? "none; everything is as it comes",
 })
 
-/** Create twice, stale put, stale delete: what the store does at every start. */
+/** Create twice, stale put, stale delete: what the store does at a start, also where it remembers that it did. */
 async function probed(store: LeaseStore, { io }: Call): Promise<Finding> {
   try {
-    await started(store, io.clock)
+    await withinStart(store, io.clock, (deadline) => store.start({ deadline, probe: "again" }))
     return { check: "probe", status: "ok", found: "writes are taken and refused as their preconditions say" }
   } catch (error) {
     if (!(error instanceof LockError)) throw error

@@ -5,13 +5,13 @@ import { EXIT } from "./exit-codes.ts"
 import { span } from "./moments.ts"
 import { type Styles, table } from "./output.ts"
 import { described, readAll, type Reading, type Unreadable } from "./records.ts"
-import { startSession } from "./session.ts"
+import { readSession } from "./session.ts"
 import type { Action } from "./syntax.ts"
 
 export const ls: Action = async (call) => {
   const [prefix = ""] = call.operands
   const owned = call.options["owned"] === true
-  await using session = await startSession(call)
+  await using session = await readSession(call)
   const keys: Reading[] = []
   const unreadable: Unreadable[] = []
   for await (const read of readAll(session.store, prefix)) {

@@ -1,6 +1,7 @@
 /** The store of a call, opened, with what was configured: what every command that touches keys begins with. */
-import { started } from "../locks/start-store.ts"
+import { started, withinStart } from "../locks/start-store.ts"
 import type { LeaseStore } from "../locks/store.ts"
+import type { Clock } from "../runtime/clock.ts"
 import { findConfig, type FoundConfig } from "./config.ts"
 import { storeOf } from "./stores.ts"
 import type { Call } from "./syntax.ts"
@@ -21,14 +22,22 @@ export async function openSession(call: Call): Promise<Session> {
   return { store, found, [Symbol.asyncDispose]: () => store.close() }
 }
 
-/**
- * The same, started, which probes the store by writes also for those who only read. Rejects with StoreUnavailableError or
- * StoreMisconfiguredError.
- */
-export async function startSession(call: Call): Promise<Session> {
+/** The same, started. Rejects with StoreUnavailableError or StoreMisconfiguredError. */
+export function startSession(call: Call): Promise<Session> {
+  return sessionBy(call, (store, clock) => started(store, clock))
+}
+
+/** The same for who only reads: a bucket isn't written to, which needs no right to do so. Rejects likewise. */
+export function readSession(call: Call): Promise<Session> {
+  return sessionBy(call, (store, clock) =>
+    withinStart(store, clock, (deadline) => store.start({ deadline, probe: "never" })),
+  )
+}
+
+async function sessionBy(call: Call, start: (store: LeaseStore, clock: Clock) => Promise<void>): Promise<Session> {
   const session = await openSession(call)
   try {
-    await started(session.store, call.io.clock)
+    await start(session.store, call.io.clock)
     return session
   } catch (error) {
     await session.store.close()

@@ -11,7 +11,7 @@ import type { LeaseStore } from "../locks/store.ts"
 import { EXIT } from "./exit-codes.ts"
 import { quoted } from "./quoted.ts"
 import { described, groupsOf, readKey, type Reading, REQUEST_MS } from "./records.ts"
-import { startSession, textOption } from "./session.ts"
+import { readSession, startSession, textOption } from "./session.ts"
 import { shown } from "./show.ts"
 import type { Action, Call } from "./syntax.ts"
 
@@ -19,7 +19,7 @@ export const unlock: Action = async (call) => {
   const [key = ""] = call.operands
   checkKey(key)
   const generation = textOption(call.options, "generation")
-  await using session = await startSession(call)
+  await using session = await (generation === undefined ? readSession(call) : startSession(call))
   const reading = await readKey(session.store, key)
   if (reading.record === undefined || reading.record.ownerId === null) return nothingOwned(call, reading)
   if (reading.record.needs.length > 0) throw needsError(key, reading.record)
