@@ -1,8 +1,11 @@
 /** The command on a bucket: the recipes of docs/command.md as they are written there, on two machines that share it. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
-import { startFaultProxy } from "../support/fault-proxy/proxy.ts"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { type Delivered, startFaultProxy } from "../support/fault-proxy/proxy.ts"
+import { federated } from "../support/gcs-stores.ts"
+import { startStrictGcs } from "../support/strict-gcs-server.ts"
 import { isWaitedFor, says, Shell, waiterOf } from "./support/command.ts"
 import { gcsTarget } from "./support/gcs-target.ts"
 
@@ -100,6 +103,29 @@ describe("the command on a bucket", () => {
     const paid = await user.call("run", "--store", `${store}?userProject=payer-1`, "k", "--", "echo", "done")
     expect(paid).toMatchObject({ code: 0, stdout: "done\n" })
   })
+
+  it.skipIf(!onEmulator).each(["node", "deno"] as const)(
+    "shows its credentials, on %s, to the endpoint that the environment names for them",
+    async (runtime) => {
+      const { bucket, prefix, endpoint = "" } = gcsTarget()
+      await using tokens = await startStrictGcs()
+      const shown = new Set<unknown>()
+      const delivered = ({ request }: Delivered): void => void shown.add(request.headers["authorization"])
+      await using proxy = await startFaultProxy({ target: endpoint, delivered })
+      const folder = mkdtempSync(join(tmpdir(), "leasehold-credentials-"))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      writeFileSync(join(folder, "adc.json"), JSON.stringify(federated(tokens.url)))
+      const user = new Shell(runtime, {
+        LEASEHOLD_STORE: `gs://${bucket}/${prefix}`,
+        STORAGE_EMULATOR_HOST: "",
+        CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE: `${proxy.url}/storage/v1/`,
+        GOOGLE_APPLICATION_CREDENTIALS: join(folder, "adc.json"),
+      })
+      expect(await user.call("run", "k", "--", "echo", "done")).toMatchObject({ code: 0, stdout: "done\n" })
+      expect(shown).toEqual(new Set(["Bearer token-1"]))
+      expect(tokens.counts["token"]).toBe(1)
+    },
+  )
 
   it("shows, lists, frees and examines what is there", { timeout: LONG }, async () => {
     const { one, store } = machines()

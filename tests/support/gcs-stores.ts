@@ -63,3 +63,15 @@ export async function textOf(answer: Promise<ReadAnswer>): Promise<unknown> {
   const read = await answer
   return read.kind === "found" ? { ...read, body: Buffer.from(read.body).toString() } : read
 }
+
+/**
+ * The file of a workload that trades its own token for one of Google's, as on another cloud. Both are those of the strict server
+ * at `url`, `token-1` unless it is told another.
+ */
+export const federated = (url: string): { readonly type: "external_account" } & Readonly<Record<string, unknown>> => ({
+  type: "external_account",
+  audience: "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/provider",
+  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+  token_url: `${url}/sts/token`,
+  credential_source: { url: `${url}/sts/subject` },
+})

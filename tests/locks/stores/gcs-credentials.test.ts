@@ -14,6 +14,7 @@ import { ABSENT } from "../../../src/locks/store.ts"
 import { gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
 import {
   bytes,
+  federated,
   type GcsStore,
   lease,
   readOptions,
@@ -40,21 +41,12 @@ afterEach(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** A workload that trades its own token for one of Google's, as on another cloud: the file that names it. */
-const federated = (): { readonly type: "external_account" } & Readonly<Record<string, unknown>> => ({
-  type: "external_account",
-  audience: "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/provider",
-  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
-  token_url: `${server.url}/sts/token`,
-  credential_source: { url: `${server.url}/sts/subject` },
-})
-
 function client(): Storage {
   return new Storage({
     apiEndpoint: server.url,
     useAuthWithCustomEndpoint: true,
     projectId: "project",
-    credentials: federated(),
+    credentials: federated(server.url),
   })
 }
 
@@ -243,7 +235,10 @@ describe("the credentials of the environment", () => {
   afterEach(() => vi.unstubAllEnvs())
 
   it("of a workload ask for its token, and for no project that it may not see", async () => {
-    const { gcloudWasAsked } = environment({ ...federated(), cloud_resource_manager_url: `${server.url}/v1/projects/` })
+    const { gcloudWasAsked } = environment({
+      ...federated(server.url),
+      cloud_resource_manager_url: `${server.url}/v1/projects/`,
+    })
     vi.stubEnv("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", server.url)
     server.buckets.rules.token = "token-1"
     const store = gcsStore({ bucket: "bucket", clock })
@@ -312,7 +307,7 @@ describe("the endpoint of a GCS store", () => {
   })
 
   it("is CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE, which is sent credentials", async () => {
-    environment(federated())
+    environment(federated(server.url))
     vi.stubEnv("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", `${server.url}/storage/v1/`)
     server.buckets.rules.token = "token-1"
     await onlyBucket()
