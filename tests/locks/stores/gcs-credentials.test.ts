@@ -1,6 +1,7 @@
 // Who the GCS store says it is, and to whom: endpoint and credentials of a client or of the environment, tokens renewed off the
 // path of requests, and one renewal for a token that is refused. The tokens come from a real exchange, over HTTP, by the real
 // google-auth-library.
+import { execFile } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -8,6 +9,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import type { Duplex } from "node:stream"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { Storage } from "@google-cloud/storage"
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { ABSENT } from "../../../src/locks/store.ts"
@@ -24,6 +27,9 @@ import {
   within,
 } from "../../support/gcs-stores.ts"
 import { startStrictGcs, type StrictGcsServer } from "../../support/strict-gcs-server.ts"
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+const deno = "Deno" in globalThis ? process.execPath : join(root, "node_modules", ".bin", "deno")
 
 let server: StrictGcsServer
 let clock: TellingTime
@@ -304,6 +310,13 @@ describe("the endpoint of a GCS store", () => {
     vi.stubEnv("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", "https://127.0.0.1:9")
     await onlyBucket()
     expect(stores).toHaveLength(2)
+  })
+
+  it("is the option's in a process that Deno lets read no variable", async () => {
+    const program = fileURLToPath(new URL("../programs/gcs-without-environment.ts", import.meta.url))
+    const config = join(root, "deno.json")
+    const args = ["run", "--allow-net", "--allow-read", "--no-prompt", "--quiet", "--config", config, program]
+    expect((await promisify(execFile)(deno, args)).stdout).toBe("applied\n")
   })
 
   it("is CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE, which is sent credentials", async () => {

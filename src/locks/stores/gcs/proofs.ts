@@ -14,7 +14,8 @@
  *
  * Whoever writes here can write leases too, and gains nothing by a false proof.
  *
- * Not promised: that a server is probed again on the day on which another takes its place, with its data and its generations.
+ * Not promised: that a server is probed again on the day on which another takes its place, with its data and its generations;
+ * that a proxy is noticed which the machine lets open TLS, and which came after the proof.
  */
 import type { Clock } from "../../../runtime/clock.ts"
 import { sha256 } from "../../../runtime/hash.ts"
@@ -96,5 +97,5 @@ export class Proofs {
 
 const refOf = (name: string): FolderRef => ({ area: "proofs", name })
 
-/** Over TLS nobody else answers under these names. */
+/** Over TLS only Google answers under these names. */
 const isGoogle = (endpoint: string): boolean => /^https:\/\/([a-z0-9-]+\.)*googleapis\.com$/.test(endpoint)
