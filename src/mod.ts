@@ -89,9 +89,15 @@ export type {
   SavedBy,
   UseOptions,
 } from "./actors/sandbox.ts"
-export { type RestoreOptions, SandboxManager, type Whereabouts } from "./actors/manager.ts"
+export { type ManagerUseOptions, type RestoreOptions, SandboxManager, type Whereabouts } from "./actors/manager.ts"
 export type { ManagerOptions, ManagerStores } from "./actors/options.ts"
-export { drainOnSignals, type DrainOnSignalsOptions, type DrainResult, type Drainable } from "./actors/drain.ts"
+export {
+  drainOnSignals,
+  type DrainOnSignalsOptions,
+  type DrainOptions,
+  type DrainResult,
+  type Drainable,
+} from "./actors/drain.ts"
 export { sandboxChart } from "./actors/chart.ts"
 export type {
   ChartCommand,

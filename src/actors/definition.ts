@@ -4,8 +4,8 @@
  */
 import { UnknownDefinitionError } from "../locks/errors.ts"
 import { checkKey } from "../locks/keys.ts"
-import { refuseUnknown } from "../locks/options.ts"
-import { badOption, checkFunctions, countOf, millisOf } from "./config.ts"
+import { aCount, aFunction, type OptionChecks, refusal, refuseUnknown, shown } from "../runtime/options.ts"
+import { lasting, millisOf } from "./config.ts"
 import type {
   AnyDefinition,
   AnySchema,
@@ -43,9 +43,10 @@ class Definition implements AnyDefinition {
   }
 
   static partsOf(definition: AnyDefinition): DefinitionParts {
-    if (#parts in definition) return definition.#parts
+    if (typeof definition === "object" && definition !== null && #parts in definition) return definition.#parts
+    const { name } = Object(definition) as { readonly name?: unknown }
     throw new UnknownDefinitionError({
-      message: `${JSON.stringify(definition.name)} is not a sandbox definition`,
+      message: `${shown(name ?? definition)} is not a sandbox definition`,
       next: "Pass what defineSandbox returned",
     })
   }
@@ -62,41 +63,37 @@ export const partsOf = (definition: AnyDefinition): DefinitionParts => Definitio
 export function defineSandbox<Schema extends AnySchema, S>(
   hooks: SandboxHooks<S, SavedBy<Schema>, RestoredBy<Schema>, Schema>,
 ): SandboxDefinition<S, SavedBy<Schema>> {
-  checkKey(hooks.name)
-  checkHooks(hooks)
-  const { idleAfter, checkpointEvery } = hooks
+  refuseUnknown("defineSandbox", hooks, HOOKS, ["name", "schema", "restore", "checkpoint"])
+  const { version = 1, idleAfter, checkpointEvery } = hooks
   const definition: SandboxDefinition<S, SavedBy<Schema>> = new Definition({
     hooks,
-    version: countOf("version", hooks.version ?? 1, 1),
+    version,
     idleAfter: idleAfter === undefined ? undefined : millisOf("idleAfter", idleAfter),
-    checkpointEvery: checkpointEvery === undefined ? undefined : millisOf("checkpointEvery", checkpointEvery, 1),
+    checkpointEvery: checkpointEvery === undefined ? undefined : millisOf("checkpointEvery", checkpointEvery),
     handle: (sandbox) => sandbox,
   })
   return definition
 }
 
-const HOOKS: Readonly<Record<keyof AnyHooks, true>> = {
-  name: true,
-  version: true,
-  migrate: true,
-  schema: true,
-  idleAfter: true,
-  checkpointEvery: true,
-  restore: true,
-  run: true,
-  checkpoint: true,
-  close: true,
+/** A Standard Schema, which may be a function too, or a Codec. */
+const aSchema = (name: string, schema: unknown): void => {
+  const isObject = (typeof schema === "object" && schema !== null) || typeof schema === "function"
+  if (isObject && ("~standard" in schema || ("encode" in schema && "decode" in schema))) return
+  throw refusal(
+    `${name} is ${isObject ? "neither a Standard Schema nor a Codec" : shown(schema)}`,
+    "Give a Standard Schema (of zod, effect and others), a Codec, or unchecked()",
+  )
 }
 
-const checkHooks = (hooks: AnyHooks): void => {
-  refuseUnknown("defineSandbox", hooks, HOOKS)
-  const optional = (["run", "close", "migrate"] as const).filter((name) => hooks[name] !== undefined)
-  checkFunctions(hooks, "restore", "checkpoint", ...optional)
-  const next = "Give a Standard Schema (of zod, effect and others), a Codec, or unchecked()"
-  // A Standard Schema may be a function too.
-  const schema: unknown = hooks.schema
-  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null)
-    throw badOption(`schema is ${schema === null ? "null" : typeof schema}`, next)
-  if (!("~standard" in schema) && !("encode" in schema && "decode" in schema))
-    throw badOption("schema is neither a Standard Schema nor a Codec", next)
+const HOOKS: OptionChecks<AnyHooks> = {
+  name: (_name, value) => checkKey(value),
+  version: aCount(1),
+  migrate: aFunction,
+  schema: aSchema,
+  idleAfter: lasting(0),
+  checkpointEvery: lasting(1),
+  restore: aFunction,
+  run: aFunction,
+  checkpoint: aFunction,
+  close: aFunction,
 }

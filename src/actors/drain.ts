@@ -2,8 +2,9 @@
 import type { StatesUnsavedError } from "../locks/errors.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
+import { aDuration, aFunction, anObject, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
 import { reporter } from "../runtime/report.ts"
-import { onShutdown, type ShutdownOptions } from "../runtime/signals.ts"
+import { onShutdown, SHUTDOWN_OPTIONS, type ShutdownOptions } from "../runtime/signals.ts"
 import { unsaved } from "./problems.ts"
 import type { Registry } from "./registry.ts"
 
@@ -34,10 +35,16 @@ export const drainAll = async (registry: Registry, clock: Clock, grace: number):
   return { stuck, error: unsaved(keys, shells.length, grace, cause) }
 }
 
+/** How to drain. */
+export interface DrainOptions {
+  /** How long to wait for all to leave. Default: the manager's `killGrace`. */
+  readonly grace?: Duration
+}
+
 /** What can be drained. */
 export interface Drainable {
   /** As `drain` of a manager. */
-  drain(options?: { readonly grace?: Duration }): Promise<DrainResult>
+  drain(options?: DrainOptions): Promise<DrainResult>
 }
 
 /** How to drain on a signal. */
@@ -48,13 +55,17 @@ export interface DrainOnSignalsOptions extends ShutdownOptions {
   readonly onDrained?: (result: DrainResult) => void
 }
 
+const OPTIONS: OptionChecks<DrainOnSignalsOptions> = { ...SHUTDOWN_OPTIONS, grace: aDuration, onDrained: aFunction }
+
 /**
  * Drains the manager on the first SIGTERM or SIGINT, and then ends the process with 128 + the signal's number. Where work is
  * stuck when the grace is over, and on a second signal, the process ends by the signal itself, its threads included. Nothing
  * of that work is released: its keys are free once the process is gone, or when their leases run out. Dispose the result to
- * no longer drain on signals.
+ * no longer drain on signals. Throws InvalidConfigError.
  */
 export function drainOnSignals(manager: Drainable, options: DrainOnSignalsOptions = {}): Disposable {
+  anObject("Give what SandboxManager.start gave", "drain")("the manager of drainOnSignals", manager)
+  refuseUnknown("drainOnSignals", options, OPTIONS)
   const { grace, onDrained, ...shutdown } = options
   const report = reporter(shutdown.onError)
   return onShutdown(async () => {

@@ -3,8 +3,10 @@ import { Observable } from "rxjs"
 import type { LeaseView, ReleaseResult } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { guarded } from "../runtime/observables.ts"
+import { aFunction, refuseUnknown } from "../runtime/options.ts"
 import type { OnError } from "../runtime/report.ts"
 import { actorView } from "../runtime/start-actor.ts"
+import { USE_OPTIONS } from "./call-options.ts"
 import type { SandboxActor, SandboxSnapshot } from "./chart-types.ts"
 import type { Sandbox, SandboxEnding, SandboxView, UseOptions } from "./sandbox.ts"
 import type { Shell } from "./shell.ts"
@@ -66,6 +68,8 @@ export class Handle extends View implements Sandbox<unknown> {
   }
 
   async use<A>(fn: UseFn<A>, options: UseOptions = {}): Promise<A> {
+    refuseUnknown("use", options, USE_OPTIONS)
+    aFunction("fn", fn)
     using wait = new Wait(this.#clock, { key: this.#shell.lockKey, what: "a turn" }, options)
     return await use(this.#tenancy, fn, { wait, signal: options.signal, durable: options.durable })
   }

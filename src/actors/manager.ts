@@ -10,9 +10,10 @@ import { checkKey, sandboxLockKey } from "../locks/keys.ts"
 import type { AcquireOptions, LockEvent } from "../locks/lock.ts"
 import { started } from "../locks/start-store.ts"
 import { identityOf, type StoreIdentity } from "../locks/store-identity.ts"
-import type { Duration } from "../runtime/duration.ts"
-import { millisOf } from "./config.ts"
-import { drainAll, type DrainResult } from "./drain.ts"
+import { aFunction, millis, refuseUnknown } from "../runtime/options.ts"
+import { DRAIN_OPTIONS, MANAGER_USE_OPTIONS, RESTORE_OPTIONS } from "./call-options.ts"
+import { partsOf } from "./definition.ts"
+import { drainAll, type DrainOptions, type DrainResult } from "./drain.ts"
 import { Handle, View } from "./handle.ts"
 import { checkAgainst, type Known, type ManagerOptions, type Settings, settingsOf } from "./options.ts"
 import { managerClosed, notHere, unknownDefinition } from "./problems.ts"
@@ -32,6 +33,9 @@ export type RestoreOptions = Pick<
   AcquireOptions,
   "timeout" | "timeoutSource" | "signal" | "observer" | "whenOwned" | "contention"
 >
+
+/** How to use a sandbox through its manager: as one restores it, and as `Sandbox.use`. */
+export type ManagerUseOptions = RestoreOptions & Pick<UseOptions, "durable">
 
 /** Where a sandbox is. */
 export type Whereabouts = Owner & {
@@ -62,7 +66,7 @@ export interface SandboxManager extends AsyncDisposable {
     definition: SandboxDefinition<S, unknown, unknown>,
     key: string,
     fn: (state: S, context: HookContext) => A | Promise<A>,
-    options?: RestoreOptions & Pick<UseOptions, "durable">,
+    options?: ManagerUseOptions,
   ): Promise<A>
   /** `checkpoint` of the sandbox, which has to run here: LockNotHeldError otherwise. */
   checkpointSandbox(definition: AnyDefinition, key: string): Promise<void>
@@ -96,7 +100,7 @@ export interface SandboxManager extends AsyncDisposable {
    * known to be stored; without an `onError` it goes to standard error, in place of one error each. ReentrantLockError from
    * inside a turn.
    */
-  drain(options?: { readonly grace?: Duration }): Promise<DrainResult>
+  drain(options?: DrainOptions): Promise<DrainResult>
   /** What happens to the leases of these sandboxes. Completes when the manager is disposed. */
   readonly events$: Observable<LockEvent>
   /** Drains, and settles when nothing of the manager is left but what is stuck. Idempotent. */
@@ -122,6 +126,7 @@ class Manager implements SandboxManager {
     key: string,
     options: RestoreOptions = {},
   ): Promise<H> {
+    refuseUnknown("restoreSandbox", options, RESTORE_OPTIONS)
     using wait = this.#wait(definition, key, options)
     try {
       const named = this.#named(definition, key)
@@ -137,8 +142,10 @@ class Manager implements SandboxManager {
     definition: SandboxDefinition<S, unknown, unknown>,
     key: string,
     fn: (state: S, context: HookContext) => A | Promise<A>,
-    options: RestoreOptions & Pick<UseOptions, "durable"> = {},
+    options: ManagerUseOptions = {},
   ): Promise<A> {
+    refuseUnknown("use", options, MANAGER_USE_OPTIONS)
+    aFunction("fn", fn)
     using wait = this.#wait(definition, key, options)
     let begun = false
     const { signal, durable, contention = "retry" } = options
@@ -171,6 +178,7 @@ class Manager implements SandboxManager {
   }
 
   async remove(definition: AnyDefinition, key: string, options: RestoreOptions = {}): Promise<void> {
+    refuseUnknown("remove", options, RESTORE_OPTIONS)
     using wait = this.#wait(definition, key, options)
     const { whenOwned, contention } = options
     try {
@@ -213,12 +221,13 @@ class Manager implements SandboxManager {
     this.#closed ??= "cordoned"
   }
 
-  async drain({ grace }: { readonly grace?: Duration } = {}): Promise<DrainResult> {
+  async drain(options: DrainOptions = {}): Promise<DrainResult> {
+    refuseUnknown("drain", options, DRAIN_OPTIONS)
     const { clock, killGrace, report, sumsUp } = this.#settings
-    const millis = grace === undefined ? killGrace : millisOf("grace", grace)
+    const { grace = killGrace } = options
     this.#registry.refuseInside("drain")
     if (this.#closed !== "closed") this.#closed = "draining"
-    const result = await drainAll(this.#registry, clock, millis)
+    const result = await drainAll(this.#registry, clock, millis("grace", grace))
     if (sumsUp && result.error !== undefined) report(result.error)
     return result
   }
@@ -241,15 +250,17 @@ class Manager implements SandboxManager {
   }
 
   /** A call begins, whatever it is refused for from here on. */
-  #wait({ name }: AnyDefinition, key: string, options: RestoreOptions): Wait {
+  #wait(definition: AnyDefinition, key: string, options: RestoreOptions): Wait {
+    const { hooks } = partsOf(definition)
     checkKey(key)
     const { clock, report: onError } = this.#settings
-    return new Wait(clock, { key: sandboxLockKey(String(name), key), what: "the sandbox", onError }, options)
+    return new Wait(clock, { key: sandboxLockKey(hooks.name, key), what: "the sandbox", onError }, options)
   }
 
   #known(definition: AnyDefinition): Known {
-    const known = this.#settings.definitions.get(definition.name)
-    if (known?.definition !== definition) throw unknownDefinition(definition.name)
+    const { name } = partsOf(definition).hooks
+    const known = this.#settings.definitions.get(name)
+    if (known?.definition !== definition) throw unknownDefinition(name)
     return known
   }
 

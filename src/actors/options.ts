@@ -2,21 +2,33 @@
  * What a manager can be told, checked at its start: every value and every inequality between values has its own message,
  * and none that can't work becomes a default.
  */
-import type { InspectionEvent } from "xstate"
+import type { InspectionEvent, Observer } from "xstate"
 import type { LockCounts } from "../locks/counts.ts"
-import { checkIncarnation, thisProcess } from "../locks/incarnation.ts"
+import { anIncarnation, thisProcess } from "../locks/incarnation.ts"
 import type { Incarnation, Lock, LockFactory } from "../locks/lock.ts"
-import { checkLockOptions, configOf, type LockOptions, refuseUnknown } from "../locks/options.ts"
+import { anAddress, configOf, type LockOptions } from "../locks/options.ts"
 import { coresOf } from "../locks/registry.ts"
 import { isStore } from "../locks/start-store.ts"
 import { StoreLock } from "../locks/store-lock.ts"
 import type { CheckpointStore, LeaseStore } from "../locks/store.ts"
 import { type Clock, liveClock } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
+import {
+  aClock,
+  aCount,
+  aDuration,
+  aFlag,
+  aFunction,
+  anObject,
+  type OptionChecks,
+  millis,
+  refusal,
+  refuseUnknown,
+} from "../runtime/options.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
 import { type CheckpointCodec, checkpointCodec } from "./checkpoints/codec.ts"
 import { KEPT_LIMIT } from "./checkpoints/head.ts"
-import { badOption, checkFunctions, countOf, millisOf } from "./config.ts"
+import { lasting } from "./config.ts"
 import { type DefinitionParts, partsOf } from "./definition.ts"
 import type { AnyDefinition } from "./sandbox.ts"
 
@@ -72,30 +84,36 @@ export type ManagerOptions = ManagerStores & {
   readonly clock?: Clock
   /** Gets every error of background work, what observers throw included; default standard error. */
   readonly onError?: OnError
-  /** XState's inspection events of all sandboxes. */
-  readonly inspect?: (event: InspectionEvent) => void
+  /** Gets XState's inspection events of all sandboxes: a function, or an observer, as XState's own option. */
+  readonly inspect?: Observer<InspectionEvent> | ((event: InspectionEvent) => void)
 }
 
-const MANAGER_OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
+/** What is joined by several rules is checked by them: the stores, the sandboxes. */
+const MANAGER_OPTIONS: OptionChecks<ManagerOptions> = {
   store: true,
   checkpoints: true,
-  lockFactory: true,
+  lockFactory: aFunction,
   sandboxes: true,
-  ttl: true,
-  address: true,
-  minTenure: true,
-  restoreWithin: true,
-  settleWithin: true,
-  checkpointWithin: true,
-  closeWithin: true,
-  killGrace: true,
-  keepCheckpoints: true,
-  maxCheckpoint: true,
-  adoptHeads: true,
-  incarnation: true,
-  clock: true,
-  onError: true,
-  inspect: true,
+  ttl: lasting(1),
+  address: anAddress,
+  minTenure: aDuration,
+  restoreWithin: lasting(1),
+  settleWithin: lasting(1),
+  checkpointWithin: lasting(1),
+  closeWithin: lasting(1),
+  killGrace: lasting(1),
+  keepCheckpoints: aCount(0),
+  maxCheckpoint: aCount(1),
+  adoptHeads: aFlag,
+  incarnation: anIncarnation,
+  clock: aClock,
+  onError: aFunction,
+  inspect: anInspector,
+}
+
+/** A function, or an observer with a `next`. */
+function anInspector(name: string, value: unknown): void {
+  if (typeof value !== "function") anObject("Give a function, or an observer with next", "next")(name, value)
 }
 
 /** A definition that a manager knows. */
@@ -134,28 +152,26 @@ export interface Settings {
 
 /** Checks what can be checked before the store has started. Throws InvalidConfigError or UnknownDefinitionError. */
 export const settingsOf = (options: ManagerOptions): Settings => {
-  if (typeof options !== "object" || options === null)
-    throw badOption("The manager got no options", "Give at least { store, sandboxes }")
   refuseUnknown("SandboxManager.start", options, MANAGER_OPTIONS)
-  for (const name of ["onError", "inspect", "lockFactory"] as const)
-    if (options[name] !== undefined) checkFunctions(options, name)
-  const { clock = liveClock, onError, inspect, adoptHeads = false } = options
+  const { clock = liveClock, onError, inspect, adoptHeads = false, keepCheckpoints = 1 } = options
+  const { ttl = "30 s", minTenure = "5 s", restoreWithin = "30 s", settleWithin = "10 s" } = options
+  const { checkpointWithin = "10 s", closeWithin = settleWithin, killGrace = "30 s" } = options
+  const { maxCheckpoint = 32 * 1024 * 1024 } = options
   const stores = storesOf(options)
   const lockOptions = lockOptionsOf(options, clock, () => thisProcess(stores.store ?? stores.checkpoints))
-  const maxCheckpoint = countOf("maxCheckpoint", options.maxCheckpoint ?? 32 * 1024 * 1024, 1)
   const settings = {
     definitions: definitionsOf(options.sandboxes, maxCheckpoint),
     ...stores,
     lockOptions,
-    ttl: millisOf("ttl", options.ttl ?? "30 s", 1),
-    minTenure: millisOf("minTenure", options.minTenure ?? "5 s"),
-    restoreWithin: millisOf("restoreWithin", options.restoreWithin ?? "30 s", 1),
-    settleWithin: millisOf("settleWithin", options.settleWithin ?? "10 s", 1),
-    checkpointWithin: millisOf("checkpointWithin", options.checkpointWithin ?? "10 s", 1),
-    closeWithin: millisOf("closeWithin", options.closeWithin ?? options.settleWithin ?? "10 s", 1),
-    killGrace: millisOf("killGrace", options.killGrace ?? "30 s", 1),
-    keepCheckpoints: countOf("keepCheckpoints", options.keepCheckpoints ?? 1),
-    ...{ maxCheckpoint, adoptHeads, clock, inspect },
+    ttl: millis("ttl", ttl),
+    minTenure: millis("minTenure", minTenure),
+    restoreWithin: millis("restoreWithin", restoreWithin),
+    settleWithin: millis("settleWithin", settleWithin),
+    checkpointWithin: millis("checkpointWithin", checkpointWithin),
+    closeWithin: millis("closeWithin", closeWithin),
+    killGrace: millis("killGrace", killGrace),
+    ...{ keepCheckpoints, maxCheckpoint, adoptHeads, clock },
+    inspect: typeof inspect === "object" ? (event: InspectionEvent) => inspect.next?.(event) : inspect,
     report: reporter(onError),
     sumsUp: onError === undefined,
   }
@@ -171,31 +187,23 @@ export const checkAgainst = (settings: Settings, store: LeaseStore): void => {
 
 const lockOptionsOf = (options: ManagerOptions, clock: Clock, here: () => Incarnation): Settings["lockOptions"] => {
   const { ttl, address, onError, incarnation = here() } = options
-  if (address !== undefined && (typeof address !== "string" || address === "")) {
-    throw badOption(
-      `address is ${JSON.stringify(address)}`,
-      "Give the URL at which this process answers, or leave it out",
-    )
-  }
-  const lockOptions = {
+  return {
     clock,
-    incarnation: checkIncarnation(incarnation),
+    incarnation,
     ...(ttl !== undefined && { ttl }),
     ...(address !== undefined && { address }),
     ...(onError !== undefined && { onError }),
   }
-  checkLockOptions(lockOptions)
-  return lockOptions
 }
 
 const definitionsOf = (sandboxes: ManagerOptions["sandboxes"], maxCheckpoint: number): Settings["definitions"] => {
   if (!Array.isArray(sandboxes))
-    throw badOption("sandboxes is no array", "Give the definitions that this process can run")
+    throw refusal("sandboxes is no array", "Give the definitions that this process can run")
   const definitions: Map<string, Known> = new Map()
   for (const definition of sandboxes as readonly AnyDefinition[]) {
     const parts = partsOf(definition)
     if (definitions.has(definition.name)) {
-      throw badOption(
+      throw refusal(
         `sandboxes has two definitions named ${JSON.stringify(definition.name)}`,
         "Give each its own name: their saved state would be one",
       )
@@ -210,16 +218,19 @@ const definitionsOf = (sandboxes: ManagerOptions["sandboxes"], maxCheckpoint: nu
 const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoints"> => {
   const { store, lockFactory } = options
   if ((store === undefined) === (lockFactory === undefined)) {
-    throw badOption(
+    throw refusal(
       store === undefined ? "There is neither a store nor a lockFactory" : "There are a store and a lockFactory",
       "Give one of them: the store for locks made here, the lockFactory for locks made elsewhere",
     )
   }
   if (store !== undefined && !isStore(store))
-    throw badOption("store is no store", "Give gcsStore(…), fileStore(…) or memoryStore()")
-  const checkpoints = (options.checkpoints ?? options.store) as CheckpointStore | undefined // by type; looked at below
+    throw refusal("store is no store", "Give gcsStore(…), fileStore(…) or memoryStore()")
+  const checkpoints = (options.checkpoints === undefined ? store : options.checkpoints) as
+    | CheckpointStore
+    | null
+    | undefined
   if (checkpoints?.checkpoints !== true) {
-    throw badOption(
+    throw refusal(
       "checkpoints is no store for saved state",
       "Give one that is: a lockFactory alone, and a store of leases alone, have nowhere to put it",
     )
@@ -239,11 +250,10 @@ type Checked = Pick<Settings, "settleWithin" | "checkpointWithin" | "killGrace" 
 
 const checkInequalities = ({ settleWithin, checkpointWithin, killGrace, keepCheckpoints }: Checked): void => {
   if (settleWithin + checkpointWithin > killGrace) {
-    throw badOption(
+    throw refusal(
       `settleWithin (${settleWithin} ms) and checkpointWithin (${checkpointWithin} ms) together are longer than killGrace (${killGrace} ms): a drain could be killed before it has saved`,
       "Lower one of the two, or give the process more time between SIGTERM and SIGKILL and say so in killGrace",
     )
   }
-  if (keepCheckpoints > KEPT_LIMIT)
-    throw badOption(`keepCheckpoints is ${keepCheckpoints}`, `Give at most ${KEPT_LIMIT}`)
+  if (keepCheckpoints > KEPT_LIMIT) throw refusal(`keepCheckpoints is ${keepCheckpoints}`, `Give at most ${KEPT_LIMIT}`)
 }

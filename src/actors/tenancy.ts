@@ -9,6 +9,7 @@ import type { HookOverrunError } from "../locks/errors.ts"
 import type { Lease, LeaseView, ReleaseResult } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { anySignal, type LatchedAbort } from "../runtime/latch-signal.ts"
+import { aFunction } from "../runtime/options.ts"
 import { orAbort, quiet } from "../runtime/races.ts"
 import type { OnError } from "../runtime/report.ts"
 import type { EndReason } from "./chart-types.ts"
@@ -274,6 +275,7 @@ export class Tenancy {
     return {
       ...this.#context(signal),
       turn: async (fn) => {
+        aFunction("fn", fn)
         this.turns.refuseInside("turn")
         this.ending.throwIfAborted()
         const inTurn = () => this.hooks.run({ hook: "turn", under: [this.ending] }, fn)

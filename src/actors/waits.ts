@@ -5,12 +5,13 @@
  */
 import { LockCancelledError, LockTimeoutError, type Owner } from "../locks/errors.ts"
 import type { AcquireOptions, TimeoutSource } from "../locks/lock.ts"
-import { millis, sourceOf } from "../locks/options.ts"
+import { sourceOf } from "../locks/options.ts"
 import { named } from "../locks/record.ts"
 import type { LockWaitObserver } from "../locks/wait-observer.ts"
 import { type AskHolder, WaitWatch } from "../locks/wait-watch.ts"
 import type { Clock, Timer } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
+import { millis } from "../runtime/options.ts"
 import { orAbort } from "../runtime/races.ts"
 import type { OnError } from "../runtime/report.ts"
 

@@ -1,8 +1,9 @@
+import { ABSENT, type Generation, type ObjectRef } from "../locks/store.ts"
 /**
  * What an object's body says, as far as a trace tells it: of lease records and heads who owns them, of anything else
  * nothing. Reads them as strangers do, by their fields alone, so that damaged ones are told too. Pure.
  */
-import { ABSENT, type Generation, type ObjectRef } from "../locks/store.ts"
+import { refusal, shown } from "../runtime/options.ts"
 import type { AppliedLine, TraceHead, TraceLease } from "./trace.ts"
 
 /** A write that took effect. */
@@ -17,8 +18,11 @@ export interface AppliedWrite extends ObjectRef {
   readonly body: Uint8Array | undefined
 }
 
-/** What a trace tells of it. */
-export function appliedWrite({ body, ...write }: AppliedWrite): Omit<AppliedLine, "kind" | "at"> {
+/** What a trace tells of it. Throws InvalidConfigError for what is no write. */
+export function appliedWrite(applied: AppliedWrite): Omit<AppliedLine, "kind" | "at"> {
+  if (!isFields(applied) || typeof applied.name !== "string")
+    throw refusal(`The write is ${shown(applied)}, without the name of an object`, "Give an AppliedWrite")
+  const { body, ...write } = applied
   const { worker, area, name, before } = write
   if (body === undefined) return { worker, op: "remove", area, name, before, generation: ABSENT }
   const put = { worker, op: "put", area, name, before, generation: write.generation } as const

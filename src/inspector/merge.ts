@@ -5,7 +5,8 @@
  * Not promised: the true order of what happened in two processes within the difference of their clocks. Those of one host
  * read one clock, in whole milliseconds.
  */
-import { InvalidConfigError } from "../locks/errors.ts"
+import { aList, refusal } from "../runtime/options.ts"
+import { aTrace } from "./trace-text.ts"
 import { TRACE_VERSION, type Trace, type TraceHeader, type TraceLine, type UnknownLine } from "./trace.ts"
 
 type Line = TraceLine | UnknownLine
@@ -20,12 +21,13 @@ interface Placed {
  * Joins the traces of one fleet: the lines of each stay in their order, and are put between those of the others by `at`.
  * Lines of one millisecond come in the order in which their traces were given. Ids that lines are joined by are counted
  * anew; torn ends are left out. The header is that of the first; its seed and commit stay where all have the same.
- * Throws InvalidConfigError for no traces at all.
+ * Throws InvalidConfigError for no traces at all, and for what is none.
  */
 export function mergeTraces(traces: readonly Trace[]): Trace {
+  aList("traces", traces)
+  for (const [index, trace] of traces.entries()) aTrace(`traces[${index}]`, trace)
   const [first] = traces
-  if (first === undefined)
-    throw new InvalidConfigError({ message: "There are no traces to merge", next: "Give at least one trace" })
+  if (first === undefined) throw refusal("There are no traces to merge", "Give at least one trace")
   let taken = 0
   const placed = traces.flatMap(({ lines }) => {
     const before = taken

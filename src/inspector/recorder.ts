@@ -11,11 +11,19 @@ import type { Observable, Subscription } from "rxjs"
 import type { InspectionEvent } from "xstate"
 import type { SandboxSnapshot } from "../actors/chart-types.ts"
 import type { HookContext, SandboxDefinition } from "../actors/sandbox.ts"
-import { InvalidConfigError } from "../locks/errors.ts"
 import type { LockEvent } from "../locks/lock.ts"
-import { oneOf, refuseUnknown } from "../locks/options.ts"
 import type { ObjectStore } from "../locks/store.ts"
 import { type Clock, liveClock } from "../runtime/clock.ts"
+import {
+  aClock,
+  aFunction,
+  aNumber,
+  anObject,
+  aText,
+  one,
+  type OptionChecks,
+  refuseUnknown,
+} from "../runtime/options.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
 import { Handoffs } from "./handoffs.ts"
 import { lockLine, stateLine, traceError } from "./lines.ts"
@@ -47,14 +55,26 @@ export interface TraceRecorderOptions {
   readonly onError?: OnError
 }
 
-const OPTIONS: Readonly<Record<keyof TraceRecorderOptions, true>> = {
-  source: true,
-  onLine: true,
-  clock: true,
-  seed: true,
-  commit: true,
-  onError: true,
+const OPTIONS: OptionChecks<TraceRecorderOptions> = {
+  source: one("live", "simulated"),
+  onLine: aFunction,
+  clock: aClock,
+  seed: aNumber,
+  commit: aText,
+  onError: aFunction,
 }
+
+interface AboutWorker {
+  readonly worker?: string
+}
+interface AboutFault extends AboutWorker {
+  readonly detail?: FaultLine["detail"]
+}
+const ABOUT: OptionChecks<AboutWorker> = { worker: aText }
+const FAULT: OptionChecks<AboutFault> = { ...ABOUT, detail: anObject("Give an object of what there is to tell") }
+
+/** What can be subscribed to. */
+const events = anObject("Give an Observable", "subscribe")
 
 /**
  * Records one trace, of one worker or of many.
@@ -87,7 +107,7 @@ export class TraceRecorder {
 
   /** Records nothing yet: that begins with what its workers are given. Throws InvalidConfigError. */
   constructor(options: TraceRecorderOptions) {
-    checkOptions(options)
+    refuseUnknown("TraceRecorder", options, OPTIONS, ["source", "onLine"])
     const { source, onLine, clock = liveClock, seed = null, commit = null, onError } = options
     this.header = { kind: "trace", version: TRACE_VERSION, source, seed, commit }
     this.#clock = clock
@@ -97,6 +117,7 @@ export class TraceRecorder {
 
   /** The recorder of one worker's part, under a name that the trace shows. */
   worker(name: string): WorkerRecorder {
+    aText("the name of the worker", name)
     return new WorkerRecorder(name, {
       clock: this.#clock,
       emit: (line) => this.#emit(line),
@@ -106,18 +127,24 @@ export class TraceRecorder {
 
   /** Writes down what was done to a worker, or to all: call it before it is done. */
   fault(fault: string, options: { readonly worker?: string; readonly detail?: FaultLine["detail"] } = {}): void {
+    aText("fault", fault)
+    refuseUnknown("fault", options, FAULT)
     const { worker = null, detail = {} } = options
     this.#emit({ kind: "fault", at: this.#clock.read().wall, worker, fault, detail })
   }
 
   /** Writes down a write that took effect: for whoever is the store, at the moment at which it is true. */
   applied(write: Omit<AppliedLine, "kind" | "at">): void {
+    anObject("Give what appliedWrite gave")("write", write)
     this.#emit({ kind: "applied", at: this.#clock.read().wall, ...write })
   }
 
   /** Writes down that the run came to something. */
   note(note: string, options: { readonly worker?: string } = {}): void {
-    this.#emit({ kind: "note", at: this.#clock.read().wall, worker: options.worker ?? null, note })
+    aText("note", note)
+    refuseUnknown("note", options, ABOUT)
+    const { worker = null } = options
+    this.#emit({ kind: "note", at: this.#clock.read().wall, worker, note })
   }
 
   #emit(line: TraceLine): void {
@@ -158,6 +185,7 @@ export class WorkerRecorder {
 
   /** Records the events of a manager or a lock (its `events$`) until they complete, or the subscription ends. */
   locks(events$: Observable<LockEvent>): Subscription {
+    events("events$", events$)
     return events$.subscribe((event) => this.#parts.emit(lockLine(this.#at, event)))
   }
 
@@ -166,6 +194,7 @@ export class WorkerRecorder {
    * its sandboxes, from the first one on; a state that both tell of is one line.
    */
   states(state$: Observable<SandboxSnapshot>): Subscription {
+    events("state$", state$)
     return state$.subscribe((snapshot) => this.#state(snapshot))
   }
 
@@ -174,6 +203,7 @@ export class WorkerRecorder {
    * who share the store there: incarnations and queues belong to the store object.
    */
   store<S extends ObjectStore>(store: S): Recorded<S> {
+    anObject("Give a store", "start", "read", "put")("store", store)
     return recordedStore(store, this.name, this.#parts)
   }
 
@@ -187,11 +217,14 @@ export class WorkerRecorder {
 
   /** The same function, with where it begins and ends recorded: for a manager's or a sandbox's `use`. */
   use<S, A>(fn: (state: S, context: HookContext) => A): (state: S, context: HookContext) => A {
+    aFunction("fn", fn)
     return (state, context) => this.#work.section({ ...homeOf(context), work: "use" }, () => fn(state, context))
   }
 
   /** Makes a call, and records it with how it settles. Settles as it does. */
   async call<A>(asked: Pick<CallLine, "call" | "key" | "budget" | "durable">, make: () => Promise<A>): Promise<A> {
+    anObject("Give at least the name of the call")("asked", asked)
+    aFunction("make", make)
     const id = this.#parts.nextId()
     const line = (edge: CallLine["edge"], more: Partial<CallLine> = {}): void =>
       this.#parts.emit({ kind: "call", ...this.#at, id, ...asked, edge, ...more })
@@ -219,14 +252,4 @@ export class WorkerRecorder {
     this.#states.set(line.key, value)
     this.#parts.emit(line)
   }
-}
-
-function checkOptions(options: TraceRecorderOptions): void {
-  refuseUnknown("TraceRecorder", options, OPTIONS)
-  oneOf("source", options.source, ["live", "simulated"])
-  if (typeof options.onLine !== "function")
-    throw new InvalidConfigError({
-      message: `onLine is ${typeof options.onLine}, not a function`,
-      next: "Give a function that takes each line of the trace",
-    })
 }

@@ -1,6 +1,7 @@
 /** A part of a trace as text, one column for each worker and one for the store, as for the message of a failed test. */
+import { aCount, aNumber, aText, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
 import { lineText } from "./line-text.ts"
-import { isTraceLine } from "./trace-text.ts"
+import { hasLines, isTraceLine } from "./trace-text.ts"
 import type { Trace, TraceLine } from "./trace.ts"
 
 /** Which part. */
@@ -15,8 +16,13 @@ export interface TraceTableOptions {
   readonly width?: number
 }
 
-/** The table. Its times are milliseconds since the first line of the trace. */
-export function traceTable({ lines }: Pick<Trace, "lines">, options: TraceTableOptions = {}): string {
+const OPTIONS: OptionChecks<TraceTableOptions> = { to: aNumber, rows: aCount(1), key: aText, width: aCount(1) }
+
+/** The table. Its times are milliseconds since the first line of the trace. Throws InvalidConfigError. */
+export function traceTable(trace: Pick<Trace, "lines">, options: TraceTableOptions = {}): string {
+  hasLines("the trace", trace)
+  refuseUnknown("traceTable", options, OPTIONS)
+  const { lines } = trace
   const { to = lines.length - 1, rows = 40, width = 34, key } = options
   const known = lines.filter(isTraceLine)
   const shown = lines

@@ -4,9 +4,10 @@
  *
  * Not promised: that a long trace is quick to look at. Give the part that matters.
  */
+import { aNumber, aText, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
 import { lineText, stateText } from "./line-text.ts"
 import { timelineStyle } from "./timeline-style.ts"
-import { isTraceLine } from "./trace-text.ts"
+import { aTrace, isTraceLine } from "./trace-text.ts"
 import type { AnswerLine, FaultLine, RequestLine, StateLine, Trace, TraceLine } from "./trace.ts"
 
 /** What is marked on the page. */
@@ -33,8 +34,21 @@ const SIGNS = 26
 /** Of a worker with so many requests the writes alone are drawn. */
 const CROWD = 400
 
-/** The page. */
+/** A violation is one, with more that it knows. */
+const aMark = (name: string, value: unknown): void => {
+  const { at, message } = Object(value) as Partial<TimelineMark>
+  aNumber(`${name}.at`, at)
+  aText(`${name}.message`, message)
+}
+const OPTIONS: OptionChecks<TimelineOptions> = {
+  title: aText,
+  violation: aMark,
+}
+
+/** The page. Throws InvalidConfigError. */
 export function timelineHtml(trace: Trace, options: TimelineOptions = {}): string {
+  aTrace("the trace", trace)
+  refuseUnknown("timelineHtml", options, OPTIONS)
   const lines = trace.lines.filter(isTraceLine)
   const { violation, title = `seed ${trace.header.seed ?? "-"}` } = options
   const drawing = new Drawing(lines, violation)

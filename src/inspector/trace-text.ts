@@ -3,6 +3,7 @@
  * it doesn't: unknown kinds of lines, unknown fields, and the torn end that a killed writer leaves.
  */
 import { FormatVersionError, TraceFormatError } from "../locks/errors.ts"
+import { type Check as OptionCheck, refusal, shown } from "../runtime/options.ts"
 import { TRACE_VERSION, type Trace, type TraceHeader, type TraceLine, type UnknownLine } from "./trace.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -134,14 +135,34 @@ const shapes: { readonly [L in TraceLine as L["kind"]]: Shape<L> } = {
 }
 
 /** Whether a line that was read is of a kind that this release knows. */
-export const isTraceLine = (line: TraceLine | UnknownLine): line is TraceLine => Object.hasOwn(shapes, line.kind)
+export const isTraceLine = (line: TraceLine | UnknownLine): line is TraceLine =>
+  isFields(line) && Object.hasOwn(shapes, line.kind)
 
-/** A line, or the header, as text with its line end. */
-export const formatTraceLine = (line: TraceHeader | TraceLine | UnknownLine): string => `${JSON.stringify(line)}\n`
+/** What has lines, as a trace has. */
+export const hasLines: OptionCheck = (name, value) => {
+  if (!isFields(value) || !Array.isArray(value["lines"]))
+    throw refusal(`${name} is ${shown(value)}, which has no lines`, "Give a trace, such as parseTrace reads")
+}
 
-/** A whole trace as text. */
-export const formatTrace = ({ header: first, lines, torn = "" }: Trace): string =>
-  [first, ...lines].map(formatTraceLine).join("") + torn
+/** A trace with its header. */
+export const aTrace: OptionCheck = (name, value) => {
+  hasLines(name, value)
+  if (!isFields((value as Fields)["header"]))
+    throw refusal(`${name} has no header`, "Give a whole trace, such as parseTrace reads")
+}
+
+/** A line, or the header, as text with its line end. Throws InvalidConfigError for what is none. */
+export const formatTraceLine = (line: TraceHeader | TraceLine | UnknownLine): string => {
+  if (!isFields(line)) throw refusal(`The line is ${shown(line)}`, "Give a line of a trace, or its header")
+  return `${JSON.stringify(line)}\n`
+}
+
+/** A whole trace as text. Throws InvalidConfigError for what is none. */
+export const formatTrace = (trace: Trace): string => {
+  aTrace("the trace", trace)
+  const { header: first, lines, torn = "" } = trace
+  return [first, ...lines].map(formatTraceLine).join("") + torn
+}
 
 /**
  * Reads a trace. Throws TraceFormatError, which names the line, for text that is no trace, and FormatVersionError for a
@@ -198,8 +219,8 @@ function fieldsOf(text: string, number: number): Fields {
 function checkShape(fields: Fields, shape: Readonly<Record<string, Check>>, number: number): void {
   for (const [name, check] of Object.entries(shape)) {
     if (check(fields[name])) continue
-    const shown = JSON.stringify(fields[name]) ?? "nothing"
-    throw noLine(number, `has ${shown.slice(0, 80)} as its ${name}, which a ${String(fields["kind"])} line can't have`)
+    const found = JSON.stringify(fields[name]) ?? "nothing"
+    throw noLine(number, `has ${found.slice(0, 80)} as its ${name}, which a ${String(fields["kind"])} line can't have`)
   }
 }
 

@@ -3,6 +3,7 @@
  * is in registry.ts.
  */
 import { liveClock } from "../runtime/clock.ts"
+import { shown } from "../runtime/options.ts"
 import { processes } from "../runtime/processes.ts"
 import { InvalidConfigError } from "./errors.ts"
 import type { Incarnation } from "./lock.ts"
@@ -33,11 +34,12 @@ export function thisProcess(store: object): Incarnation {
 const hostPart = (): string => (processes.self.name || "host").replaceAll(/[^A-Za-z0-9.-]/g, "-").slice(0, 60)
 
 /** Refuses a name that could not be part of an object's name. */
-export function checkIncarnation(incarnation: Incarnation): Incarnation {
-  if (typeof incarnation.id === "string" && SYNTAX.test(incarnation.id)) return incarnation
+export function anIncarnation(name: string, incarnation: unknown): asserts incarnation is Incarnation {
+  const id = (incarnation as { readonly id?: unknown } | null | undefined)?.id
+  if (typeof id === "string" && SYNTAX.test(id)) return
   throw new InvalidConfigError({
-    message: `${JSON.stringify(String(incarnation.id))} can't name an incarnation`,
-    next: "Use 1 to 100 characters of A-Z a-z 0-9 . _ - that no other process ever uses",
+    message: `${name} is ${shown(incarnation)}, with the id ${shown(id)}`,
+    next: "Give an object whose id is 1 to 100 characters of A-Z a-z 0-9 . _ - that no other process ever uses",
   })
 }
 

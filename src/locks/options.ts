@@ -2,14 +2,28 @@
  * What a lock and an acquire can be told, checked: every bad value has its own message, and none becomes a default.
  */
 import type { Clock } from "../runtime/clock.ts"
-import { type Duration, durationMillis } from "../runtime/duration.ts"
+import type { Duration } from "../runtime/duration.ts"
+import {
+  aClock,
+  aDuration,
+  aFunction,
+  aSignal,
+  aWait,
+  type OptionChecks,
+  millis,
+  one,
+  refuseUnknown,
+  shown,
+} from "../runtime/options.ts"
 import type { OnError } from "../runtime/report.ts"
 import { InvalidConfigError } from "./errors.ts"
-import { hostOf } from "./incarnation.ts"
-import type { AcquireOptions, Incarnation, TimeoutSource } from "./lock.ts"
+import { anIncarnation, hostOf } from "./incarnation.ts"
+import type { AcquireOptions, Incarnation, ReleaseOptions, RenewOptions, TimeoutSource } from "./lock.ts"
 import type { Attempt, LockConfig } from "./protocol/state.ts"
 import { type HostHalf, isToken } from "./record.ts"
 import type { StoreCapabilities } from "./store.ts"
+
+export { millis, oneOf, refuseUnknown } from "../runtime/options.ts"
 
 /** How a lock behaves. */
 export interface LockOptions {
@@ -45,15 +59,16 @@ const WAITER_TTL = 12_000
 /** Every record carries it, and has 64 KiB. */
 const LONGEST_ADDRESS = 2000
 
-const ACQUIRE_OPTIONS: Readonly<Record<keyof AcquireOptions, true>> = {
-  timeout: true,
-  timeoutSource: true,
-  signal: true,
+/** Those of an acquire. The observer is checked by the watch that it is given to. */
+export const ACQUIRE_OPTIONS: OptionChecks<AcquireOptions> = {
+  timeout: aWait,
+  timeoutSource: aSource,
+  signal: aSignal,
   observer: true,
-  whenOwned: true,
-  contention: true,
-  minTenure: true,
-  stateVersion: true,
+  whenOwned: one("request", "wait", "report"),
+  contention: one("fail", "retry"),
+  minTenure: aWait,
+  stateVersion: (_name, value) => void version(value as number),
 }
 
 /** The protocol's configuration of a key on a store that has started. `self`: what its witness says of this process. */
@@ -69,63 +84,65 @@ export function configOf(
     ...{ key, id, life, ttl },
     guard: guardOf(ttl, can),
     waiterTtl: WAITER_TTL,
-    strangerTtl: strangerTtlOf(options),
+    strangerTtl: strangerTtlOf(options.strangerTtl ?? DEFAULT_STRANGER_TTL),
     clock: can.clock,
     bootId: can.bootId ?? null,
     cheapReads: can.cheapReads,
     spacing: can.writeSpacing,
     watchEvery: can.cheapReads ? 500 : 2000,
     deletes: options.onRelease === "delete" && can.deletes,
-    strict: oneOf("renewal", options.renewal ?? "tolerant", ["tolerant", "strict"]) === "strict",
+    strict: options.renewal === "strict",
     address: options.address ?? null,
     host: can.bootId === undefined ? null : (self ?? hostOf(can.bootId)),
   }
 }
 
 /** Every option of a lock, for `refuseUnknown`. */
-export const LOCK_OPTIONS: Readonly<Record<keyof LockOptions, true>> = {
-  ttl: true,
-  renewal: true,
-  onRelease: true,
-  address: true,
-  strangerTtl: true,
-  incarnation: true,
-  clock: true,
-  onError: true,
+export const LOCK_OPTIONS: OptionChecks<LockOptions> = {
+  ttl: aDuration,
+  renewal: one("tolerant", "strict"),
+  onRelease: one("keep", "delete"),
+  address: anAddress,
+  strangerTtl: (_name, value) => void strangerTtlOf(value as Duration),
+  incarnation: anIncarnation,
+  clock: aClock,
+  onError: aFunction,
 }
 
-/** Refuses what no store could make good. */
-export function checkLockOptions(options: LockOptions): void {
-  strangerTtlOf(options)
-  millis("ttl", options.ttl ?? DEFAULT_TTL)
-  oneOf("renewal", options.renewal ?? "tolerant", ["tolerant", "strict"])
-  oneOf("onRelease", options.onRelease ?? "keep", ["keep", "delete"])
-  checkAddress(options.address ?? null)
-}
-
-function checkAddress(address: unknown): void {
-  if (address === null) return
+/** Published in every record, and so no longer than a record has room for. */
+export function anAddress(name: string, address: unknown): void {
   if (typeof address === "string" && address !== "" && address.length <= LONGEST_ADDRESS) return
+  const given = typeof address === "string" ? `a text of ${address.length} characters` : shown(address)
   throw new InvalidConfigError({
-    message: `address is ${typeof address === "string" ? `a text of ${address.length} characters` : typeof address}`,
+    message: `${name} is ${given}`,
     next: `Give a text of 1 to ${LONGEST_ADDRESS} characters, such as "http://10.0.0.3:8080", or leave it out`,
   })
 }
 
+const RENEW_OPTIONS: OptionChecks<RenewOptions> = { tokenAbove: aTokenAbove }
+
+/** Refuses what no renewal can do. */
+export const checkRenewal = (options: RenewOptions): void => refuseUnknown("renew", options, RENEW_OPTIONS)
+
+const RELEASE_OPTIONS: OptionChecks<ReleaseOptions> = { note: aNote }
+
+/** Refuses what no release can do. */
+export const checkRelease = (options: ReleaseOptions): void => refuseUnknown("release", options, RELEASE_OPTIONS)
+
 /** Refuses a number above which no token could be raised. */
-export function checkTokenAbove(tokenAbove: number | undefined): void {
-  if (tokenAbove === undefined || (isToken(tokenAbove) && isToken(tokenAbove + 1))) return
+function aTokenAbove(name: string, tokenAbove: unknown): void {
+  if (isToken(tokenAbove) && isToken(tokenAbove + 1)) return
   throw new InvalidConfigError({
-    message: `tokenAbove is ${JSON.stringify(tokenAbove) ?? typeof tokenAbove}, which is no fencing token`,
+    message: `${name} is ${shown(tokenAbove)}, which is no fencing token`,
     next: "Give the token that the new one has to exceed: a whole number, 0 or more",
   })
 }
 
 /** Refuses a note that would make a record large. */
-export function checkNote(note: string | undefined): void {
-  if (note === undefined || (typeof note === "string" && note.length <= 256)) return
+function aNote(name: string, note: unknown): void {
+  if (typeof note === "string" && note.length <= 256) return
   throw new InvalidConfigError({
-    message: `The note is ${typeof note === "string" ? `${note.length} characters long` : `a ${typeof note}`}`,
+    message: `${name} is ${typeof note === "string" ? `a text of ${note.length} characters` : shown(note)}`,
     next: "Leave the next owner at most 256 characters",
   })
 }
@@ -136,15 +153,14 @@ export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(
 /** An acquire's options as the protocol takes them. */
 export function wishOf(options: AcquireOptions): Wish {
   refuseUnknown("acquire", options, ACQUIRE_OPTIONS)
-  const { timeout = DEFAULT_TIMEOUT, minTenure = 0, stateVersion } = options
-  checkSignal(options.signal)
+  const { timeout = DEFAULT_TIMEOUT, minTenure = 0, stateVersion, whenOwned = "request", contention = "fail" } = options
   return {
     budgetMs: timeout === "infinite" ? undefined : millis("timeout", timeout),
     budgetSource: sourceOf(options),
-    whenOwned: oneOf("whenOwned", options.whenOwned ?? "request", ["request", "wait", "report"]),
-    contention: oneOf("contention", options.contention ?? "fail", ["fail", "retry"]),
+    whenOwned,
+    contention,
     minTenure: minTenure === "infinite" ? undefined : millis("minTenure", minTenure),
-    stateVersion: stateVersion === undefined ? null : version(stateVersion),
+    stateVersion: stateVersion ?? null,
   }
 }
 
@@ -153,59 +169,18 @@ type Timed = { readonly [K in "timeout" | "timeoutSource"]?: AcquireOptions[K] |
 /** Where a call's budget came from: what the call says of it, or the call itself. */
 export function sourceOf({ timeout, timeoutSource }: Timed): TimeoutSource {
   if (typeof timeoutSource === "string") return { name: timeoutSource, change: `Raise ${timeoutSource}` }
-  if (timeoutSource !== undefined) return checkSource(timeoutSource)
+  if (timeoutSource !== undefined) return timeoutSource
   if (timeout === undefined) return { name: "the default timeout of 30 s", change: "Pass a timeout to wait longer" }
   return { name: "the timeout option", change: "Pass a longer timeout" }
 }
 
-function checkSource(source: TimeoutSource): TimeoutSource {
-  if (typeof source?.name === "string" && typeof source.change === "string") return source
+/** Where a timeout came from. */
+function aSource(name: string, source: unknown): void {
+  const { name: from, change } = (typeof source === "object" && source !== null ? source : {}) as Partial<TimeoutSource>
+  if (typeof source === "string" || (typeof from === "string" && typeof change === "string")) return
   throw new InvalidConfigError({
-    message: "timeoutSource names no source",
+    message: `${name} is ${shown(source)}, which names no source`,
     next: "Give the name of where the timeout came from, or that of waitBudget, or leave it out",
-  })
-}
-
-function checkSignal(signal: unknown): void {
-  if (signal === undefined || (typeof signal === "object" && signal !== null && "aborted" in signal)) return
-  throw new InvalidConfigError({
-    message: `signal is ${typeof signal}, which is no AbortSignal`,
-    next: "Pass the signal of an AbortController, or leave it out",
-  })
-}
-
-/** A duration in milliseconds, or the error that says what one is. */
-export function millis(name: string, duration: Duration): number {
-  const ms = durationMillis(duration)
-  if (ms !== undefined) return ms
-  throw new InvalidConfigError({
-    message: `${name} is ${JSON.stringify(duration) ?? String(duration)}, which is no duration`,
-    next: `Give ${name} as milliseconds, 0 or more, or as text such as "30 s" (units ms, s, min, h)`,
-  })
-}
-
-/** Refuses what is no options, and an option that nobody reads: a misspelt one would otherwise be a silent default. */
-export function refuseUnknown(what: string, given: object, known: Readonly<Record<string, true>>): void {
-  if (typeof given !== "object" || (given as object | null) === null) {
-    throw new InvalidConfigError({
-      message: `The options of ${what} are ${JSON.stringify(given) ?? typeof given}`,
-      next: `Give an object with some of ${Object.keys(known).join(", ")}, or leave it out`,
-    })
-  }
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name))
-  if (unknown === undefined) return
-  throw new InvalidConfigError({
-    message: `${unknown} is no option of ${what}`,
-    next: `Use some of ${Object.keys(known).join(", ")}`,
-  })
-}
-
-/** One of the values that an option can have. */
-export function oneOf<A extends string>(name: string, value: A, values: readonly A[]): A {
-  if (values.includes(value)) return value
-  throw new InvalidConfigError({
-    message: `${name} is ${JSON.stringify(value)}`,
-    next: `Use one of ${values.map((each) => JSON.stringify(each)).join(", ")}`,
   })
 }
 
@@ -249,8 +224,8 @@ export const tokensOnlyGrow = ({
 }: Pick<StoreCapabilities, "clock" | "sameClock" | "bootId">): boolean =>
   clock === "exact" && sameClock && bootId === undefined
 
-function strangerTtlOf(options: LockOptions): number {
-  const ttl = millis("strangerTtl", options.strangerTtl ?? DEFAULT_STRANGER_TTL)
+function strangerTtlOf(strangerTtl: Duration): number {
+  const ttl = millis("strangerTtl", strangerTtl)
   if (ttl >= 1000) return ttl
   throw new InvalidConfigError({
     message: `strangerTtl is ${ttl} ms`,
@@ -261,7 +236,7 @@ function strangerTtlOf(options: LockOptions): number {
 function version(stateVersion: number): number {
   if (Number.isSafeInteger(stateVersion) && stateVersion >= 0) return stateVersion
   throw new InvalidConfigError({
-    message: `stateVersion is ${stateVersion}`,
+    message: `stateVersion is ${shown(stateVersion)}`,
     next: "Use a whole number, 0 or more, that grows with the format",
   })
 }

@@ -10,7 +10,7 @@ import type { OnError } from "../runtime/report.ts"
 import type { KeyCore } from "./core.ts"
 import type { LockError } from "./errors.ts"
 import type { AcquiredHow, Lease, LockEvent, ReleaseOptions, ReleaseResult, RenewOptions } from "./lock.ts"
-import { checkNote, checkTokenAbove, millis } from "./options.ts"
+import { checkRelease, checkRenewal, millis, oneOf } from "./options.ts"
 import type { Hold } from "./protocol/state.ts"
 import { sameGroups } from "./record.ts"
 import { notHeld } from "./refusals.ts"
@@ -80,6 +80,7 @@ export class StoreLease implements Lease {
 
   /** What a head says of it. */
   traced(trace: "possible" | "sure"): void {
+    oneOf("trace", trace, ["possible", "sure"])
     if (this.#current !== undefined) this.#core.traced(trace)
   }
 
@@ -91,8 +92,8 @@ export class StoreLease implements Lease {
 
   /** Forces one renewal now. */
   async renew(options: RenewOptions = {}): Promise<void> {
+    checkRenewal(options)
     const { tokenAbove } = options
-    checkTokenAbove(tokenAbove)
     if (this.#current === undefined) throw this.#gone()
     const renewed = this.#happens<void>((event, { resolve, reject }) => {
       if (event.type === "Renewed" || event.type === "Recovered") {
@@ -123,7 +124,7 @@ export class StoreLease implements Lease {
 
   /** Ends ownership; idempotent. */
   async release(options: ReleaseOptions = {}): Promise<ReleaseResult> {
-    checkNote(options.note)
+    checkRelease(options)
     this.#released ??= this.#release(options)
     return this.#released
   }

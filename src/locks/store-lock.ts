@@ -5,19 +5,19 @@
 import { defer, type Observable } from "rxjs"
 import { liveClock } from "../runtime/clock.ts"
 import { guarded } from "../runtime/observables.ts"
+import { aFunction, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
 import { attempt } from "./attempt.ts"
 import type { KeyCore } from "./core.ts"
 import type { LockError, Owner } from "./errors.ts"
-import { checkIncarnation, thisProcess } from "./incarnation.ts"
+import { thisProcess } from "./incarnation.ts"
 import { checkKey } from "./keys.ts"
 import type { AcquireOptions, Lease, Lock, LockEvent, ReleaseResult, RenewOptions } from "./lock.ts"
 import {
-  checkLockOptions,
+  checkRenewal,
   configOf,
   LOCK_OPTIONS,
   type LockOptions,
-  refuseUnknown,
   requestDeadline,
   type Wish,
   wishOf,
@@ -31,7 +31,13 @@ import { hasStarted, isStore } from "./start-store.ts"
 import type { LeaseStore } from "./store.ts"
 import { watchOf } from "./wait-watch.ts"
 
-const OPTIONS: Readonly<Record<keyof LockOptions | "store", true>> = { ...LOCK_OPTIONS, store: true }
+const OPTIONS: OptionChecks<StoreLockOptions> = { ...LOCK_OPTIONS, store: true }
+
+/** How a lock on a store is made. */
+interface StoreLockOptions extends LockOptions {
+  /** Where the lease is. */
+  readonly store: LeaseStore
+}
 
 /** One key of one incarnation on one store. */
 export class StoreLock implements Lock {
@@ -52,12 +58,11 @@ export class StoreLock implements Lock {
     checkKey(key)
     if (!isStore(options?.store)) throw noStore(key)
     refuseUnknown("a lock", options, OPTIONS)
-    checkLockOptions(options)
     const { store, clock = liveClock, incarnation = thisProcess(store), onError } = options
     this.key = key
     this.#store = store
     this.#options = options
-    this.#id = checkIncarnation(incarnation).id
+    this.#id = incarnation.id
     this.#report = reporter(onError)
     this.#cores = coresOf(store, this.#id, clock, key)
   }
@@ -98,7 +103,8 @@ export class StoreLock implements Lock {
   }
 
   /** Forces one renewal of the lease now held; LockNotHeldError where none is. It renews itself without. */
-  async renew(options?: RenewOptions): Promise<void> {
+  async renew(options: RenewOptions = {}): Promise<void> {
+    checkRenewal(options)
     if (this.#lease === undefined) throw notHeld(this.key)
     return this.#lease.renew(options)
   }
@@ -133,6 +139,7 @@ export class StoreLock implements Lock {
    * then release.
    */
   onReleaseRequested(handler: () => void | Promise<void>): Disposable {
+    aFunction("the handler of onReleaseRequested", handler)
     const core = this.#core
     const { asked } = core
     const subscription = core.events$.subscribe((event) => {
@@ -148,6 +155,7 @@ export class StoreLock implements Lock {
 
   /** Called for each failed renewal and for the loss, until disposed. */
   onRenewalError(handler: (error: LockError) => void | Promise<void>): Disposable {
+    aFunction("the handler of onRenewalError", handler)
     const subscription = this.#core.events$.subscribe((event) => {
       if (event.type !== "Lost" && event.type !== "Degraded") return
       const { error } = event

@@ -7,9 +7,8 @@
  */
 import process from "node:process"
 import { type Budget, type BudgetOrigin, budgetOf, type BudgetText, strongest } from "../runtime/budget.ts"
-import { InvalidConfigError } from "./errors.ts"
+import { anObject, aText, type OptionChecks, refusal, refuseUnknown, shown } from "../runtime/options.ts"
 import type { TimeoutSource } from "./lock.ts"
-import { refuseUnknown } from "./options.ts"
 
 /** The environment variable that sets a budget. */
 const VARIABLE = "LEASEHOLD_LOCK_TIMEOUT"
@@ -52,13 +51,16 @@ export interface WaitBudget {
   readonly timeoutSource: BudgetSource
 }
 
-const OPTIONS: Readonly<Record<keyof WaitBudgetOptions, true>> = {
+const NAMES: OptionChecks<NonNullable<WaitBudgetOptions["names"]>> = { flag: aText, configuration: aText }
+
+/** Budgets are checked where one counts, and what a file holds by what reads it: an empty one is null. */
+const OPTIONS: OptionChecks<WaitBudgetOptions> = {
   flag: true,
-  environment: true,
+  environment: anObject("Give an object such as process.env, or leave it out for this process's own"),
   configuration: true,
   scope: true,
-  scopes: true,
-  names: true,
+  scopes: anObject("Give the budgets by the names of their scopes"),
+  names: (name, value) => refuseUnknown(name, value as object, NAMES),
 }
 
 /**
@@ -69,7 +71,6 @@ const OPTIONS: Readonly<Record<keyof WaitBudgetOptions, true>> = {
 export function waitBudget(options: WaitBudgetOptions = {}): WaitBudget {
   refuseUnknown("waitBudget", options, OPTIONS)
   const { flag, configuration, scope, environment = ownEnvironment() } = options
-  checkEnvironment(environment)
   const offers = {
     flag,
     // Empty is how a shell unsets a variable for one command.
@@ -131,37 +132,29 @@ function sourceOf(origin: BudgetOrigin, written: BudgetText, options: WaitBudget
 function scopeBudget(scope: string, own: WaitBudgetOptions["scopes"] = {}): unknown {
   const scopes = { ...SHIPPED_SCOPES, ...own }
   if (Object.hasOwn(scopes, scope)) return scopes[scope] ?? null
-  throw new InvalidConfigError({
-    message: `The scope ${JSON.stringify(scope) ?? String(scope)} is not known`,
-    next: `Use one of ${Object.keys(scopes).join(", ")}, or add it to the scopes with its budget`,
-  })
+  throw refusal(
+    `The scope ${shown(scope)} is not known`,
+    `Use one of ${Object.keys(scopes).join(", ")}, or add it to the scopes with its budget`,
+  )
 }
 
 function lockingOf(configuration: unknown, { names }: WaitBudgetOptions): Readonly<Record<string, unknown>> {
   const locking = isObject(configuration) ? (configuration["locking"] ?? {}) : (configuration ?? {})
   if (isObject(locking)) return locking
-  throw new InvalidConfigError({
-    message: `locking in ${names?.configuration ?? "the configuration"} is ${JSON.stringify(locking)}`,
-    next: `Write "locking": { "timeout": 30 }, or leave it out`,
-  })
+  throw refusal(
+    `locking in ${names?.configuration ?? "the configuration"} is ${shown(locking)}`,
+    `Write "locking": { "timeout": 30 }, or leave it out`,
+  )
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-function checkEnvironment(environment: unknown): void {
-  if (isObject(environment)) return
-  throw new InvalidConfigError({
-    message: `environment is ${environment === null ? "null" : typeof environment}`,
-    next: "Give an object such as process.env, or leave it out for this process's own",
-  })
-}
-
-function badBudget(place: string, written: unknown): InvalidConfigError {
-  return new InvalidConfigError({
-    message: `${place} is ${JSON.stringify(written) ?? String(written)}, which is no wait budget`,
-    next: `Write seconds (30 or 2.5), a duration ("30 s", "2 min"), 0 for one try without waiting, or "infinite"`,
-  })
+function badBudget(place: string, written: unknown): Error {
+  return refusal(
+    `${place} is ${shown(written)}, which is no wait budget`,
+    `Write seconds (30 or 2.5), a duration ("30 s", "2 min"), 0 for one try without waiting, or "infinite"`,
+  )
 }
 
 /** Deno asks at the terminal for a variable that it wasn't allowed to read, and a budget isn't worth that. */

@@ -1,8 +1,8 @@
 /** An observer that writes how calls wait as structured log lines: one JSON object each, without its line end. */
 import process from "node:process"
 import type { Duration } from "../runtime/duration.ts"
-import { InvalidConfigError, LockError } from "./errors.ts"
-import { refuseUnknown } from "./options.ts"
+import { aDuration, type OptionChecks, refusal, refuseUnknown, shown } from "../runtime/options.ts"
+import { LockError } from "./errors.ts"
 import type { LockWaitEvent, LockWaitObserver } from "./wait-observer.ts"
 
 /** How waits are logged. */
@@ -11,7 +11,7 @@ export interface LogWaitsOptions {
   readonly progressEvery?: Duration
 }
 
-const OPTIONS: Readonly<Record<keyof LogWaitsOptions, true>> = { progressEvery: true }
+const OPTIONS: OptionChecks<LogWaitsOptions> = { progressEvery: aDuration }
 
 /**
  * Writes a line where a call begins to wait, every 10 s while it waits, and at its ending; of a call that got the key without
@@ -22,10 +22,10 @@ const OPTIONS: Readonly<Record<keyof LogWaitsOptions, true>> = { progressEvery: 
 export function logWaits(write: (line: string) => void = toStderr, options: LogWaitsOptions = {}): LockWaitObserver {
   refuseUnknown("logWaits", options, OPTIONS)
   if (typeof write !== "function") {
-    throw new InvalidConfigError({
-      message: `What logWaits is to write with is ${write === null ? "null" : typeof write}, which is no function`,
-      next: "Give a function that takes a line, such as console.error, or leave it out for standard error",
-    })
+    throw refusal(
+      `What logWaits is to write with is ${shown(write)}, which is no function`,
+      "Give a function that takes a line, such as console.error, or leave it out for standard error",
+    )
   }
   const log = (event: LockWaitEvent): void => write(lineOf(event))
   return {

@@ -7,9 +7,9 @@
 import type { Observable } from "rxjs"
 import type { Duration } from "../runtime/duration.ts"
 import { Hub } from "../runtime/observables.ts"
+import { aDuration, aFunction, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
 import type { OnError } from "../runtime/report.ts"
 import type { LockCancelledError, LockTimeoutError, Owner } from "./errors.ts"
-import { refuseUnknown } from "./options.ts"
 
 /**
  * What a call waits for: `holder`, another process that has the key or is to get it first; `process`, an earlier call of this
@@ -96,7 +96,7 @@ export interface LockWaitEventsOptions {
   readonly onError?: OnError
 }
 
-const OPTIONS: Readonly<Record<keyof LockWaitEventsOptions, true>> = { progressEvery: true, onError: true }
+const OPTIONS: OptionChecks<LockWaitEventsOptions> = { progressEvery: aDuration, onError: aFunction }
 
 /** An observer that passes on all that it hears: `lock.acquire({ observer: waits })`, `waits.events$.subscribe(…)`. */
 export class LockWaitEvents implements LockWaitObserver {
@@ -106,7 +106,7 @@ export class LockWaitEvents implements LockWaitObserver {
   readonly events$: Observable<LockWaitEvent>
   readonly #hub: Hub<LockWaitEvent>
 
-  /** Nobody has subscribed yet. An unknown duration of `progressEvery` is refused by the call that it is given to. */
+  /** Nobody has subscribed yet. Throws InvalidConfigError. */
   constructor(options: LockWaitEventsOptions = {}) {
     refuseUnknown("LockWaitEvents", options, OPTIONS)
     this.progressEvery = options.progressEvery ?? "1 s"

@@ -4,7 +4,7 @@
  */
 import process from "node:process"
 import { durationText } from "../runtime/duration.ts"
-import { refuseUnknown } from "./options.ts"
+import { anObject, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
 import { printable } from "./printable.ts"
 import { named } from "./record.ts"
 import type { LockWaitEvent, LockWaitObserver } from "./wait-observer.ts"
@@ -25,7 +25,9 @@ export interface TerminalWaitsOptions {
   readonly stream?: TerminalStream
 }
 
-const OPTIONS: Readonly<Record<keyof TerminalWaitsOptions, true>> = { stream: true }
+const OPTIONS: OptionChecks<TerminalWaitsOptions> = {
+  stream: anObject("Give a stream such as process.stderr", "write"),
+}
 
 /** Back to the start of the line, and away with what is on it. */
 const CLEAR = "\r\u001B[K"

@@ -5,10 +5,11 @@
  * It keeps no process alive, and tells nothing after its ending.
  */
 import type { Clock } from "../runtime/clock.ts"
+import { millis, shown } from "../runtime/options.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
 import { scheduleOf, type Wake } from "../runtime/schedule.ts"
 import { InvalidConfigError, LockCancelledError, LockTimeoutError } from "./errors.ts"
-import { millis, type Wish } from "./options.ts"
+import type { Wish } from "./options.ts"
 import type { Holder } from "./wait-holder.ts"
 import type { LockWaitEvent, LockWaitObserver, WaitingFor } from "./wait-observer.ts"
 
@@ -176,13 +177,13 @@ const holderIn = ({ holder, heldMs }: Partial<Holder>): Holder | undefined =>
   holder && { holder, ...(heldMs !== undefined && { heldMs }) }
 
 function progressOf(observer: LockWaitObserver): number {
-  if (typeof observer !== "object" || observer === null)
-    refuse(`observer is ${observer === null ? "null" : typeof observer}`)
+  if (typeof observer !== "object" || observer === null) refuse(`observer is ${shown(observer)}`)
   for (const name of CALLBACKS) {
     if (observer[name] !== undefined && typeof observer[name] !== "function")
       refuse(`${name} of the observer is no function`)
   }
-  const every = millis("progressEvery", observer.progressEvery ?? "1 s")
+  const { progressEvery = "1 s" } = observer
+  const every = millis("progressEvery", progressEvery)
   if (every < LEAST_PROGRESS) refuse(`progressEvery of the observer is ${every} ms, less than ${LEAST_PROGRESS} ms`)
   return every
 }

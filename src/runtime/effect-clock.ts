@@ -12,6 +12,7 @@ import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import type { TestClock } from "effect/testing/TestClock"
 import { type Clock, liveClock, type TimerOptions } from "./clock.ts"
+import { anObject } from "./options.ts"
 import type { VirtualTime } from "./virtual-time.ts"
 
 const nanos = (ms: number): bigint => BigInt(Math.round(ms * 1_000_000))
@@ -98,6 +99,7 @@ export const layerClock = (clock: Clock): Layer.Layer<never> => Layer.succeedCon
  * Effect. `setTime` to the past steps the wall clock back. A timer callback that throws is a defect of the adjusting fiber.
  */
 export const layerTestClock = (time: VirtualTime): Layer.Layer<never> => {
+  anObject("Give a VirtualTime", "advance", "stepWall", "read")("the time of layerTestClock", time)
   const adjust = (ms: number): Effect.Effect<void> => Effect.promise(() => time.advance(ms))
   const testClock: TestClock = {
     ...clockMethods(time),

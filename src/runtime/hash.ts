@@ -1,5 +1,6 @@
 /** Hashing, synchronous (`crypto.subtle` takes an unknown number of turns, so a run that uses it can't be replayed). */
 import { createHash, type Hash } from "node:crypto"
+import { refusal, shown } from "./options.ts"
 
 /** The SHA-256 of the bytes (of a string: its UTF-8), in lower-case hexadecimal. */
 export const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex")
@@ -33,6 +34,8 @@ export class TraceHash {
 
 /** The hash of a whole trace. */
 export const traceHash = (entries: Iterable<unknown>): string => {
+  if (typeof (entries as Partial<Iterable<unknown>> | null | undefined)?.[Symbol.iterator] !== "function")
+    throw refusal(`The entries of traceHash are ${shown(entries)}`, "Give an array, or another iterable")
   const hash = new TraceHash()
   for (const entry of entries) hash.add(entry)
   return hash.hex()

@@ -11,6 +11,7 @@
  */
 import process from "node:process"
 import { ofProcess } from "./of-process.ts"
+import { aFunction, anObject, type OptionChecks, refuseUnknown } from "./options.ts"
 import { type OnError, reporter } from "./report.ts"
 
 /** The signals that ask a process to end. */
@@ -117,8 +118,19 @@ const shutdownOf = (port: SignalPort): Pick<Shutdown, "add" | "delete"> => {
   return shutdown
 }
 
-/** Runs the handler when the process is asked to end. Disposing takes the handler out; a shutdown that has begun goes on. */
+/** Every option of a shutdown. */
+export const SHUTDOWN_OPTIONS: OptionChecks<ShutdownOptions> = {
+  onError: aFunction,
+  port: anObject("Give an object with on, off and exit, or leave it out for this process", "on", "off", "exit"),
+}
+
+/**
+ * Runs the handler when the process is asked to end. Disposing takes the handler out; a shutdown that has begun goes on.
+ * Throws InvalidConfigError.
+ */
 export const onShutdown = (handler: ShutdownHandler, options: ShutdownOptions = {}): Disposable => {
+  aFunction("the handler of onShutdown", handler)
+  refuseUnknown("onShutdown", options, SHUTDOWN_OPTIONS)
   const { port = processSignals, onError } = options
   const report = reporter(onError)
   const guarded: GuardedHandler = async (signal) => {

@@ -6,6 +6,7 @@
  * answers it (a store's latency, a message) has to come by this clock's `after` or `soon`.
  */
 import { type Clock, delayOf, type Reading, type Timer, type TimerOptions } from "./clock.ts"
+import { aNumber } from "./options.ts"
 import type { VirtualTime } from "./virtual-time.ts"
 
 /** How a host's clocks differ from the world's. */
@@ -102,6 +103,7 @@ export class VirtualHost implements Clock {
 
   /** This host's wall clock jumps by `ms` (either sign). */
   stepWall(ms: number): void {
+    aNumber("the step of the wall clock", ms)
     this.#wallAhead += ms
   }
 

@@ -8,6 +8,7 @@
 import timers from "node:timers"
 import { type Clock, delayOf, type Reading, type Timer, type TimerOptions } from "./clock.ts"
 import { Heap, type HeapItem } from "./heap.ts"
+import { aCount, aFlag, aNumber, aPromise, type OptionChecks, refuseUnknown } from "./options.ts"
 import { SeededRandom } from "./random.ts"
 
 /** How a virtual clock starts. */
@@ -20,6 +21,13 @@ export interface VirtualTimeOptions {
   readonly bootClock?: boolean
   /** How many callbacks one call may run before it throws instead of running forever; default 1,000,000. */
   readonly maxSteps?: number
+}
+
+const OPTIONS: OptionChecks<VirtualTimeOptions> = {
+  seed: aNumber,
+  wall: aNumber,
+  bootClock: aFlag,
+  maxSteps: aCount(1),
 }
 
 interface Pending extends HeapItem {
@@ -57,8 +65,9 @@ export class VirtualTime implements Clock {
   #driven = false
   #pumping = false
 
-  /** A clock that stands at its start. */
+  /** A clock that stands at its start. Throws InvalidConfigError. */
   constructor(options: VirtualTimeOptions = {}) {
+    refuseUnknown("VirtualTime", options, OPTIONS)
     const { seed = 1, wall = 1_700_000_000_000, bootClock = true, maxSteps = 1_000_000 } = options
     this.#random = new SeededRandom(seed)
     this.#wallAhead = wall
@@ -120,11 +129,13 @@ export class VirtualTime implements Clock {
    * Rejects with what a callback throws; the clock then stands at that callback's time, and a later call goes on.
    */
   async advance(ms: number): Promise<void> {
+    aNumber("the time to advance by", ms)
     await this.#drive(this.#advancing(ms))
   }
 
   /** `advance` without the promise work: for code that is synchronous throughout. Throws what a callback throws. */
   advanceSync(ms: number): void {
+    aNumber("the time to advance by", ms)
     this.#take()
     try {
       for (const _ of this.#advancing(ms)) continue
@@ -146,6 +157,7 @@ export class VirtualTime implements Clock {
    * could settle it, and with what a callback throws.
    */
   async runUntil<A>(promise: PromiseLike<A>): Promise<A> {
+    aPromise("what runUntil waits for", promise)
     let settled = false
     const settle = (): void => void (settled = true)
     promise.then(settle, settle)
@@ -157,17 +169,20 @@ export class VirtualTime implements Clock {
 
   /** The wall clock jumps by `ms` (either sign), as when an operator or NTP sets it. */
   stepWall(ms: number): void {
+    aNumber("the step of the wall clock", ms)
     this.#wallAhead += ms
   }
 
   /** The machine sleeps for `ms`: wall and boot clock go on, the monotonic clock and with it all timers don't. */
   suspend(ms: number): void {
+    aNumber("the time to suspend for", ms)
     this.#wallAhead += ms
     this.#bootAhead += ms
   }
 
   /** The event loop is blocked for `ms`: all clocks go on, no timer runs; what came due meanwhile runs late. */
   stall(ms: number): void {
+    aNumber("the time to stall for", ms)
     this.#mono += ms
     this.#target += ms
   }

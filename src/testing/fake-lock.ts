@@ -1,8 +1,9 @@
 /** The lock for tests: the real protocol on a `FakeWorld`, so that a test waits for nothing and two runs are the same. */
 import type { Incarnation } from "../locks/lock.ts"
-import type { LockOptions } from "../locks/options.ts"
+import { LOCK_OPTIONS, type LockOptions } from "../locks/options.ts"
 import { StoreLock } from "../locks/store-lock.ts"
 import type { Clock } from "../runtime/clock.ts"
+import { anObject, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
 import type { FakeProcess, FakeWorld } from "./fake-world.ts"
 
 /** How a fake lock is made. */
@@ -11,6 +12,12 @@ export interface FakeLockOptions extends Omit<LockOptions, "clock" | "incarnatio
   readonly world: FakeWorld
   /** Whose it is, from `world.process(id)`. Without one: the process `this-process`, the same for all locks of a world. */
   readonly incarnation?: FakeProcess | Incarnation
+}
+
+const { clock: _clock, ...others } = LOCK_OPTIONS
+const OPTIONS: OptionChecks<FakeLockOptions> = {
+  ...others,
+  world: anObject("Give what fakeWorld() gave", "process", "until"),
 }
 
 /**
@@ -29,6 +36,7 @@ export interface FakeLockOptions extends Omit<LockOptions, "clock" | "incarnatio
 export class FakeLock extends StoreLock {
   /** Throws InvalidKeyError or InvalidConfigError. */
   constructor(key: string, options: FakeLockOptions) {
+    refuseUnknown("FakeLock", options, OPTIONS, ["world"])
     const { world, incarnation = world.process("this-process"), ...rest } = options
     super(key, { ...rest, store: world.store, incarnation, clock: clockOf(world, incarnation) })
   }

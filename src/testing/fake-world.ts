@@ -4,13 +4,13 @@
  *
  * Not promised: that a paused process's promises stand still. Only what waits for its clock waits.
  */
-import { InvalidConfigError } from "../locks/errors.ts"
-import { checkIncarnation } from "../locks/incarnation.ts"
+import { anIncarnation } from "../locks/incarnation.ts"
 import type { Incarnation } from "../locks/lock.ts"
 import type { CheckpointStore, LeaseStore } from "../locks/store.ts"
 import { memoryStore } from "../locks/stores/memory.ts"
 import type { Clock } from "../runtime/clock.ts"
-import { type Duration, durationMillis } from "../runtime/duration.ts"
+import type { Duration } from "../runtime/duration.ts"
+import { aNumber, millis, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
 import { VirtualHost } from "../runtime/virtual-host.ts"
 import { VirtualTime } from "../runtime/virtual-time.ts"
 
@@ -50,9 +50,13 @@ export interface FakeWorldOptions {
   readonly seed?: number
 }
 
-/** A new world, without processes and with an empty store. */
+const OPTIONS: OptionChecks<FakeWorldOptions> = { seed: aNumber }
+
+/** A new world, without processes and with an empty store. Throws InvalidConfigError. */
 export function fakeWorld(options: FakeWorldOptions = {}): FakeWorld {
-  return new World(options.seed ?? 1)
+  refuseUnknown("fakeWorld", options, OPTIONS)
+  const { seed = 1 } = options
+  return new World(seed)
 }
 
 class World implements FakeWorld {
@@ -66,12 +70,7 @@ class World implements FakeWorld {
   }
 
   async advance(time: Duration): Promise<void> {
-    const ms = durationMillis(time)
-    if (ms !== undefined) return this.clock.advance(ms)
-    throw new InvalidConfigError({
-      message: `${JSON.stringify(time) ?? typeof time} is no time to advance by`,
-      next: 'Give milliseconds, 0 or more, or text such as "30 s"',
-    })
+    return this.clock.advance(millis("the time to advance by", time))
   }
 
   until<A>(promise: PromiseLike<A>): Promise<A> {
@@ -79,7 +78,7 @@ class World implements FakeWorld {
   }
 
   process(id = `process-${this.#processes.size + 1}`): FakeProcess {
-    checkIncarnation({ id })
+    anIncarnation("the process", { id })
     let process = this.#processes.get(id)
     if (process === undefined) {
       process = processOn(id, new VirtualHost(this.clock, { name: id }))

@@ -5,7 +5,7 @@ import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
-import { checkIncarnation, hostOf, thisProcess } from "../../src/locks/incarnation.ts"
+import { anIncarnation, hostOf, thisProcess } from "../../src/locks/incarnation.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import { processes } from "../../src/runtime/processes.ts"
@@ -21,7 +21,9 @@ describe("the incarnation of this process", () => {
   })
 
   it("is a name that can be part of an object's name, with the process id in it", () => {
-    const { id } = checkIncarnation(thisProcess(memoryStore()))
+    const here = thisProcess(memoryStore())
+    expect(() => anIncarnation("incarnation", here)).not.toThrow()
+    const { id } = here
     expect(id.split(".")).toContain(String(process.pid))
   })
 

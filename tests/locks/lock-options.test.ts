@@ -39,6 +39,10 @@ describe("a lock is refused at its construction", () => {
 
   const refused: readonly (readonly [string, LockOptions])[] = [
     ["ttl", { ttl: NaN }],
+    ["ttl", { ttl: null as unknown as number }],
+    ["renewal", { renewal: null as unknown as "strict" }],
+    ["onError", { onError: "log" as unknown as () => void }],
+    ["clock", { clock: {} as never }],
     ["ttl", { ttl: -1 }],
     ["ttl", { ttl: "30s" as "30 s" }],
     ["strangerTtl", { strangerTtl: 10 }],

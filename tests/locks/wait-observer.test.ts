@@ -284,7 +284,7 @@ describe("an observer", () => {
   it("that is none is refused by name, before anything is sent", async () => {
     const { store, lock } = lockWorld()
     const bad: readonly [unknown, string][] = [
-      ["console", "observer is string"],
+      ["console", 'observer is "console"'],
       [null, "observer is null"],
       [{ retry: 5 }, "retry of the observer is no function"],
       [{ progressEvery: "soon" }, "progressEvery"],

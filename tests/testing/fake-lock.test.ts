@@ -94,7 +94,7 @@ describe("a fake world", () => {
 
   it("refuses ids that are none and times that are none", async () => {
     const world = fakeWorld()
-    expect(() => world.process("a b")).toThrow("can't name an incarnation")
+    expect(() => world.process("a b")).toThrow('with the id "a b"')
     await expect(world.advance(NaN)).rejects.toMatchObject({ _tag: "InvalidConfigError" })
   })
 })

@@ -11,8 +11,9 @@ import type { Lease } from "../../locks/lock.ts"
 import type { LeaseOrigin } from "../../locks/store-identity.ts"
 import type { CheckpointStore, Generation } from "../../locks/store.ts"
 import type { Clock } from "../../runtime/clock.ts"
+import { refusal } from "../../runtime/options.ts"
 import type { OnError } from "../../runtime/report.ts"
-import { badOption, countOf } from "../config.ts"
+import { countOf } from "../config.ts"
 import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
 import { overCap } from "./codec.ts"
 import { storeContent } from "./content.ts"
@@ -85,7 +86,7 @@ export class CheckpointKeeper {
     this.#place = { store: store.name, lockKey, type }
     this.#cap = countOf("maxCheckpoint", maxCheckpoint, 1)
     this.#keep = countOf("keepCheckpoints", keepCheckpoints)
-    if (this.#keep > KEPT_LIMIT) throw badOption(`keepCheckpoints is ${this.#keep}`, `Give at most ${KEPT_LIMIT}`)
+    if (this.#keep > KEPT_LIMIT) throw refusal(`keepCheckpoints is ${this.#keep}`, `Give at most ${KEPT_LIMIT}`)
     this.#garbage = new Garbage({ store, clock, place: this.#place, onError })
   }
 

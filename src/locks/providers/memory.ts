@@ -5,11 +5,11 @@
  * Not promised: anything between processes. A lock here is never lost, so that its signal never aborts.
  */
 import { type Clock, liveClock } from "../../runtime/clock.ts"
+import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/options.ts"
 import type { OnError } from "../../runtime/report.ts"
 import { type LockCounts, noCounts } from "../counts.ts"
 import { checkKey } from "../keys.ts"
 import type { ReleaseResult } from "../lock.ts"
-import { refuseUnknown } from "../options.ts"
 import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "../provider.ts"
 import { cancelled, here, inUseHere } from "../refusals.ts"
 import { type WaitWatch, watchOf } from "../wait-watch.ts"
@@ -26,7 +26,7 @@ export interface MemoryLockProviderOptions {
   readonly onError?: OnError
 }
 
-const OPTIONS: Readonly<Record<keyof MemoryLockProviderOptions, true>> = { clock: true, onError: true }
+const OPTIONS: OptionChecks<MemoryLockProviderOptions> = { clock: aClock, onError: aFunction }
 
 /** A new provider, which shares nothing with others. Throws InvalidConfigError. */
 export function memoryLockProvider(options: MemoryLockProviderOptions = {}): LockProvider {

@@ -6,11 +6,11 @@
  * `storeLockProvider` (several).
  */
 import { type Clock, liveClock } from "../../runtime/clock.ts"
+import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/options.ts"
 import type { OnError } from "../../runtime/report.ts"
 import { type LockCounts, noCounts } from "../counts.ts"
 import { checkKey } from "../keys.ts"
 import type { ReleaseResult } from "../lock.ts"
-import { refuseUnknown } from "../options.ts"
 import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section } from "../provider.ts"
 import { cancelled } from "../refusals.ts"
 import { watchOf } from "../wait-watch.ts"
@@ -26,7 +26,7 @@ export interface NoLockProviderOptions {
   readonly onError?: OnError
 }
 
-const OPTIONS: Readonly<Record<keyof NoLockProviderOptions, true>> = { clock: true, onError: true }
+const OPTIONS: OptionChecks<NoLockProviderOptions> = { clock: aClock, onError: aFunction }
 
 /**
  * KEEPS NOBODY OUT: every call is given its key at once, with the token 0, whoever else has it. For tests that are about

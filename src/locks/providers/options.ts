@@ -1,14 +1,10 @@
 /** What a provider and its calls can be told, checked: an option that nobody reads would be a silent default. */
-import { InvalidConfigError } from "../errors.ts"
-import { refuseUnknown, type Wish, wishOf } from "../options.ts"
+import { type OptionChecks, refusal, refuseUnknown, shown } from "../../runtime/options.ts"
+import { ACQUIRE_OPTIONS, type Wish, wishOf } from "../options.ts"
 import type { ProviderOptions, Section } from "../provider.ts"
 
-const CALL_OPTIONS: Readonly<Record<keyof ProviderOptions, true>> = {
-  timeout: true,
-  timeoutSource: true,
-  signal: true,
-  observer: true,
-}
+const { timeout, timeoutSource, signal, observer } = ACQUIRE_OPTIONS
+const CALL_OPTIONS: OptionChecks<ProviderOptions> = { timeout, timeoutSource, signal, observer }
 
 /** A call's options, as far as a provider has them. Throws InvalidConfigError. */
 export function callWish(options: ProviderOptions): Wish {
@@ -19,8 +15,8 @@ export function callWish(options: ProviderOptions): Wish {
 /** Refuses what can't be run, before anything is acquired for it. */
 export function checkSection(fn: (section: Section) => unknown): void {
   if (typeof fn === "function") return
-  throw new InvalidConfigError({
-    message: `The section is ${fn === null ? "null" : typeof fn}, which is no function`,
-    next: "Pass the function to run alone on the key, after the key",
-  })
+  throw refusal(
+    `The section is ${shown(fn)}, which is no function`,
+    "Pass the function to run alone on the key, after the key",
+  )
 }

@@ -5,13 +5,14 @@
  * Not promised: that a section which outlives its lease is alone; see `provider.ts`.
  */
 import { liveClock } from "../../runtime/clock.ts"
+import { type OptionChecks, refuseUnknown } from "../../runtime/options.ts"
 import { orAbort } from "../../runtime/races.ts"
 import type { LockCounts } from "../counts.ts"
-import { checkIncarnation, thisProcess } from "../incarnation.ts"
+import { thisProcess } from "../incarnation.ts"
 import { checkKey } from "../keys.ts"
 import { standing } from "../lease-standing.ts"
 import type { AcquireOptions, Lease } from "../lock.ts"
-import { checkLockOptions, LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../options.ts"
+import { LOCK_OPTIONS, type LockOptions } from "../options.ts"
 import type { HeldLocks, LockProvider, ProviderOptions, Section } from "../provider.ts"
 import { noStore } from "../refusals.ts"
 import { coresOf } from "../registry.ts"
@@ -29,7 +30,7 @@ export interface StoreLockProviderOptions extends LockOptions {
   readonly store: LeaseStore
 }
 
-const OPTIONS: Readonly<Record<keyof StoreLockProviderOptions, true>> = { ...LOCK_OPTIONS, store: true }
+const OPTIONS: OptionChecks<StoreLockProviderOptions> = { ...LOCK_OPTIONS, store: true }
 
 /**
  * A provider over a store. Throws InvalidConfigError. Keys are those of `StoreLock`: a provider, a lock and the command
@@ -46,9 +47,8 @@ class StoreLockProvider implements LockProvider {
   constructor(options: StoreLockProviderOptions) {
     if (!isStore(options?.store)) throw noStore("")
     refuseUnknown("storeLockProvider", options, OPTIONS)
-    checkLockOptions(options)
     this.#options = options
-    this.#id = checkIncarnation(options.incarnation ?? thisProcess(options.store)).id
+    this.#id = (options.incarnation ?? thisProcess(options.store)).id
   }
 
   async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options?: ProviderOptions): Promise<A> {
@@ -63,7 +63,8 @@ class StoreLockProvider implements LockProvider {
   /** Why the call was refused before it asked for the key, once its observer is told. */
   #told<E>(refusal: E, key: string, options: ProviderOptions = {}): E {
     const { clock = liveClock, onError } = this.#options
-    watchOf(options.observer, clock, { key, wish: callWish(options), from: clock.mono(), onError })?.failed(refusal)
+    const wish = callWish(options)
+    watchOf(options.observer, clock, { key, wish, from: clock.mono(), onError })?.failed(refusal)
     return refusal
   }
 

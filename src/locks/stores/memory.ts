@@ -5,6 +5,7 @@
  * nothing is ever forgotten but by a delete.
  */
 import { type Clock, liveClock } from "../../runtime/clock.ts"
+import { aClock, aText, type OptionChecks, refuseUnknown } from "../../runtime/options.ts"
 import {
   ABSENT,
   type Area,
@@ -28,10 +29,14 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock
 }
 
-/** A new, empty store. All who are to contend share the one object. */
+/** A new, empty store. All who are to contend share the one object. Throws InvalidConfigError. */
 export function memoryStore(options: MemoryStoreOptions = {}): LeaseStore & CheckpointStore {
-  return new MemoryStore(options.name ?? "memory", options.clock ?? liveClock)
+  refuseUnknown("memoryStore", options, OPTIONS)
+  const { name = "memory", clock = liveClock } = options
+  return new MemoryStore(name, clock)
 }
+
+const OPTIONS: OptionChecks<MemoryStoreOptions> = { name: aText, clock: aClock }
 
 interface Version {
   readonly generation: Generation

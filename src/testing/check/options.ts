@@ -1,7 +1,17 @@
 /** What a check can be told, checked, and what it leaves out, in words. */
 import { InvalidConfigError } from "../../locks/errors.ts"
-import { guardOf, leastTtl, LONGEST_TTL, millis, oneOf, refuseUnknown, tokensOnlyGrow } from "../../locks/options.ts"
+import { guardOf, leastTtl, LONGEST_TTL, tokensOnlyGrow } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
+import {
+  aCount,
+  aDuration,
+  aNumber,
+  millis,
+  one,
+  type OptionChecks,
+  refuseUnknown,
+  shown,
+} from "../../runtime/options.ts"
 import type { Left, Rules } from "./world.ts"
 
 /** How wrong clocks are. */
@@ -94,37 +104,32 @@ export interface CheckSettings {
 /** In milliseconds. */
 const LONGEST = 60_000
 
-/** Every option of the search for the smallest guard. */
-const SEARCHED: Readonly<Record<Exclude<keyof CheckOptions, "guard">, true>> = {
-  ...{ processes: true, ttl: true, otherTtl: true, clockError: true, clock: true, writeSpacing: true, commits: true },
-  ...{
-    record: true,
-    attempts: true,
-    contention: true,
-    crashes: true,
-    losses: true,
-    delays: true,
-    duplicates: true,
-    pauses: true,
-    suspends: true,
-  },
-  ...{ cancels: true, releases: true, strangers: true, strangersWill: true, deletions: true, together: true },
-  ...{ commitWithin: true, afterGrant: true, incarnations: true, until: true, limit: true },
+const some = aCount(0)
+
+/** Every option of the search for the smallest guard. Those with a bound of their own are checked where that is known. */
+const SEARCHED: OptionChecks<Omit<CheckOptions, "guard">> = {
+  ...{ processes: aCount(1), ttl: aDuration, otherTtl: aDuration, writeSpacing: aDuration, commitWithin: aDuration },
+  ...{ until: aDuration, limit: aCount(1), attempts: aCount(1), commits: some, together: some, crashes: some },
+  ...{ losses: some, delays: some, duplicates: some, pauses: some, suspends: some, cancels: some, releases: some },
+  ...{ strangers: some, deletions: some },
+  clockError: (name, value) => refuseUnknown(name, value as object, CLOCK_ERROR),
+  clock: one("exact", "coarse", "none"),
+  record: one("absent", "released"),
+  incarnations: one("own", "one"),
+  contention: one("fail", "retry"),
+  strangersWill: one("keep", "drop"),
+  afterGrant: one("claim", "spare"),
 }
 
-const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { ...SEARCHED, guard: true }
+const CLOCK_ERROR: OptionChecks<ClockError> = { dates: aDuration, drift: aNumber }
+
+const OPTIONS: OptionChecks<CheckOptions> = { ...SEARCHED, guard: aNumber }
 
 /** The checked options. Throws InvalidConfigError. */
 export function settingsOf(options: CheckOptions): CheckSettings {
   refuseUnknown("check", options, OPTIONS)
   const { clock = "exact", strangersWill = "keep", ttl: length = "6 s", clockError = {}, guard } = options
   const { record = "released", incarnations = "own", contention = "fail" } = options
-  oneOf("clock", clock, ["exact", "coarse", "none"])
-  oneOf("strangersWill", strangersWill, ["keep", "drop"])
-  oneOf("record", record, ["absent", "released"])
-  oneOf("incarnations", incarnations, ["own", "one"])
-  oneOf("contention", contention, ["fail", "retry"])
-  refuseUnknown("clockError", clockError, { dates: true, drift: true })
   const processes = countOf("processes", options.processes ?? 2, 1, 3)
   const ttl = millis("ttl", length)
   const otherTtl = millis("otherTtl", options.otherTtl ?? ttl)
@@ -133,11 +138,10 @@ export function settingsOf(options: CheckOptions): CheckSettings {
   if (guard !== undefined) checkGuard(guard, ttl, otherTtl)
   const drift = clockError.drift ?? 0
   if (typeof drift !== "number" || !(drift >= 0 && drift < 1))
-    throw bad(`clockError.drift is ${drift}`, "Give a number from 0 to 1, such as 0.05")
+    throw bad(`clockError.drift is ${shown(drift)}`, "Give a number from 0 to 1, such as 0.05")
   const dates = millis("clockError.dates", clockError.dates ?? 0)
   const sameClock = dates === 0 && drift === 0
   const { afterGrant = tokensOnlyGrow({ clock, sameClock }) ? "spare" : "claim" } = options
-  oneOf("afterGrant", afterGrant, ["claim", "spare"])
   const left = leftOf(options)
   const ttls = Array.from({ length: processes }, (_, index) => (index === 0 ? ttl : otherTtl))
   const guards = ttls.map((each) => guard ?? guardOf(each, { sameClock: false }))
@@ -200,7 +204,7 @@ function checkTtl(name: string, ttl: number, guard: number | undefined): void {
 function checkGuard(guard: number, ttl: number, otherTtl: number): void {
   const [shortest, longest] = [Math.min(ttl, otherTtl), Math.max(ttl, otherTtl)]
   if (Number.isFinite(guard) && guard < shortest && guard >= -longest) return
-  throw bad(`guard is ${guard}`, `Give milliseconds from ${-longest} on, less than ${shortest}`)
+  throw bad(`guard is ${shown(guard)}`, `Give milliseconds from ${-longest} on, less than ${shortest}`)
 }
 
 const kinds = [
@@ -242,7 +246,7 @@ function omitted(left: Left, rules: Rules, until: number): readonly string[] {
 
 function countOf(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value
-  throw bad(`${name} is ${value}`, `Give a whole number from ${least} to ${most}`)
+  throw bad(`${name} is ${shown(value)}`, `Give a whole number from ${least} to ${most}`)
 }
 
 const bad = (message: string, next: string): InvalidConfigError => new InvalidConfigError({ message, next })

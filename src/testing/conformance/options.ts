@@ -3,10 +3,18 @@
  *
  * Not promised: that `names` are more than a page holds, which the store alone knows.
  */
-import { InvalidConfigError } from "../../locks/errors.ts"
-import { refuseUnknown } from "../../locks/options.ts"
 import type { ObjectStore } from "../../locks/store.ts"
 import { type Clock, liveClock } from "../../runtime/clock.ts"
+import {
+  aClock,
+  aFlag,
+  aFunction,
+  aNumber,
+  type OptionChecks,
+  refusal,
+  refuseUnknown,
+  shown,
+} from "../../runtime/options.ts"
 import type { Settings } from "./subject.ts"
 
 /**
@@ -34,13 +42,13 @@ export interface ConformanceOptions {
   readonly clock?: Clock
 }
 
-const OPTIONS: Readonly<Record<keyof ConformanceOptions, true>> = {
-  deadline: true,
-  grace: true,
-  deletes: true,
-  names: true,
-  silence: true,
-  clock: true,
+const OPTIONS: OptionChecks<ConformanceOptions> = {
+  deadline: aNumber,
+  grace: aNumber,
+  deletes: aFlag,
+  names: aNumber,
+  silence: aFunction,
+  clock: aClock,
 }
 
 /** The checked options. Throws InvalidConfigError. */
@@ -50,11 +58,7 @@ export function settingsOf(make: MakeStore, options: ConformanceOptions): Settin
   demand(typeof make === "function", "makeStore", make, "a function that makes a store for a place")
   demand(isTime(deadline), "deadline", deadline, "milliseconds, more than 0")
   demand(isTime(grace), "grace", grace, "milliseconds, more than 0")
-  demand(typeof deletes === "boolean", "deletes", deletes, "true or false")
   demand(Number.isInteger(names) && names >= 2 && names <= 100_000, "names", names, "a whole number from 2 to 100,000")
-  const mayBeSilent = silence === undefined || typeof silence === "function"
-  demand(mayBeSilent, "silence", silence, "a function that silences the stores of a place, or leave it out")
-  demand(typeof clock?.after === "function", "clock", clock, "a Clock, or leave it out")
   return { make, clock, deadline, grace, deletes, names, silence }
 }
 
@@ -62,6 +66,5 @@ const isTime = (ms: number): boolean => Number.isFinite(ms) && ms > 0
 
 function demand(holds: boolean, name: string, value: unknown, ask: string): void {
   if (holds) return
-  const shown = typeof value === "object" && value !== null ? "an object" : String(value)
-  throw new InvalidConfigError({ message: `${name} is ${shown}`, next: `Give ${ask}` })
+  throw refusal(`${name} is ${shown(value)}`, `Give ${ask}`)
 }

@@ -5,8 +5,9 @@
  * Not promised: that a trace without the lines a watch looks at is fine. What isn't told can't be judged; of a live trace
  * without `applied` lines the store's truth is not known.
  */
-import { isTraceLine } from "../../inspector/trace-text.ts"
+import { hasLines, isTraceLine } from "../../inspector/trace-text.ts"
 import type { Trace, TraceLine, UnknownLine } from "../../inspector/trace.ts"
+import { aFunction, aList, anObject, type Check } from "../../runtime/options.ts"
 
 /** One place where an invariant doesn't hold. */
 export interface Violation {
@@ -48,6 +49,13 @@ export interface Invariant {
   watch(found: (violation: Found) => void): Watch
 }
 
+/** A list of invariants. */
+export const someInvariants: Check = (name, value) => {
+  aList(name, value)
+  for (const [index, each] of (value as readonly unknown[]).entries())
+    anObject("Give an invariant, such as one of allInvariants", "watch")(`${name}[${index}]`, each)
+}
+
 /** Watches one trace for several invariants at once, line by line. */
 export class TraceWatch {
   /** What was found so far, in the order of the lines. */
@@ -58,8 +66,10 @@ export class TraceWatch {
   #line = -1
   #at = 0
 
-  /** Begins to watch. `onViolation` is called for each, at once; it mustn't throw. */
+  /** Begins to watch. `onViolation` is called for each, at once; it mustn't throw. Throws InvalidConfigError. */
   constructor(invariants: readonly Invariant[], onViolation: (violation: Violation) => void = () => {}) {
+    someInvariants("invariants", invariants)
+    aFunction("onViolation", onViolation)
     this.#onViolation = onViolation
     for (const invariant of invariants) this.#guard(invariant, () => this.#begin(invariant))
   }
@@ -99,8 +109,9 @@ export class TraceWatch {
   }
 }
 
-/** All violations of a trace, in the order in which they show. Violations at its end come last. */
+/** All violations of a trace, in the order in which they show. Violations at its end come last. Throws InvalidConfigError. */
 export function checkTrace(trace: Pick<Trace, "lines">, invariants: readonly Invariant[]): readonly Violation[] {
+  hasLines("the trace", trace)
   const watch = new TraceWatch(invariants)
   for (const line of trace.lines) watch.line(line)
   watch.end()

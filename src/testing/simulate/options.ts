@@ -2,8 +2,20 @@
 import { partsOf } from "../../actors/definition.ts"
 import type { SandboxDefinition } from "../../actors/sandbox.ts"
 import { InvalidConfigError } from "../../locks/errors.ts"
-import { millis, refuseUnknown } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
+import {
+  aCount,
+  aDuration,
+  aFunction,
+  aList,
+  aText,
+  millis,
+  type OptionChecks,
+  refusal,
+  refuseUnknown,
+  shown,
+} from "../../runtime/options.ts"
+import { someInvariants } from "../invariants/invariant.ts"
 import { allInvariants, type Invariant } from "../invariants/mod.ts"
 import { type StoreProfileName, storeProfiles } from "../simulated-store/profile.ts"
 import { type FaultKind, faultKinds, type PlanBounds, type PlannedTimes, type TimedFault } from "./plan.ts"
@@ -90,51 +102,50 @@ export interface Settings<S, C> extends PlanBounds {
   readonly onSeed: (seed: number, hash: string) => void
 }
 
-const OPTIONS: Readonly<Record<keyof SimulateOptions<unknown, unknown>, true>> = {
-  sandbox: true,
-  former: true,
-  seeds: true,
-  workload: true,
-  afterwards: true,
-  duration: true,
-  workers: true,
-  keys: true,
-  budget: true,
-  store: true,
-  faults: true,
-  script: true,
-  clocks: true,
-  manager: true,
-  invariants: true,
-  sometimes: true,
-  shrinkFor: true,
-  reports: true,
-  rerun: true,
-  commit: true,
-  onSeed: true,
+/** What has bounds, or is a list of names, is checked where those are known. */
+const OPTIONS: OptionChecks<SimulateOptions<unknown, unknown>> = {
+  sandbox: (_name, value) => void partsOf(value as SandboxDefinition<unknown>),
+  former: (_name, value) => void partsOf(value as SandboxDefinition<unknown>),
+  seeds: (name, value) => (typeof value === "number" ? aCount(1) : aList)(name, value),
+  workload: aFunction,
+  afterwards: aFunction,
+  duration: aDuration,
+  workers: aCount(1),
+  keys: aCount(1),
+  budget: aDuration,
+  store: (name, value) => void storesOf(name, value),
+  faults: aList,
+  script: aList,
+  clocks: (name, value) => refuseUnknown(name, value as object, CLOCKS),
+  manager: (name, value) => refuseUnknown(name, value as object, TIMES),
+  invariants: someInvariants,
+  sometimes: aList,
+  shrinkFor: aDuration,
+  reports: aText,
+  rerun: aFunction,
+  commit: aText,
+  onSeed: aFunction,
 }
-const CLOCKS: Readonly<Record<keyof SimulatedClocks, true>> = { offset: true, drift: true }
-const TIMES: Readonly<Record<keyof PlannedTimes, true>> = {
-  ttl: true,
-  minTenure: true,
-  settleWithin: true,
-  checkpointWithin: true,
-  restoreWithin: true,
-  killGrace: true,
+const CLOCKS: OptionChecks<SimulatedClocks> = { offset: aDuration, drift: (_name, value) => void driftOf(value) }
+const TIMES: OptionChecks<PlannedTimes> = {
+  ttl: aDuration,
+  minTenure: aDuration,
+  settleWithin: aDuration,
+  checkpointWithin: aDuration,
+  restoreWithin: aDuration,
+  killGrace: aDuration,
 }
 
 /** The checked options. Throws InvalidConfigError or UnknownDefinitionError. */
 export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C> {
-  refuseUnknown("simulate", options, OPTIONS)
-  partsOf(options.sandbox)
+  refuseUnknown("simulate", options, OPTIONS, ["sandbox", "seeds"])
   formerOf(options)
   const { duration = "2 min", workers = 3, keys = 2, budget = "30 s", shrinkFor = "20 s", clocks = {} } = options
-  refuseUnknown("clocks", clocks, CLOCKS)
   const bounds: PlanBounds = {
     duration: durationOf(duration),
     workers: countOf("workers", workers, 26),
     keys: countOf("keys", keys, 1000),
-    stores: storesOf(options.store ?? storeNames),
+    stores: storesOf("store", options.store ?? storeNames),
     kinds: kindsOf(options.faults ?? faultKinds),
     maxOffset: millis("clocks.offset", clocks.offset ?? "1 h"),
     maxDrift: driftOf(clocks.drift ?? 0.05),
@@ -162,7 +173,6 @@ export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C>
 
 function formerOf<S, C>({ sandbox, former }: SimulateOptions<S, C>): void {
   if (former === undefined) return
-  partsOf(former)
   if (former.name === sandbox.name && former.version <= sandbox.version) return
   throw new InvalidConfigError({
     message: `former is ${former.name} in version ${former.version}, and sandbox ${sandbox.name} in version ${sandbox.version}`,
@@ -182,9 +192,8 @@ function seedsOf(seeds: number | readonly number[]): readonly number[] {
       message: "seeds is empty, so that nothing would run",
       next: "Give one seed or more",
     })
-  const bad = all.find((seed) => !Number.isSafeInteger(seed) || seed < 0)
-  if (bad === undefined) return all
-  throw new InvalidConfigError({ message: `${bad} is no seed`, next: "Give whole numbers, 0 or more" })
+  for (const [index, seed] of all.entries()) aCount(0)(`seeds[${index}]`, seed)
+  return all
 }
 
 function durationOf(duration: Duration): number {
@@ -195,38 +204,39 @@ function durationOf(duration: Duration): number {
 
 function countOf(name: string, value: number, most: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= most) return value
-  throw new InvalidConfigError({ message: `${name} is ${value}`, next: `Give a whole number from 1 to ${most}` })
+  throw refusal(`${name} is ${shown(value)}`, `Give a whole number from 1 to ${most}`)
 }
 
-function driftOf(drift: number): number {
-  if (drift >= 0 && drift <= 0.05) return drift
-  throw new InvalidConfigError({
-    message: `clocks.drift is ${drift}`,
-    next: "Give a number from 0 to 0.05: under clocks that are worse the protocol promises nothing",
-  })
+function driftOf(drift: unknown): number {
+  if (typeof drift === "number" && drift >= 0 && drift <= 0.05) return drift
+  throw refusal(
+    `clocks.drift is ${shown(drift)}`,
+    "Give a number from 0 to 0.05: under clocks that are worse the protocol promises nothing",
+  )
 }
 
 function kindsOf(kinds: readonly FaultKind[]): readonly FaultKind[] {
   const unknown = kinds.find((kind) => !faultKinds.includes(kind))
   if (unknown === undefined) return kinds
   throw new InvalidConfigError({
-    message: `${JSON.stringify(unknown)} is no kind of fault`,
+    message: `${shown(unknown)} is no kind of fault`,
     next: `Use some of ${faultKinds.join(", ")}`,
   })
 }
 
 const storeNames = Object.keys(storeProfiles) as StoreProfileName[]
 
-function storesOf(store: StoreProfileName | readonly StoreProfileName[]): readonly StoreProfileName[] {
-  const stores = typeof store === "string" ? [store] : store
-  if (stores.length > 0 && stores.every((name) => storeNames.includes(name))) return stores
-  throw new InvalidConfigError({
-    message: `store is ${JSON.stringify(store)}`,
-    next: `Use one or several of ${storeNames.join(", ")}`,
-  })
+function storesOf(name: string, store: unknown): readonly StoreProfileName[] {
+  const stores: readonly unknown[] = Array.isArray(store) ? store : [store]
+  const isKnown = (each: unknown): each is StoreProfileName => (storeNames as readonly unknown[]).includes(each)
+  if (stores.length > 0 && stores.every(isKnown)) return stores
+  const bad = stores.find((each) => !isKnown(each))
+  throw refusal(
+    `${name} is ${stores.length === 0 ? "an empty array" : shown(bad)}`,
+    `Use one or several of ${storeNames.join(", ")}`,
+  )
 }
 
 function timesOf(manager: NonNullable<SimulateOptions<unknown, unknown>["manager"]>): Partial<PlannedTimes> {
-  refuseUnknown("manager", manager, TIMES)
   return Object.fromEntries(Object.entries(manager).map(([name, value]) => [name, millis(`manager.${name}`, value)]))
 }

@@ -2,8 +2,7 @@
  * Whether a script can be meant: every fault of a kind that there is, with the fields of that kind and no others, of a worker
  * and a key that the run has, at a time before its end, on a store that can have it. What is misspelt would otherwise never happen, and nobody would know.
  */
-import { InvalidConfigError } from "../../locks/errors.ts"
-import { oneOf, refuseUnknown } from "../../locks/options.ts"
+import { oneOf, refusal, refuseUnknown, shown } from "../../runtime/options.ts"
 import { checkStoreFault, type StoreFault } from "../simulated-store/faults.ts"
 import { damages } from "../simulated-store/operator.ts"
 import { strangerMoves } from "../simulated-store/stranger.ts"
@@ -98,8 +97,5 @@ const isNumber = (value: unknown): value is number => Number.isFinite(value)
 
 function demand(holds: boolean, name: string, given: unknown, ask: string): void {
   if (holds) return
-  throw new InvalidConfigError({
-    message: `${name} is ${JSON.stringify(given) ?? typeof given}`,
-    next: `Give ${ask}`,
-  })
+  throw refusal(`${name} is ${shown(given)}`, `Give ${ask}`)
 }

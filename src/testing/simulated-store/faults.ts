@@ -2,9 +2,8 @@
  * What can go wrong between a process and a simulated store, as lines of plain JSON: to be drawn, listed, shrunk and
  * written down. Owns the words and what each does to one request; `store.ts` lets it happen.
  */
-import { InvalidConfigError } from "../../locks/errors.ts"
-import { oneOf, refuseUnknown } from "../../locks/options.ts"
 import type { Area } from "../../locks/store.ts"
+import { anObject, oneOf, refusal, refuseUnknown, shown } from "../../runtime/options.ts"
 import type { Chance } from "./chance.ts"
 
 /** What is asked of a store. */
@@ -86,6 +85,7 @@ export const storeFaultKinds: readonly StoreFaultKind[] = Object.keys(details) a
 
 /** Refuses what can't be meant, as InvalidConfigError: an unknown kind or field, or one that is missing or no number. */
 export function checkStoreFault(fault: StoreFault): void {
+  anObject('Give one such as { kind: "loseAnswer", worker: null }')("the fault", fault)
   const own = details[oneOf("the kind of a fault of the store", fault.kind, storeFaultKinds)]
   const known = ["kind", "worker", "op", "area", "times", "forMs", ...own]
   refuseUnknown(`the fault ${fault.kind}`, fault, Object.fromEntries(known.map((name) => [name, true as const])))
@@ -94,7 +94,7 @@ export function checkStoreFault(fault: StoreFault): void {
   oneOf("area", area, ["leases", "state", "probe", "store"])
   demand(worker === null || typeof worker === "string", "worker", worker, "the name of a worker, or null for all")
   demand(Number.isInteger(times) && times > 0, "times", times, "a whole number, 1 or more")
-  demand(forMs >= 0, "forMs", forMs, "milliseconds, 0 or more")
+  demand(typeof forMs === "number" && forMs >= 0, "forMs", forMs, "milliseconds, 0 or more")
   if (fault.kind === "duplicate") oneOf("hears", fault.hears, ["first", "second"])
   if (fault.kind === "status") {
     const { status, applied } = fault
@@ -118,10 +118,7 @@ function checkMs({ kind, ms }: { readonly kind: string; readonly ms: number }): 
 
 function demand(holds: boolean, field: string, given: unknown, ask: string): void {
   if (holds) return
-  throw new InvalidConfigError({
-    message: `${field} of a fault of the store is ${JSON.stringify(given) ?? typeof given}`,
-    next: `Give ${ask}`,
-  })
+  throw refusal(`${field} of a fault of the store is ${shown(given)}`, `Give ${ask}`)
 }
 
 /** The most that is drawn: near what is allowed. */

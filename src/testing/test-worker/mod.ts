@@ -9,10 +9,20 @@
 import { partsOf } from "../../actors/definition.ts"
 import type { SandboxManager } from "../../actors/manager.ts"
 import type { Sandbox, SandboxDefinition } from "../../actors/sandbox.ts"
-import { InvalidConfigError } from "../../locks/errors.ts"
+import { checkKey } from "../../locks/keys.ts"
 import type { LockEvent } from "../../locks/lock.ts"
-import { millis, oneOf, refuseUnknown } from "../../locks/options.ts"
 import type { Duration } from "../../runtime/duration.ts"
+import {
+  aCount,
+  aFlag,
+  aPromise,
+  millis,
+  oneOf,
+  type OptionChecks,
+  refusal,
+  refuseUnknown,
+  shown,
+} from "../../runtime/options.ts"
 import type { VirtualTime } from "../../runtime/virtual-time.ts"
 import type { StartedProcess } from "../simulate/process.ts"
 import { Stops } from "../simulate/stops.ts"
@@ -81,7 +91,16 @@ export interface TestWorker<S, C> extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-const OPTIONS: Readonly<Record<keyof TestWorkerOptions<unknown>, true>> = { key: true, checkpoint: true, seed: true }
+/** A checkpoint is the schema's to judge. */
+const OPTIONS: OptionChecks<TestWorkerOptions<unknown>> = {
+  key: (_name, value) => checkKey(value),
+  checkpoint: true,
+  seed: aWhole,
+}
+
+function aWhole(name: string, value: unknown): void {
+  if (!Number.isSafeInteger(value)) throw refusal(`${name} is ${shown(value)}`, "Give a whole number")
+}
 
 /**
  * Starts a process that owns the sandbox of a key, and settles when that runs. Rejects with InvalidConfigError or
@@ -103,7 +122,6 @@ export async function testWorker<S, C>(
   partsOf(definition)
   refuseUnknown("testWorker", options, OPTIONS)
   const { key = "test", seed = 1 } = options
-  if (!Number.isSafeInteger(seed)) throw bad(`seed is ${seed}`, "Give a whole number")
   const world = new WorkerWorld(definition, key, seed)
   if (options.checkpoint !== undefined) await world.leave(options.checkpoint)
   return nextWorker(world)
@@ -179,7 +197,8 @@ class Worker<S, C> implements TestWorker<S, C> {
     return this.#world.advance(millis("the time to advance by", time))
   }
 
-  run<A>(promise: Promise<A>): Promise<A> {
+  async run<A>(promise: Promise<A>): Promise<A> {
+    aPromise("what run waits for", promise)
     return this.#world.run(this.#process, promise)
   }
 
@@ -196,9 +215,8 @@ class Worker<S, C> implements TestWorker<S, C> {
 
   async pause(time: Duration, options: { readonly suspend?: boolean } = {}): Promise<void> {
     this.#alive()
-    refuseUnknown("pause", options, { suspend: true })
+    refuseUnknown("pause", options, { suspend: aFlag })
     const { suspend = false } = options
-    if (typeof suspend !== "boolean") throw bad(`suspend is ${JSON.stringify(suspend)}`, "Give true or false")
     const ms = millis("the time to pause for", time)
     const end = this.#stops.begin(suspend)
     try {
@@ -211,10 +229,9 @@ class Worker<S, C> implements TestWorker<S, C> {
 
   fault(kind: WorkerFault, options: { readonly times?: number } = {}): void {
     this.#alive()
-    refuseUnknown("fault", options, { times: true })
+    refuseUnknown("fault", options, { times: aCount(1) })
     oneOf("the kind of fault", kind, ["loseAnswer", "loseRequest", "status"])
     const { times = 1 } = options
-    if (!Number.isInteger(times) || times < 1) throw bad(`times is ${times}`, "Give a whole number, 1 or more")
     const scope = { worker: this.name, times }
     this.#world.store.inject(kind === "status" ? { kind, status: 503, applied: false, ...scope } : { kind, ...scope })
   }
@@ -228,5 +245,3 @@ class Worker<S, C> implements TestWorker<S, C> {
     throw ended(this.name)
   }
 }
-
-const bad = (message: string, next: string): InvalidConfigError => new InvalidConfigError({ message, next })

@@ -5,11 +5,12 @@
 import { defineSandbox, partsOf } from "../../actors/definition.ts"
 import type { AnyDefinition, SandboxDefinition } from "../../actors/sandbox.ts"
 import { ManagerClosedError } from "../../locks/errors.ts"
-import { oneOf } from "../../locks/options.ts"
+import type { ObjectRef } from "../../locks/store.ts"
+import { anObject, aText, oneOf, refusal, shown } from "../../runtime/options.ts"
 import { SeededRandom } from "../../runtime/random.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
 import { SimulatedProcess, type StartedProcess } from "../simulate/process.ts"
-import type { StoreFault } from "../simulated-store/faults.ts"
+import { checkStoreFault, type StoreFault } from "../simulated-store/faults.ts"
 import { SimulatedStore, type StoreControl } from "../simulated-store/store.ts"
 import { Mover } from "./mover.ts"
 
@@ -110,6 +111,15 @@ export class WorkerWorld<S, C> {
 
 const nameOf = (number: number): string => `worker-${number}`
 
+/** Refuses what no object can be. */
+const checkStored = (ref: ObjectRef, body: unknown): void => {
+  anObject('Give one such as { area: "leases", name: "orders=2f7" }')("ref", ref)
+  oneOf("area", ref.area, ["leases", "state", "probe", "store"])
+  aText("name", ref.name)
+  if (body !== undefined && !(body instanceof Uint8Array))
+    throw refusal(`The body is ${shown(body)}`, "Give bytes, or undefined to remove the object")
+}
+
 /** The store, with faults that are checked. */
 const controlOf = (store: SimulatedStore, check: (fault: StoreFault) => void): StoreControl => ({
   name: store.name,
@@ -117,11 +127,15 @@ const controlOf = (store: SimulatedStore, check: (fault: StoreFault) => void): S
     return store.objects
   },
   inject: (fault) => {
+    checkStoreFault(fault)
     check(fault)
     store.inject(fault)
   },
   heal: () => store.heal(),
-  tamper: (ref, body) => store.tamper(ref, body),
+  tamper: (ref, body) => {
+    checkStored(ref, body)
+    store.tamper(ref, body)
+  },
 })
 
 /** What a call of a process rejects with that has crashed or ended. */

@@ -1,11 +1,12 @@
 /** The lock on a directory. All of it is the shell's and the store's; this joins them. */
 import { resolve } from "node:path"
 import { liveClock } from "../../../runtime/clock.ts"
-import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../options.ts"
+import { type OptionChecks, refuseUnknown } from "../../../runtime/options.ts"
+import { LOCK_OPTIONS, type LockOptions } from "../../options.ts"
 import { StoreLock } from "../../store-lock.ts"
 import type { CheckpointStore, LeaseStore } from "../../store.ts"
 import { SharedStores } from "../shared.ts"
-import { fileStore } from "./store.ts"
+import { aDirectory, fileStore } from "./store.ts"
 
 /** How a file lock is made. */
 export interface FileLockOptions extends LockOptions {
@@ -13,7 +14,7 @@ export interface FileLockOptions extends LockOptions {
   readonly directory: string
 }
 
-const OPTIONS: Readonly<Record<keyof FileLockOptions, true>> = { ...LOCK_OPTIONS, directory: true }
+const OPTIONS: OptionChecks<FileLockOptions> = { ...LOCK_OPTIONS, directory: aDirectory }
 
 const stores = new SharedStores<LeaseStore & CheckpointStore>()
 
@@ -24,13 +25,12 @@ const stores = new SharedStores<LeaseStore & CheckpointStore>()
 export class FileLock extends StoreLock {
   /** Throws InvalidKeyError or InvalidConfigError. Nothing is opened before the first call. */
   constructor(key: string, options: FileLockOptions) {
-    refuseUnknown("FileLock", options, OPTIONS)
+    refuseUnknown("FileLock", options, OPTIONS, ["directory"])
     const { directory: _directory, ...lockOptions } = options
     super(key, { ...lockOptions, store: storeOf(options) })
   }
 }
 
 function storeOf({ directory, clock = liveClock }: FileLockOptions): LeaseStore {
-  const make = (): LeaseStore & CheckpointStore => fileStore({ directory, clock })
-  return typeof directory === "string" ? stores.get([resolve(directory), clock], make) : make()
+  return stores.get([resolve(directory), clock], () => fileStore({ directory, clock }))
 }

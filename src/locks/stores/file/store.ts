@@ -10,7 +10,8 @@
 import { resolve } from "node:path"
 import process from "node:process"
 import { type Clock, liveClock } from "../../../runtime/clock.ts"
-import { InvalidConfigError, StoreMisconfiguredError, StoreUnavailableError } from "../../errors.ts"
+import { aClock, type OptionChecks, refusal, refuseUnknown, shown } from "../../../runtime/options.ts"
+import { StoreMisconfiguredError, StoreUnavailableError } from "../../errors.ts"
 import type {
   Area,
   CheckpointStore,
@@ -50,16 +51,20 @@ export interface FileStoreOptions {
   readonly clock?: Clock
 }
 
-/** A store in a directory. Throws InvalidConfigError without one; whatever else is wrong with it `start` tells. */
+/** A store in a directory. Throws InvalidConfigError; whatever else is wrong with it `start` tells. */
 export function fileStore(options: FileStoreOptions): LeaseStore & CheckpointStore {
-  const { directory } = options
-  if (typeof directory === "string" && directory !== "" && !directory.includes("\0"))
-    return new FileStore(resolve(directory), options.clock ?? liveClock)
-  throw new InvalidConfigError({
-    message: `${JSON.stringify(directory)} is not a directory's path`,
-    next: "Give fileStore a directory, such as /var/lib/leasehold",
-  })
+  refuseUnknown("fileStore", options, OPTIONS, ["directory"])
+  const { directory, clock = liveClock } = options
+  return new FileStore(resolve(directory), clock)
 }
+
+/** The path of a directory. */
+export function aDirectory(name: string, path: unknown): void {
+  if (typeof path === "string" && path !== "" && !path.includes("\0")) return
+  throw refusal(`${name} is ${shown(path)}, which is no path`, "Give fileStore a directory, such as /var/lib/leasehold")
+}
+
+const OPTIONS: OptionChecks<FileStoreOptions> = { directory: aDirectory, clock: aClock }
 
 /** A request as the steps it takes. */
 type Work<A> = (target: Target, bounds: Bounds) => Steps<A>

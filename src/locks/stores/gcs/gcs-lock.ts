@@ -1,5 +1,6 @@
 /** The lock on a bucket. All of it is the shell's and the store's; this joins them. */
 import { liveClock } from "../../../runtime/clock.ts"
+import type { OptionChecks } from "../../../runtime/options.ts"
 import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../options.ts"
 import { StoreLock } from "../../store-lock.ts"
 import type { LeaseStore } from "../../store.ts"
@@ -16,7 +17,7 @@ export interface GcsLockOptions extends LockOptions, Omit<GcsStoreOptions, "cloc
   readonly objectName?: string
 }
 
-const OPTIONS: Readonly<Record<keyof GcsLockOptions, true>> = {
+const OPTIONS: OptionChecks<GcsLockOptions> = {
   ...LOCK_OPTIONS,
   bucket: true,
   prefix: true,

@@ -4,8 +4,9 @@
  *
  * @module
  */
+import { refuseUnknown } from "../../../runtime/options.ts"
 import type { CheckpointStore, LeaseStore } from "../../store.ts"
-import type { GcsStoreOptions } from "./options.ts"
+import { GCS_STORE_OPTIONS, type GcsStoreOptions } from "./options.ts"
 import { GcsStore } from "./store.ts"
 
 export type { StorageClient, TokenSource } from "./credentials.ts"
@@ -20,5 +21,6 @@ export type { GcsStoreOptions } from "./options.ts"
  * probed (docs/gcs.md), and where it may not delete the probe's own.
  */
 export function gcsStore(options: GcsStoreOptions): LeaseStore & CheckpointStore {
+  refuseUnknown("gcsStore", options, GCS_STORE_OPTIONS)
   return new GcsStore(options)
 }

@@ -3,6 +3,7 @@
  */
 import type { Clock } from "../../../runtime/clock.ts"
 import { type Duration, durationMillis } from "../../../runtime/duration.ts"
+import { aClock, type OptionChecks, shown } from "../../../runtime/options.ts"
 import { InvalidConfigError } from "../../errors.ts"
 import { checkKey, encodeName } from "../../keys.ts"
 import type { StorageClient } from "./credentials.ts"
@@ -40,6 +41,12 @@ export interface GcsStoreOptions {
   readonly requestTimeout?: Duration
 }
 
+/** Every option of a store; `checkOptions` looks at the values of most. */
+export const GCS_STORE_OPTIONS: OptionChecks<GcsStoreOptions> = {
+  ...{ bucket: true, prefix: true, objectNames: true, storage: true, endpoint: true, requestTimeout: true },
+  clock: aClock,
+}
+
 /** The same, checked. */
 export interface GcsSettings {
   readonly name: string
@@ -63,7 +70,7 @@ export function checkOptions(options: GcsStoreOptions): GcsSettings {
   const { bucket, prefix = "", storage, endpoint, userProject, requestTimeout = DEFAULT_REQUEST_TIMEOUT } = options
   checkBucket(bucket)
   checkPrefix(prefix)
-  const objectNames = checkObjectNames(options.objectNames ?? {})
+  const objectNames = checkObjectNames(options.objectNames === undefined ? {} : options.objectNames)
   if (endpoint !== undefined) checkEndpoint(endpoint)
   if (userProject !== undefined) checkProject(userProject)
   if (storage !== undefined && endpoint !== undefined)
@@ -76,7 +83,7 @@ export function checkOptions(options: GcsStoreOptions): GcsSettings {
   const millis = durationMillis(requestTimeout)
   if (millis === undefined || millis === 0)
     throw invalid(
-      `the requestTimeout ${requestTimeout} is not a positive time`,
+      `the requestTimeout ${shown(requestTimeout)} is not a positive time`,
       'Give milliseconds, or text like "10 s"',
     )
   const name = prefix === "" ? `gs://${bucket}` : `gs://${bucket}/${prefix}`
