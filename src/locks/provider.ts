@@ -10,7 +10,8 @@ import type { AcquireOptions, Lease } from "./lock.ts"
 
 /**
  * How to wait for a key: `timeout` (default 30 s, `0` is one try) and where it came from, the `signal` that cancels the wait,
- * and the `observer` that hears of it (`acquireAll` tells it of each key as of a call of its own).
+ * and the `observer` that hears of it (`acquireAll` tells it of each key as of a call of its own). The signal of `withLock` also
+ * aborts that of its section.
  */
 export type ProviderOptions = Pick<AcquireOptions, "timeout" | "timeoutSource" | "signal" | "observer">
 
@@ -46,7 +47,10 @@ export interface Section {
    * each provider: of no use to what outlives the process.
    */
   readonly token: number
-  /** Aborts when the lock is lost, with LockLostError: end what is done under it. */
+  /**
+   * Aborts when the lock is lost, with LockLostError: end what is done under it. Aborts too when the call's own `signal` does,
+   * with the reason of that: then the key is still held, until fn has ended.
+   */
   readonly signal: AbortSignal
   /** The time, to be read in here. */
   readonly clock: SectionClock

@@ -56,7 +56,7 @@ class MemoryLockProvider implements LockProvider {
     const refusal = RunningSection.refusalInside(this, key)
     if (refusal !== undefined) throw this.#told(refusal, key, options)
     const lock = await this.#ask(key, options)
-    const section = RunningSection.enter(this, lock, this.#sectionClock)
+    const section = RunningSection.enter(this, lock, { clock: this.#sectionClock, caller: options?.signal })
     try {
       return await fn(section)
     } finally {

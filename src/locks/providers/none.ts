@@ -52,7 +52,8 @@ class NoLockProvider implements LockProvider {
   async withLock<A>(key: string, fn: (section: Section) => A | Promise<A>, options: ProviderOptions = {}): Promise<A> {
     checkSection(fn)
     const lock = await this.acquire(key, options)
-    return fn({ key, token: 0, signal: lock.signal, clock: sectionClock(this.#clock), isHeld: () => true })
+    const { signal = lock.signal } = options
+    return fn({ key, token: 0, signal, clock: sectionClock(this.#clock), isHeld: () => true })
   }
 
   async acquire(key: string, options: ProviderOptions = {}): Promise<HeldLock> {

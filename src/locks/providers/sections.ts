@@ -8,6 +8,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { Clock } from "../../runtime/clock.ts"
+import { anySignal, type LatchedAbort } from "../../runtime/latch-signal.ts"
 import { ReentrantLockError } from "../errors.ts"
 import type { HeldLock, Section, SectionClock } from "../provider.ts"
 
@@ -15,6 +16,13 @@ const sections = new AsyncLocalStorage<RunningSection>()
 
 /** What a section runs under. */
 type Held = Pick<HeldLock, "key" | "token" | "signal" | "isHeld">
+
+/** What a section is given. */
+interface SectionParts {
+  readonly clock: SectionClock
+  /** The signal of the call that it is the section of. */
+  readonly caller: AbortSignal | undefined
+}
 
 /** A section in progress, as the code in it sees it. */
 export class RunningSection implements Section {
@@ -24,12 +32,15 @@ export class RunningSection implements Section {
   readonly #scope: object
   /** The section that it was asked for from, or the nearest around that which still runs. */
   #outer: RunningSection | undefined
+  /** Of the loss and the caller, where the call has a signal: the others need none of their own. */
+  readonly #abort: LatchedAbort | undefined
   #running = true
 
-  private constructor(scope: object, lock: Held, clock: SectionClock) {
+  private constructor(scope: object, lock: Held, { clock, caller }: SectionParts) {
     this.clock = clock
     this.#lock = lock
     this.#scope = scope
+    if (caller !== undefined) this.#abort = anySignal(lock.signal, caller)
     this.#outer = RunningSection.#nearest(sections.getStore())
   }
 
@@ -51,8 +62,8 @@ export class RunningSection implements Section {
    * From here on the calling async function is inside of the section, until it ends. It must have awaited something: what
    * it does before its first `await` is its caller's own turn. (`AsyncLocalStorage.run` costs twice as much.)
    */
-  static enter(scope: object, lock: Held, clock: SectionClock): RunningSection {
-    const section = new RunningSection(scope, lock, clock)
+  static enter(scope: object, lock: Held, parts: SectionParts): RunningSection {
+    const section = new RunningSection(scope, lock, parts)
     sections.enterWith(section)
     return section
   }
@@ -60,6 +71,7 @@ export class RunningSection implements Section {
   /** It is over, also for what it started and didn't await. */
   leave(): void {
     this.#running = false
+    this.#abort?.[Symbol.dispose]()
     this.#outer = RunningSection.#nearest(this.#outer)
   }
 
@@ -72,7 +84,7 @@ export class RunningSection implements Section {
   }
 
   get signal(): AbortSignal {
-    return this.#lock.signal
+    return this.#abort?.signal ?? this.#lock.signal
   }
 
   isHeld(): boolean {

@@ -57,7 +57,7 @@ class StoreLockProvider implements LockProvider {
     const refusal = RunningSection.refusalInside(this.#options.store, key)
     if (refusal !== undefined) throw this.#told(refusal, key, options)
     const lease = await this.acquire(key, options)
-    return orAbort(this.#run(lease, fn), lease.signal)
+    return orAbort(this.#run(lease, fn, options?.signal), lease.signal)
   }
 
   /** Why the call was refused before it asked for the key, once its observer is told. */
@@ -68,9 +68,9 @@ class StoreLockProvider implements LockProvider {
     return refusal
   }
 
-  async #run<A>(lease: Lease, fn: (section: Section) => A | Promise<A>): Promise<A> {
+  async #run<A>(lease: Lease, fn: (section: Section) => A | Promise<A>, caller: AbortSignal | undefined): Promise<A> {
     const { store, clock = liveClock } = this.#options
-    const section = RunningSection.enter(store, lease, sectionClock(clock))
+    const section = RunningSection.enter(store, lease, { clock: sectionClock(clock), caller })
     try {
       return await answered(lease, fn, section)
     } finally {

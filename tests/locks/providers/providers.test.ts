@@ -137,6 +137,33 @@ describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
     expect(await until(provider.withLock("k", () => "free", { timeout: 0 }))).toBe("free")
   })
 
+  it("tells a section by its signal that its caller gave up, and settles as the section does", async () => {
+    const { time, provider, until } = worldOf(make)
+    const caller = new AbortController()
+    const reason = new RangeError("the client went away")
+    const stopped = failure(
+      provider.withLock(
+        "k",
+        ({ signal }) =>
+          new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+        { signal: caller.signal },
+      ),
+    )
+    const finished = provider.withLock(
+      "l",
+      async ({ signal }) => {
+        await sleep(time, 2000)
+        return { aborted: signal.aborted, reason: signal.reason as unknown }
+      },
+      { signal: caller.signal },
+    )
+    await time.advance(1000)
+    caller.abort(reason)
+    expect(await until(stopped)).toBe(reason)
+    expect(await until(finished)).toEqual({ aborted: true, reason })
+    expect(await until(provider.withLock("k", () => "free", { timeout: 0 }))).toBe("free")
+  })
+
   it("is released by `await using`, and by release as often as it is called", async () => {
     const { provider, until } = worldOf(make)
     {

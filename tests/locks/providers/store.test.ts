@@ -181,6 +181,19 @@ describe("how a provider is made", () => {
 })
 
 describe("the provider that keeps nobody out", () => {
+  it("tells a section by its signal that its caller gave up", async () => {
+    const caller = new AbortController()
+    const section = noLockProvider().withLock(
+      "k",
+      ({ signal }) => {
+        caller.abort()
+        return signal.aborted
+      },
+      { signal: caller.signal },
+    )
+    expect(await section).toBe(true)
+  })
+
   it("runs sections of one key side by side, with the token 0", async () => {
     const provider = noLockProvider()
     const { promise: met, resolve } = Promise.withResolvers<void>()
