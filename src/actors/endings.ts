@@ -2,7 +2,7 @@
 import { LockCancelledError } from "../locks/errors.ts"
 import type { ChartDelays, ChartFailure, SandboxSnapshot } from "./chart-types.ts"
 import { endReason } from "./chart.ts"
-import { handingOff, managerClosed, tooSlow } from "./problems.ts"
+import { handingOff, managerClosed, runThrew, tooSlow } from "./problems.ts"
 import type { SandboxEnding } from "./sandbox.ts"
 
 /** The lease is gone, whatever else was going on. */
@@ -29,9 +29,11 @@ export const whyNotOpened = (snapshot: SandboxSnapshot): unknown => {
   return context.error ?? unanswered(snapshot)
 }
 
-/** The error of a failure; a deadline of the lock that passed has one of its own. */
-export const failureError = (key: string, { during, error }: ChartFailure, delays: ChartDelays): unknown =>
-  error ?? tooSlow(key, during, "a deadline of the lock", delays.releaseWithin)
+/** The error of a failure; a deadline of the lock that passed has one of its own. What run threw is a cause: no call waits for it. */
+export const failureError = (key: string, { during, error }: ChartFailure, delays: ChartDelays): unknown => {
+  if (during === "run") return runThrew(key, error)
+  return error ?? tooSlow(key, during, "a deadline of the lock", delays.releaseWithin)
+}
 
 /** The lock broke its contract: it was to settle by itself. */
 const unanswered = ({ context, value }: SandboxSnapshot): unknown => {

@@ -5,11 +5,11 @@
  *
  * Not promised: that code ends because its signal aborts. What may not happen before all of it has ended waits for `idle`.
  */
-import type { HookOverrunError } from "../locks/errors.ts"
+import type { HookOverrunError, LockTimeoutError } from "../locks/errors.ts"
 import type { Clock, Timer } from "../runtime/clock.ts"
 import { anySignal, type LatchedAbort } from "../runtime/latch-signal.ts"
 import { quiet } from "../runtime/races.ts"
-import { ranOver } from "./problems.ts"
+import { goesOn, ranOver } from "./problems.ts"
 
 /** A piece of the user's code, as messages name it. */
 export type HookName = "restore" | "run" | "turn" | "use" | "checkpoint" | "close" | "migrate" | "schema" | "codec"
@@ -90,6 +90,14 @@ export class HookRuns {
   /** The error of the first one that goes on past its limit; undefined where none does. */
   get overrun(): HookOverrunError | undefined {
     for (const { overrun } of this.#open) if (overrun !== undefined) return overrun
+    return undefined
+  }
+
+  /** The error for a wait that ends while one goes on within its limit; undefined where none with a limit does. */
+  get goingOn(): LockTimeoutError | undefined {
+    const { key, clock } = this.#parts
+    for (const { hook, limit } of this.#open)
+      if (limit !== undefined) return goesOn(key, hook, limit, limit.ms - (limit.until - clock.mono()))
     return undefined
   }
 

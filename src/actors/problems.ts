@@ -2,6 +2,7 @@
 import {
   HandingOffError,
   HookOverrunError,
+  LockError,
   LockLostError,
   LockNotHeldError,
   LockTimeoutError,
@@ -13,7 +14,7 @@ import {
   UnknownDefinitionError,
 } from "../locks/errors.ts"
 import type { EndReason } from "./chart-types.ts"
-import type { HookName, LimitOption } from "./hook-runs.ts"
+import type { HookLimit, HookName, LimitOption } from "./hook-runs.ts"
 
 const because: Readonly<Record<EndReason, string>> = {
   handoff: "another process asked for it",
@@ -25,12 +26,25 @@ const because: Readonly<Record<EndReason, string>> = {
   failed: "it failed",
 }
 
-/** It leaves, or has left: use it where it goes. */
-export const handingOff = (key: string, reason: EndReason): HandingOffError =>
+/** It leaves, or has left: use it where it goes. `cause`: what its run threw, where that is why. */
+export const handingOff = (key: string, reason: EndReason, cause?: unknown): HandingOffError =>
   new HandingOffError({
     message: `${key} is leaving this process: ${because[reason]}`,
     next: "Use it again through the manager, which finds it where it goes",
     key,
+    cause,
+  })
+
+/** An error within a sentence: one of leasehold's own is long, and has its say as the cause. */
+const briefly = (error: unknown): string => (error instanceof LockError ? error._tag : String(error))
+
+/** Its run threw. */
+export const runThrew = (key: string, cause: unknown): HandingOffError =>
+  new HandingOffError({
+    message: `run of ${key} threw ${briefly(cause)}, and the sandbox ends without a checkpoint`,
+    next: "Make run catch it; the next use restores what was saved last, after a pause of 1 s or more",
+    key,
+    cause,
   })
 
 /** Its lease was gone when it was to be released, and nothing had told so before. */
@@ -82,6 +96,14 @@ export const ranOver = (
     ...{ key, hook, option, limitMs },
   })
 }
+
+/** Code of the user takes long, within its limit. */
+export const goesOn = (key: string, hook: HookName, { option, ms }: HookLimit, waitedMs: number): LockTimeoutError =>
+  new LockTimeoutError({
+    message: `${whatOf[hook]} of ${key} goes on, and has ${ms} ms for that (${option})`,
+    next: `Make it faster, or wait for longer than ${option}, which ends it`,
+    ...{ key, waitedMs, limitMs: ms, source: option },
+  })
 
 const whatOf: Readonly<Record<HookName, string>> = {
   restore: "restore",

@@ -217,8 +217,9 @@ export class Registry {
   }
 
   /** Once this process owns it, who owned it before is in nobody's way. */
-  #whySlow({ lockKey, owner, tenancy, overrun }: Shell): WaitDetail {
-    return { owner: tenancy === undefined ? owner : undefined, cause: overrun ?? this.#backOff.of(lockKey).error }
+  #whySlow({ lockKey, owner, tenancy, overrun, goingOn }: Shell): WaitDetail {
+    const cause = overrun ?? goingOn ?? this.#backOff.of(lockKey).error
+    return { owner: tenancy === undefined ? owner : undefined, cause }
   }
 
   /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */

@@ -140,12 +140,13 @@ export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | C
   readonly checkpointEvery?: Duration
   /**
    * Builds the live state, from what was saved last or from nothing. Throwing ends the sandbox; the next try backs off.
+   * A call whose `timeout` ends while it goes on has as its error's `cause` one that names `restoreWithin`.
    * Within `restoreWithin`, like what came before it: `migrate` and the schema. A state that comes later is closed unused.
    */
   restore(context: HookContext & { readonly checkpoint: Out | undefined }): S | Promise<S>
   /**
-   * The sandbox's own work. May return; throwing ends the sandbox without a checkpoint. Once its signal has aborted it has
-   * `settleWithin` to end.
+   * The sandbox's own work. May return; throwing ends the sandbox without a checkpoint. `onError`, `Sandbox.ended` and the uses
+   * that wait get a HandingOffError whose `cause` is what was thrown. Once its signal has aborted it has `settleWithin` to end.
    */
   run?(state: S, context: RunContext): Promise<void>
   /**

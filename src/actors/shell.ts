@@ -148,6 +148,11 @@ export class Shell {
     return this.#tenancy?.hooks.overrun
   }
 
+  /** What a wait for it waits for in here, where that is a hook with a limit, such as restore. */
+  get goingOn(): Error | undefined {
+    return this.#tenancy?.hooks.goingOn
+  }
+
   /** It may still come to run. */
   get isOpening(): boolean {
     const { context, value } = this.snapshot
@@ -199,7 +204,7 @@ export class Shell {
         () => this.#run(),
         (error) => ({ type: "work.failed", error }),
       ),
-    abortWork: ({ error }, { reason }) => this.#owned.end(reason, () => this.#whyEnded(reason, error)),
+    abortWork: (context, { reason }) => this.#owned.end(reason, () => this.#whyEnded(reason, context)),
     settle: () => this.#perform(() => this.#settle()),
     reportStuck: () => this.#released.resolve("unknown"),
     checkpoint: (context) =>
@@ -324,8 +329,8 @@ export class Shell {
     return undefined
   }
 
-  #whyEnded(reason: EndReason, loss: unknown): Error {
-    return reason === "lost" ? (loss as Error) : handingOff(this.lockKey, reason)
+  #whyEnded(reason: EndReason, { error, failure }: ChartContext): Error {
+    return reason === "lost" ? (error as Error) : handingOff(this.lockKey, reason, failure?.error)
   }
 
   /** Told at once, whatever else becomes of it; where it is why the sandbox never runs, to who waits for that too. */

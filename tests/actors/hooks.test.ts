@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { CheckpointInvalidError, LockLostError } from "../../src/mod.ts"
+import { CheckpointInvalidError, HandingOffError, LockLostError, type LockTimeoutError } from "../../src/mod.ts"
 import { counter, failure, gate, statesOf, World } from "./world.ts"
 
 const broken = new Error("as scripted")
@@ -94,6 +94,20 @@ describe("a restore that throws", () => {
 })
 
 describe("a restore that hangs", () => {
+  it("is the cause of a timeout that comes before its limit, which names restoreWithin", async () => {
+    const world = new World()
+    const restoring = gate()
+    const sandbox = counter({ restore: () => restoring.promise.then(() => ({ n: 1 })) })
+    const a = await world.manager("a", sandbox)
+    const error = await world.failure(a.restoreSandbox(sandbox, "k"))
+    expect(error).toMatchObject({ _tag: "LockTimeoutError", limitMs: 30_000 })
+    const { cause } = error as { readonly cause: LockTimeoutError }
+    expect(cause).toMatchObject({ _tag: "LockTimeoutError", limitMs: 30_000, source: "restoreWithin" })
+    expect(cause.message).toContain("restore of counter/k goes on, and has 30000 ms for that (restoreWithin)")
+    restoring.resolve()
+    await world.end()
+  })
+
   it("ends by restoreWithin: its signal aborts, the call rejects, and when it obeys the key is released", async () => {
     const world = new World()
     const sandbox = counter({
@@ -186,13 +200,42 @@ describe("a run that throws", () => {
     const a = await world.manager("a", sandbox)
     const handle = await world.run(a.restoreSandbox(sandbox, "k"))
     going.resolve()
-    expect(await world.run(handle.ended)).toEqual({ reason: "failed", error: broken })
-    expect(world.errors).toEqual([broken])
+    const { reason, error } = await world.run(handle.ended)
+    expect([reason, error]).toEqual(["failed", expect.any(HandingOffError)])
+    expect(error).toMatchObject({ key: "counter/k", cause: broken })
+    expect((error as Error).message).toBe(
+      "run of counter/k threw Error: as scripted, and the sandbox ends without a checkpoint. " +
+        "Make run catch it; the next use restores what was saved last, after a pause of 1 s or more.",
+    )
+    expect(world.errors).toEqual([error])
     expect(log).toEqual(["close failed"])
     expect(await world.saved(sandbox, "k")).toBeUndefined()
     await world.time.advance(10)
     const again = failure(a.restoreSandbox(sandbox, "k", { timeout: 100 }))
     expect(await world.run(again)).toMatchObject({ _tag: "LockTimeoutError", cause: broken })
+    await world.end()
+  })
+
+  it("is the cause of what the uses are told that wait", async () => {
+    const world = new World()
+    const going = gate()
+    const sandbox = counter({
+      run: async () => {
+        await going.promise
+        throw broken
+      },
+    })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const using = gate()
+    const first = handle.use(() => using.promise)
+    const second = failure(handle.use(() => "never"))
+    await world.time.advance(1)
+    going.resolve()
+    expect(await world.run(second)).toMatchObject({ _tag: "HandingOffError", cause: broken })
+    using.resolve()
+    await world.run(first)
+    expect(await world.failure(handle.use(() => "never"))).toMatchObject({ _tag: "HandingOffError", cause: broken })
     await world.end()
   })
 

@@ -6,6 +6,7 @@ import {
   CheckpointInvalidError,
   CheckpointVersionError,
   CorruptCheckpointError,
+  HandingOffError,
   InvalidConfigError,
   InvalidKeyError,
   LockError,
@@ -29,10 +30,14 @@ const mistakes = [
 
 /** The library's own errors that a fault may explain, and those that the run itself makes. */
 export const isExpected = (error: unknown): boolean =>
-  (error instanceof LockError && !isMistake(error)) ||
+  (error instanceof LockError && !isMistake(error) && !isOfRun(error)) ||
   error instanceof ProcessGone ||
   error instanceof TrappedCallError ||
   isHookFailure(error)
+
+/** What run threw and no fault explains. */
+const isOfRun = (error: LockError): boolean =>
+  error instanceof HandingOffError && error.cause !== undefined && !isExpected(error.cause)
 
 /** One of them, or what came of one: a use isn't durable where its checkpoint was refused. */
 function isMistake(error: unknown): boolean {

@@ -40,6 +40,15 @@ describe("an error that no fault explains fails the run", () => {
     expect(await told).toContain("CheckpointInvalidError")
   })
 
+  it("a run that throws by itself", async () => {
+    const run = (): never => {
+      throw new RangeError("of run")
+    }
+    expect(await brokenBy(simulate({ sandbox: defineSandbox({ ...hooks, run }), ...calm }))).toContain(
+      "RangeError: of run",
+    )
+  })
+
   it("an option of a call that means nothing", async () => {
     const told = brokenBy(
       simulate({
