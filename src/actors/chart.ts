@@ -336,7 +336,7 @@ const machine = chart.createMachine({
       },
     },
     released: {
-      description: "Over. The shell stops the actor.",
+      description: "Over: the chart is done.",
       initial: "clean",
       states: {
         clean: { type: "final" },
@@ -351,8 +351,7 @@ const machine = chart.createMachine({
   },
 })
 
-/** The sandbox chart. Start it with an input; its actions do nothing until the shell provides them. */
-export const sandboxChart: StateMachine<
+type Chart = StateMachine<
   ChartContext,
   ChartEvent,
   Record<string, never>,
@@ -367,4 +366,25 @@ export const sandboxChart: StateMachine<
   EventObject,
   MetaObject,
   StateSchema
-> = machine
+>
+
+/**
+ * The same chart, done once it is released. XState calls a chart done in a final state at its top alone, and such a state has
+ * none below it: `released` would no longer say how.
+ */
+const endingAsDone = (made: Chart): Chart => {
+  const transition = made.transition.bind(made)
+  const provide = made.provide.bind(made)
+  made.transition = (...args) => {
+    const next = transition(...args)
+    return next.status === "active" && next.matches("released") ? { ...next, status: "done", output: undefined } : next
+  }
+  made.provide = (implementations) => endingAsDone(provide(implementations))
+  return made
+}
+
+/**
+ * The sandbox chart. Start it with an input; its actions do nothing until the shell provides them. Its actor is done, and its
+ * observers complete, once it is `released`.
+ */
+export const sandboxChart: Chart = endingAsDone(machine)

@@ -179,7 +179,7 @@ export interface SandboxView {
   readonly key: string
   /** Its chart's actor, to look at. */
   readonly actor: SandboxActor
-  /** The present snapshot and all that follow; completes when the sandbox has ended. */
+  /** The snapshots of its chart: the present one and all that follow. Completes with the last, also for who comes after that. */
   readonly state$: Observable<SandboxSnapshot>
   /** While there is one. */
   readonly lease?: LeaseView | undefined

@@ -354,7 +354,6 @@ export class Shell {
     this.#listening.unsubscribe()
     this.#departure?.end()
     this.#around.shells.delete(this.#parts.id)
-    this.actor.stop()
     this.#opened.reject(whyNotOpened(snapshot))
     this.#ended.resolve(endingOf(snapshot))
     this.#released.resolve(isLost(snapshot) ? "alreadyLost" : this.#result)

@@ -243,9 +243,7 @@ export class WorkerRecorder {
     return { at: this.#parts.clock.read().wall, worker: this.name }
   }
 
-  /** Stopping the actor of a sandbox that has ended is no state. */
   #state(snapshot: SandboxSnapshot): void {
-    if (snapshot.status !== "active") return
     const line = stateLine(this.#at, snapshot)
     const value = JSON.stringify(line.value)
     if (this.#states.get(line.key) === value) return

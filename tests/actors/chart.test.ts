@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { initialTransition, transition } from "xstate"
+import { createActor, initialTransition, transition } from "xstate"
 import { getShortestPaths } from "xstate/graph"
 import type { ChartEvent } from "../../src/actors/chart-types.ts"
 import { sandboxChart } from "../../src/actors/chart.ts"
@@ -54,6 +54,25 @@ describe("the sandbox chart, walked", () => {
       expect(outcomes.filter((status) => status === "error")).toEqual([])
     },
   )
+
+  it("is done where it is released, and nowhere else", () => {
+    const ends = places.filter(({ snapshot }) => "released" in snapshot.value)
+    expect(new Set(ends.map(({ snapshot }) => leafOf(snapshot))).size).toBe(7)
+    expect(new Set(ends.map(({ snapshot }) => snapshot.status))).toEqual(new Set(["done"]))
+    const others = places.filter(({ snapshot }) => !("released" in snapshot.value))
+    expect(new Set(others.map(({ snapshot }) => snapshot.status))).toEqual(new Set(["active"]))
+  })
+
+  it("is done as an actor too, with commands of one's own, and says how", () => {
+    const actor = createActor(sandboxChart.provide({ actions: { acquire: () => {} } }), { input: { key: "k" } })
+    let completed = false
+    actor.subscribe({ complete: () => void (completed = true) })
+    actor.start()
+    actor.send({ type: "lock.refused", how: "contended", error: new Error("as scripted") })
+    expect(actor.getSnapshot()).toMatchObject({ status: "done", value: { released: "contended" } })
+    expect(actor.getSnapshot().matches({ released: "contended" })).toBe(true)
+    expect(completed).toBe(true)
+  })
 
   it("(a) renews the lease in owning and in handingOff, and keeps how it does from one to the other", () => {
     const parts = places.filter(({ snapshot }) => /^(owning|handingOff)/.test(leafOf(snapshot)))

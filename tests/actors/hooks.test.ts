@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import type { InspectionEvent } from "xstate"
 import { CheckpointInvalidError, HandingOffError, LockLostError, type LockTimeoutError } from "../../src/mod.ts"
 import { counter, failure, gate, statesOf, World } from "./world.ts"
 
@@ -321,6 +322,44 @@ describe("other hooks", () => {
     await world.run(handle.release())
     expect(await world.saved(sandbox, "k")).toEqual({ n: 1 })
     await world.end()
+  })
+
+  it("a late observer of state$ gets the last snapshot, and completes", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const told: string[] = []
+    const observe = (who: string) =>
+      handle.state$.subscribe({
+        next: ({ status, value }) => void told.push(`${who} ${status} ${JSON.stringify(value)}`),
+        complete: () => void told.push(`${who} complete`),
+      })
+    observe("early")
+    await world.run(handle.release())
+    await world.run(handle.ended)
+    expect(told.splice(0).slice(-2)).toEqual(['early done {"released":"clean"}', "early complete"])
+    observe("late")
+    expect(told).toEqual(['late done {"released":"clean"}', "late complete"])
+    await world.end()
+  })
+
+  it("an inspector may be a function or an observer, as XState's, and may throw", async () => {
+    for (const kind of ["function", "observer"]) {
+      const world = new World()
+      const types = new Set<string>()
+      const next = ({ type }: InspectionEvent): void => {
+        types.add(type)
+        if (types.size === 2) throw broken
+      }
+      const inspect = kind === "function" ? next : { next }
+      const sandbox = counter()
+      const a = await world.manager("a", sandbox, { inspect })
+      await world.run(a.use(sandbox, "k", () => {}))
+      expect(types).toContain("@xstate.snapshot")
+      expect(world.errors).toContain(broken)
+      await world.end()
+    }
   })
 
   it("an observer of events$ or state$ that throws is reported and left, and harms nobody", async () => {
