@@ -57,8 +57,8 @@ export interface SandboxManager extends AsyncDisposable {
     options?: RestoreOptions,
   ): Promise<H>
   /**
-   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Waits its turn behind another process's
-   * (`contention: "retry"` by default). Tries again where the sandbox left before fn began, as often as it takes, or with
+   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Waits its turn behind another process's. Tries
+   * again where the sandbox left before fn began, as often as it takes, or with
    * `contention: "fail"`, and where it was lost, once; fn never runs twice.
    * Rejects as `restoreSandbox` and `Sandbox.use` do.
    */

@@ -246,7 +246,7 @@ const isTheirs = (error: unknown, shell: Shell, options: OpenOptions): boolean =
   if (shell.snapshot.context.token !== undefined) return false
   if (error instanceof LockTimeoutError || error instanceof LockCancelledError) return true
   if (error instanceof OwnedElsewhereError) return options.whenOwned !== "report"
-  return error instanceof LockContentionError && options.contention === "retry"
+  return error instanceof LockContentionError && options.contention !== "fail"
 }
 
 /** The chart with its commands given to the shell that has the actor's id: one machine serves all sandboxes. */

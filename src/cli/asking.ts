@@ -33,6 +33,7 @@ export async function ask({ lock, clock, stands, signal }: Asking): Promise<Leas
       timeout: stands + STORE_MS,
       timeoutSource: { name: `${stands} ms to stand, ${STORE_MS} ms for the store`, change },
       signal: AbortSignal.any([signal, withdrawn.signal]),
+      contention: "fail", // who waits already has asked the owner
     })
   } catch (error) {
     if (error instanceof LockCancelledError && !signal.aborted) return undefined

@@ -31,7 +31,7 @@ export class LockTimeoutError extends LockError {
   }
 }
 
-/** Another process waits for the key already; there is room for one. */
+/** `contention: "fail"`: another process waits for the key already. */
 export class LockContentionError extends LockError {
   readonly _tag = "LockContentionError" as const
   readonly code = "LEASEHOLD_CONTENTION" as const

@@ -49,10 +49,13 @@ export interface AcquireOptions {
   readonly observer?: LockWaitObserver
   /**
    * The key has an owner: ask it to leave and wait (default), wait without asking, or fail at once with OwnedElsewhereError.
-   * Who asks comes before all who only wait; these have their turn in order with `contention: "retry"`, and else in none.
+   * Who asks comes before all who only wait; these have their turn in order, and with `contention: "fail"` in none.
    */
   readonly whenOwned?: "request" | "wait" | "report"
-  /** Another waits already: LockContentionError (default), or have one's turn behind it, within the budget. */
+  /**
+   * Another waits already: have one's turn behind it, within the budget (`retry`, the default of every call), or fail at once
+   * with LockContentionError.
+   */
   readonly contention?: "fail" | "retry"
   /**
    * A waiter's request is passed on only after this time as owner; `infinite`: never before `Lease.stay` says after which.

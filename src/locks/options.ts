@@ -153,7 +153,13 @@ export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(
 /** An acquire's options as the protocol takes them. */
 export function wishOf(options: AcquireOptions): Wish {
   refuseUnknown("acquire", options, ACQUIRE_OPTIONS)
-  const { timeout = DEFAULT_TIMEOUT, minTenure = 0, stateVersion, whenOwned = "request", contention = "fail" } = options
+  const {
+    timeout = DEFAULT_TIMEOUT,
+    minTenure = 0,
+    stateVersion,
+    whenOwned = "request",
+    contention = "retry",
+  } = options
   return {
     budgetMs: timeout === "infinite" ? undefined : millis("timeout", timeout),
     budgetSource: sourceOf(options),

@@ -116,7 +116,7 @@ describe("restoring a sandbox", () => {
     await world.end()
   })
 
-  it("says that another waits already; a use waits behind it instead", async () => {
+  it("says that another waits already to who won't queue; all others wait behind it", async () => {
     const world = new World()
     const sandbox = counter()
     const a = await world.manager("a", sandbox, { minTenure: "6 s" })
@@ -125,12 +125,12 @@ describe("restoring a sandbox", () => {
     await world.run(a.restoreSandbox(sandbox, "k"))
     const second = b.use(sandbox, "k", (state) => ++state.n)
     await world.time.advance(2500)
-    const error = await world.failure(c.restoreSandbox(sandbox, "k"))
+    const error = await world.failure(c.restoreSandbox(sandbox, "k", { contention: "fail" }))
     expect(error).toBeInstanceOf(LockContentionError)
     expect(error).toMatchObject({ owner: { ownerId: "a" }, waiterId: "b" })
-    const third = c.use(sandbox, "k", (state) => ++state.n)
+    const third = c.restoreSandbox(sandbox, "k")
     expect(await world.run(second)).toBe(1)
-    expect(await world.run(third)).toBe(2)
+    expect(await world.run((await world.run(third)).use((state) => ++state.n))).toBe(2)
     await world.end()
   })
 

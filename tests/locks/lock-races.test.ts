@@ -80,7 +80,7 @@ describe("two processes that", () => {
     const [a, b, c] = [fleet.process("a"), fleet.process("b"), fleet.process("c")]
     const lease = await fleet.time.runUntil(a.lock.acquire())
     for (const { store } of [b, c]) store.script.onRead(lateAnswer(100))
-    const outcomes = [b, c].map(({ lock }) => lock.acquire({ timeout: "20 s" }).catch((error: unknown) => error))
+    const outcomes = [b, c].map(({ lock }) => lock.acquire({ contention: "fail" }).catch((error: unknown) => error))
     await fleet.time.advance(1000)
     await fleet.time.runUntil(lease.release())
     const results = await fleet.time.runUntil(Promise.all(outcomes))
@@ -285,7 +285,9 @@ describe("a process that knows only the four published fields", () => {
     await fleet.time.advance(2000)
     expect(types(events)).toEqual(["ReleaseRequested", "Granted", "Released"])
     expect((await fleet.record())?.body).toMatchObject({ ownerId: null, waitingOwnerId: "stranger" })
-    expect(await fleet.time.runUntil(failure(b.lock.acquire()))).toMatchObject({ waiterId: "stranger" })
+    expect(await fleet.time.runUntil(failure(b.lock.acquire({ contention: "fail" })))).toMatchObject({
+      waiterId: "stranger",
+    })
   })
 })
 

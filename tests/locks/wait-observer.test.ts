@@ -115,7 +115,7 @@ describe("the observer of a call that waits", () => {
     await time.runUntil(lock("a").acquire())
     const heard: string[] = []
     let waiter: Promise<unknown> = Promise.resolve()
-    for (const options of [{ timeout: 0 }, { whenOwned: "report" }, { timeout: "5 s" }] as AcquireOptions[]) {
+    for (const options of [{ timeout: 0 }, { whenOwned: "report" }, { contention: "fail" }] as AcquireOptions[]) {
       const { observer, types } = listener()
       if (heard.length === 2) waiter = failure(lock("b").acquire())
       await time.advance(1000)
@@ -191,7 +191,7 @@ describe("the observer of a call that waits", () => {
       settled(lock("e").acquire({ observer: gets.observer, contention: "retry", timeout: "2 min" })),
     ]
     await time.advance(6000)
-    outcomes.push(settled(lock("d").acquire({ observer: contends.observer })))
+    outcomes.push(settled(lock("d").acquire({ observer: contends.observer, contention: "fail" })))
     await time.advance(1000)
     controller.abort()
     await time.advance(4000)
