@@ -64,7 +64,8 @@ export function defineSandbox<Schema extends AnySchema, S>(
   hooks: SandboxHooks<S, SavedBy<Schema>, RestoredBy<Schema>, Schema>,
 ): SandboxDefinition<S, SavedBy<Schema>> {
   refuseUnknown("defineSandbox", hooks, HOOKS, ["name", "schema", "restore", "checkpoint"])
-  const { version = 1, idleAfter, checkpointEvery } = hooks
+  const { version = 1, migrate, idleAfter, checkpointEvery } = hooks
+  if (version > 1 && migrate === undefined) throw withoutMigrate(version)
   const definition: SandboxDefinition<S, SavedBy<Schema>> = new Definition({
     hooks,
     version,
@@ -74,6 +75,12 @@ export function defineSandbox<Schema extends AnySchema, S>(
   })
   return definition
 }
+
+const withoutMigrate = (version: number): Error =>
+  refusal(
+    `version is ${version}, and migrate is undefined: nothing says how to read what version ${version - 1} saved`,
+    "Give migrate: (saved, from) => …, or (saved) => saved where the schema takes earlier state as it is",
+  )
 
 /** A Standard Schema, which may be a function too, or a Codec. */
 const aSchema = (name: string, schema: unknown): void => {

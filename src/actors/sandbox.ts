@@ -124,7 +124,7 @@ export type RestoredBy<Schema> = Schema extends StandardSchemaV1
 export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | Codec<In, Out>> {
   /** See SandboxDefinition: it becomes part of lock keys and object names. */
   readonly name: string
-  /** A positive integer, raised when saved state changes its form; default 1. */
+  /** A positive integer, raised when saved state changes its form; default 1. Above 1 there has to be a `migrate`. */
   readonly version?: number
   /** Turns state that version `from` saved into this version's, before the schema sees it. Within `restoreWithin`. */
   readonly migrate?: (saved: unknown, from: number, context: CodecContext) => unknown

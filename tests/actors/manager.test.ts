@@ -286,7 +286,7 @@ describe("what is saved", () => {
   it("by a newer version is refused by older code, before it becomes the waiter or runs", async () => {
     const world = new World()
     const old = counter()
-    const young = counter({ version: 2 })
+    const young = counter({ version: 2, migrate: (saved) => saved })
     const a = await world.manager("a", old)
     const b = await world.manager("b", young)
     await world.run(a.use(old, "k", (state) => void (state.n = 5), { durable: true }))

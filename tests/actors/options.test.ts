@@ -122,6 +122,14 @@ describe("a definition", () => {
     expect(define({ [option]: value })).toThrow(new RegExp(`^${option} `))
   })
 
+  it("whose version was raised has to say how earlier state is read", () => {
+    const refused = "version is 2, and migrate is undefined: nothing says how to read what version 1 saved."
+    expect(define({ version: 2 })).toThrow(InvalidConfigError)
+    expect(define({ version: 2 })).toThrow(refused)
+    expect(define({ version: 2, migrate: (saved: unknown) => saved })).not.toThrow()
+    expect(define({ version: 1 })).not.toThrow()
+  })
+
   it("with a name that can't be part of a key is refused", () => {
     for (const name of ["", "a/..", undefined, "x".repeat(600)]) expect(define({ name })).toThrow(InvalidKeyError)
     expect(define({ name: "a name/with a slash" })).not.toThrow()

@@ -5,8 +5,7 @@
  * With a Standard Schema the state is stored as JSON of the schema's *input* side, and what is validated before a write
  * is the value as it will be read again: so whatever is stored, this code can restore.
  *
- * An older version without `migrate` passes through the schema as it is: many changes (a new optional field) need no
- * migration, and where one was needed the schema refuses and the error says so.
+ * State of an older version goes through `migrate`, which a definition of a raised version has.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { type CheckpointInvalidError, CorruptCheckpointError } from "../../locks/errors.ts"
@@ -96,10 +95,9 @@ export function checkpointCodec<In, Out>(parts: CodecParts<In, Out>): Checkpoint
     async decode(scope, saved, from) {
       if (from > version) throw newerVersion(scope.lockKey, from, version)
       const read = await sides.read(scope, saved)
-      if (from === version)
+      if (from === version || migrate === undefined)
         return sides.accept(scope, read, "Make the schema accept what it accepted when this was saved")
       const mend = `Add migrate(saved, ${from}) to its definition, or mend it`
-      if (migrate === undefined) return sides.accept(scope, read, mend)
       const migrated = await scope.run("migrate", (signal) =>
         orCorrupt(scope.lockKey, "can't be migrated", () => migrate(read, from, told(scope, signal)), mend, signal),
       )

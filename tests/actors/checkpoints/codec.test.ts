@@ -220,13 +220,6 @@ describe("versions", () => {
     expect(from).toEqual([1])
   })
 
-  it("older state without migrate passes where the schema takes it, and otherwise the error says to add migrate", async () => {
-    expect(await codecOf(schema).decode("k", bytesOf('{"total":6}'), 1)).toEqual({ total: 6 })
-    expect(await refusal(codecOf(schema).decode("k", old, 1), CorruptCheckpointError)).toContain(
-      "Add migrate(saved, 1)",
-    )
-  })
-
   it("a migrate that throws, or whose result the schema refuses, makes the state corrupt", async () => {
     const migrates = [
       () => {
