@@ -120,13 +120,6 @@ export class UnknownDefinitionError extends LockError {
   readonly retryable = false as const
 }
 
-/** The process holds as many sandboxes as it may, and none is idle. Nothing throws it yet. */
-export class CapacityError extends LockError {
-  readonly _tag = "CapacityError" as const
-  readonly code = "LEASEHOLD_CAPACITY" as const
-  readonly retryable = true as const
-}
-
 /** The manager takes no new work: it is cordoned, draining or closed. */
 export class ManagerClosedError extends LockError {
   readonly _tag = "ManagerClosedError" as const

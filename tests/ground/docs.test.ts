@@ -55,6 +55,15 @@ describe("the pages", () => {
     expect(codes.filter((code) => !new RegExp(`\\| ${code} +\\|`).test(text))).toEqual([])
   })
 
+  it("list no error that nothing throws: an error class is exported with the code that makes one", () => {
+    const sources = readdirSync(root("src"), { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".ts"),
+    )
+    const code = sources.map((file) => read(`src/${file}`)).join("\n")
+    expect(classes.filter(([name]) => !code.includes(`new ${name}(`)).map(([name]) => name)).toEqual([])
+    expect(classes.length).toBeGreaterThan(20)
+  })
+
   it("link only to files and folders that exist", () => {
     const pages = [
       "README.md",
