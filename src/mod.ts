@@ -1,4 +1,6 @@
 // The front door of `leasehold`: what users import from the main entry.
+import "./runtime/least-node.ts"
+
 export type { Budget, BudgetOrigin, BudgetText } from "./runtime/budget.ts"
 export type { Duration } from "./runtime/duration.ts"
 export type { Clock, Reading, Timer, TimerOptions } from "./runtime/clock.ts"

@@ -4,6 +4,8 @@
  *
  * @module
  */
+import "../runtime/least-node.ts"
+
 export { layerTestClock } from "../runtime/effect-clock.ts"
 export { VirtualTime, type VirtualTimeOptions } from "../runtime/virtual-time.ts"
 export {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import "../../../runtime/least-node.ts"
 import { refuseUnknown } from "../../../runtime/options.ts"
 import type { CheckpointStore, LeaseStore } from "../../store.ts"
 import { GCS_STORE_OPTIONS, type GcsStoreOptions } from "./options.ts"
