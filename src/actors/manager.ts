@@ -57,7 +57,8 @@ export interface SandboxManager extends AsyncDisposable {
     options?: RestoreOptions,
   ): Promise<H>
   /**
-   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Waits its turn behind another process's. Tries
+   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Where another process owns it that takes a handoff,
+   * which begins once the sandbox has run there for the owner's `minTenure` (default 5 s). Waits its turn behind another process's. Tries
    * again where the sandbox left before fn began, as often as it takes, or with
    * `contention: "fail"`, and where it was lost, once; fn never runs twice.
    * Rejects as `restoreSandbox` and `Sandbox.use` do.

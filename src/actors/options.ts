@@ -53,7 +53,8 @@ export type ManagerOptions = ManagerStores & {
   readonly address?: string
   /**
    * Another process's request is heard only once the sandbox has run for this time, so that a key doesn't ping-pong; default
-   * 5 s. Whatever it is, a call that waited for the sandbox has its turn first.
+   * 5 s. A call in a process that isn't the owner waits for the rest of it, beside the handoff itself. With 0 it waits for the
+   * handoff alone: milliseconds in a directory, seconds in a bucket. A call that waited for the sandbox has its turn first.
    */
   readonly minTenure?: Duration
   /** What claiming the saved state may take, and then `migrate`, the schema and `restore` together; default 30 s. */

@@ -144,6 +144,10 @@ describe("restoring a sandbox", () => {
     const took = await world.took(b.use(sandbox, "k", () => 0))
     expect(took).toBeGreaterThan(4500)
     expect(took).toBeLessThan(8000)
+    const back = await world.took(a.use(sandbox, "k", () => 0))
+    expect(back).toBeGreaterThan(4500) // in turns each takes as long
+    await world.time.advance(10_000)
+    expect(await world.took(b.use(sandbox, "k", () => 0))).toBeLessThan(1000) // it has run for long enough
     await world.end()
   })
 })
