@@ -29,8 +29,11 @@ const because: Readonly<Record<EndReason, string>> = {
 /** It leaves, or has left: use it where it goes. `cause`: what its run threw, where that is why. */
 export const handingOff = (key: string, reason: EndReason, cause?: unknown): HandingOffError =>
   new HandingOffError({
-    message: `${key} is leaving this process: ${because[reason]}`,
-    next: "Use it again through the manager, which finds it where it goes",
+    message: `${key} is leaving this process: ${because[reason]}${cause === undefined ? "" : ` (${briefly(cause)})`}`,
+    next:
+      reason === "failed"
+        ? "Use it again through the manager, which restores what was saved last, after a pause of 1 s or more"
+        : "Use it again through the manager, which finds it where it goes",
     key,
     cause,
   })
@@ -120,7 +123,7 @@ const whatOf: Readonly<Record<HookName, string>> = {
 /** It ran, and nobody can promise that its effect is stored. */
 export const notDurable = (key: string, cause: unknown): NotDurableError =>
   new NotDurableError({
-    message: `The use of ${key} ran, but no checkpoint with its effect was acknowledged`,
+    message: `The use of ${key} ran, but no checkpoint with its effect was acknowledged (${briefly(cause)})`,
     next: "Don't repeat it blindly: it has happened in memory, and may have been stored; read the state, then decide",
     key,
     cause,

@@ -219,7 +219,8 @@ export class Registry {
   /** Once this process owns it, who owned it before is in nobody's way. */
   #whySlow({ lockKey, owner, tenancy, overrun, goingOn }: Shell): WaitDetail {
     const cause = overrun ?? goingOn ?? this.#backOff.of(lockKey).error
-    return { owner: tenancy === undefined ? owner : undefined, cause }
+    const where = goingOn && `a hook goes on within ${goingOn.source} (${goingOn.limitMs} ms)`
+    return { owner: tenancy === undefined ? owner : undefined, cause, where }
   }
 
   /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */

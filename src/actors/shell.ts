@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { Subscription } from "rxjs"
 import type { Actor, InspectionEvent } from "xstate"
-import type { HookOverrunError, Owner } from "../locks/errors.ts"
+import type { HookOverrunError, LockTimeoutError, Owner } from "../locks/errors.ts"
 import type { AcquireOptions, Lease, Lock, LockEvent, ReleaseResult } from "../locks/lock.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Fibers } from "../runtime/fibers.ts"
@@ -149,7 +149,7 @@ export class Shell {
   }
 
   /** What a wait for it waits for in here, where that is a hook with a limit, such as restore. */
-  get goingOn(): Error | undefined {
+  get goingOn(): LockTimeoutError | undefined {
     return this.#tenancy?.hooks.goingOn
   }
 

@@ -39,6 +39,8 @@ export interface Awaited {
 export interface WaitDetail {
   readonly owner?: Owner | undefined
   readonly cause?: unknown
+  /** What goes on where it is, as a clause. */
+  readonly where?: string | undefined
 }
 
 /** The budget in milliseconds. InvalidConfigError for what isn't a duration. */
@@ -114,12 +116,12 @@ export class Wait implements Disposable {
   readonly #overdue = (): void => {
     const { key, what } = this.#awaited
     const { name: source, change } = this.source
-    const detail = this.detail()
+    const { where, ...detail } = this.detail()
     const waited = this.limit === 0 ? "One try would have had to wait" : `Waited ${this.limit} ms`
     const held = detail.owner === undefined ? "" : `, held by ${named(detail.owner)}`
     this.#end(
       new LockTimeoutError({
-        message: `${waited} (${source}) for ${what} of ${key}${held}`,
+        message: `${waited} (${source}) for ${what} of ${key}${held}${where === undefined ? "" : `, where ${where}`}`,
         next: `${change}, or find out what keeps it (manager.whereIs tells the owner)`,
         key,
         ...detail,

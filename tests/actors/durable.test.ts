@@ -77,6 +77,9 @@ describe("durable uses", () => {
     world.store.script.onPut(...Array.from({ length: 100 }, () => ({ ...failPut(), of: head })))
     const error = await world.failure(handle.use((state) => ++state.n, { durable: true }))
     expect(error).toBeInstanceOf(NotDurableError)
+    expect((error as Error).message).toMatch(
+      /no checkpoint with its effect was acknowledged \((CheckpointUnknown|StoreUnavailable)Error\)\./,
+    )
     expect((error as Error).cause).toMatchObject({ _tag: expect.stringMatching(/Unknown|StoreUnavailable/) })
     world.store.script.heal()
     expect(await world.run(handle.use((state) => ++state.n, { durable: true }))).toBe(2)
@@ -315,6 +318,9 @@ describe("checkpoints", () => {
     await world.run(handle.checkpoint())
     const error = await world.failure(handle.use((state) => void (state.n = -1), { durable: true }))
     expect(error).toBeInstanceOf(NotDurableError)
+    expect((error as Error).message).toContain(
+      "no checkpoint with its effect was acknowledged (CheckpointInvalidError).",
+    )
     expect((error as Error).cause).toBeInstanceOf(CheckpointInvalidError)
     expect(await world.run(a.readCheckpoint(positive, "k"))).toEqual({ n: 1 })
     await world.run(handle.release())

@@ -102,6 +102,7 @@ describe("a restore that hangs", () => {
     const a = await world.manager("a", sandbox)
     const error = await world.failure(a.restoreSandbox(sandbox, "k"))
     expect(error).toMatchObject({ _tag: "LockTimeoutError", limitMs: 30_000 })
+    expect((error as Error).message).toContain("of counter/k, where a hook goes on within restoreWithin (30000 ms)")
     const { cause } = error as { readonly cause: LockTimeoutError }
     expect(cause).toMatchObject({ _tag: "LockTimeoutError", limitMs: 30_000, source: "restoreWithin" })
     expect(cause.message).toContain("restore of counter/k goes on, and has 30000 ms for that (restoreWithin)")
@@ -236,7 +237,12 @@ describe("a run that throws", () => {
     expect(await world.run(second)).toMatchObject({ _tag: "HandingOffError", cause: broken })
     using.resolve()
     await world.run(first)
-    expect(await world.failure(handle.use(() => "never"))).toMatchObject({ _tag: "HandingOffError", cause: broken })
+    const late = await world.failure(handle.use(() => "never"))
+    expect(late).toMatchObject({ _tag: "HandingOffError", cause: broken })
+    expect((late as Error).message).toBe(
+      "counter/k is leaving this process: it failed (Error: as scripted). " +
+        "Use it again through the manager, which restores what was saved last, after a pause of 1 s or more.",
+    )
     await world.end()
   })
 
