@@ -43,7 +43,8 @@ export interface GcsStoreOptions {
 
 /** Every option of a store; `checkOptions` looks at the values of most. */
 export const GCS_STORE_OPTIONS: OptionChecks<GcsStoreOptions> = {
-  ...{ bucket: true, prefix: true, objectNames: true, storage: true, endpoint: true, requestTimeout: true },
+  ...{ bucket: true, prefix: true, objectNames: true, storage: true, endpoint: true, userProject: true },
+  requestTimeout: true,
   clock: aClock,
 }
 
