@@ -4,6 +4,7 @@
  */
 import { LockError } from "../locks/errors.ts"
 import { StartError } from "./start-error.ts"
+import { UnknownEndError } from "./unknown-end-error.ts"
 import { UnwrittenError } from "./unwritten-error.ts"
 import { UsageError } from "./usage-error.ts"
 
@@ -25,6 +26,8 @@ export const EXIT = {
   cancelled: 77,
   configuration: 78,
   leaseLost: 79,
+  /** What was run has ended, and nobody knows how: never a success. */
+  unknownEnd: 80,
   /** As a shell says it. */
   notStarted: 126,
 } as const
@@ -48,6 +51,7 @@ const byClass: Readonly<Record<string, number>> = {
 export function exitCodeOf(error: unknown, instead?: number): number {
   if (error instanceof UsageError) return EXIT.usage
   if (error instanceof StartError) return EXIT.notStarted
+  if (error instanceof UnknownEndError) return EXIT.unknownEnd
   if (error instanceof UnwrittenError) return EXIT.unwritten
   const code = error instanceof LockError ? (byClass[error._tag] ?? EXIT.internal) : EXIT.internal
   return instead !== undefined && (code === EXIT.timeout || code === EXIT.contention) ? instead : code

@@ -11,6 +11,7 @@ import { terminalWaits } from "../locks/wait-terminal.ts"
 import { advice, happened } from "./advice.ts"
 import type { Io, Sink } from "./io.ts"
 import { StartError } from "./start-error.ts"
+import { UnknownEndError } from "./unknown-end-error.ts"
 import { UnwrittenError } from "./unwritten-error.ts"
 import { UsageError } from "./usage-error.ts"
 
@@ -89,8 +90,8 @@ export class Output {
 }
 
 /** Those of the command itself. */
-const isOwn = (error: unknown): error is UsageError | StartError | UnwrittenError =>
-  error instanceof UsageError || error instanceof StartError || error instanceof UnwrittenError
+const isOwn = (error: unknown): error is UsageError | StartError | UnwrittenError | UnknownEndError =>
+  [UsageError, StartError, UnwrittenError, UnknownEndError].some((own) => error instanceof own)
 
 function said(error: unknown): string {
   if (error instanceof LockError) return printable(told(error))

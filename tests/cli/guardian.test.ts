@@ -1,11 +1,12 @@
-/** What a guardian needs of the system to do its work, and what it does without. */
-import { spawn } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+/** What a guardian kills and when, and what it needs of the system for that. */
+import { spawn, spawnSync } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { Guardian } from "../../src/cli/run/guardian.ts"
+import { helperShell } from "../../src/cli/run/helper-shell.ts"
 import { GUARDIAN } from "../../src/cli/run/scripts.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 
@@ -24,41 +25,138 @@ function folder(): string {
   return made
 }
 
+/** A guardian as its wrapper starts it, to be told line by line. `said` settles with the first that it says. */
+function guardian(clock: "boot" | "wall", own: string, env: Readonly<Record<string, string>>): Told {
+  const child = spawn(helperShell(), ["-c", GUARDIAN, "guardian", clock, own], {
+    env: { ...env },
+    stdio: ["pipe", "pipe", "ignore"],
+  })
+  child.stdin.on("error", () => {}) // it is gone
+  onTestFinished(() => void child.kill("SIGKILL"))
+  return {
+    pid: child.pid!,
+    tell: (line) => void child.stdin.write(`${line}\n`),
+    end: () => void child.stdin.end(),
+    said: new Promise((resolve) => child.stdout.once("data", (text: Buffer) => resolve(text.toString()))),
+    ended: new Promise((resolve) => child.once("exit", resolve)),
+  }
+}
+
+interface Told {
+  readonly pid: number
+  tell(line: string): void
+  end(): void
+  readonly said: Promise<string>
+  readonly ended: Promise<unknown>
+}
+
+/** As a guardian counts: in hundredths of a second. */
+const moment = (clock: "boot" | "wall", ms: number): string => {
+  const { wall, boot } = liveClock.read()
+  return String(Math.floor(((clock === "boot" ? boot : wall) + ms) / 10))
+}
+
 describe.skipIf(process.platform === "win32")("a guardian", () => {
   it("uses the system's programs, whatever its caller's PATH has under their names", async () => {
     const [theirs, log] = [folder(), join(folder(), "log")]
-    for (const name of ["sleep", "date", "rm"]) {
+    for (const name of ["sleep", "date", "rm", "ps"]) {
       writeFileSync(join(theirs, name), `#!/bin/sh\necho ${name} >>${log}\nexec /bin/${name} "$@"\n`, { mode: 0o755 })
     }
     vi.stubEnv("PATH", `${theirs}:${process.env["PATH"]}`)
     onTestFinished(() => void vi.unstubAllEnvs())
     const { id, ended } = group()
-    const own = folder()
-    const guardian = new Guardian(Promise.resolve(id), own, liveClock)
-    await Promise.resolve() // it has been told the group
-    guardian.allow(liveClock.read().wall + 500)
+    const watching = new Guardian(Promise.resolve(id), folder(), liveClock)
+    await watching.ready
+    watching.allow(liveClock.read().wall + 500)
     expect(await ended).toBe("SIGKILL")
-    await guardian.gone
-    expect({ its: existsSync(own), log: existsSync(log) }).toEqual({ its: false, log: false })
+    watching.dismiss()
+    expect(existsSync(log)).toBe(false)
   })
 
-  it.each([
-    ["it can't sleep, rather than look at the time without a pause", {}],
-    ["its shell gives up a watch, as it does where it can't make one more process", { date: "echo 09", sleep: ":" }],
-  ])("ends where %s", async (_, has) => {
-    const { id } = group()
-    const programs = folder()
-    for (const [name, line] of Object.entries({ date: 'exec /bin/date "$@"', ...has }))
-      writeFileSync(join(programs, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 })
-    const child = spawn("/bin/sh", ["-c", GUARDIAN, "guardian", "wall", folder()], {
-      env: { PATH: programs },
-      stdio: ["pipe", "ignore", "ignore"],
-    })
-    child.stdin.on("error", () => {}) // it is gone
-    onTestFinished(() => void child.stdin.end("done\n"))
-    const gone = new Promise((resolve) => child.once("exit", (__, signal) => resolve(signal)))
-    child.stdin.write(`${id}\n${Math.floor(liveClock.read().wall / 10) + 6000}\n`)
-    expect(await gone).toBe("SIGKILL")
-    expect(() => process.kill(id, 0)).not.toThrow() // what it guarded is its wrapper's to end
+  it.each(["boot", "wall"] as const)(
+    "kills the group at its moment, and stays until it is dismissed (%s)",
+    async (clock) => {
+      const { id, ended } = group()
+      const own = folder()
+      const watching = guardian(clock, own, { PATH: "/usr/bin:/bin" })
+      watching.tell(String(id))
+      expect(await watching.said).toBe("seen\n")
+      watching.tell(moment(clock, 60_000))
+      watching.tell(moment(clock, 100))
+      expect(await ended).toBe("SIGKILL")
+      watching.tell("done")
+      expect(await watching.ended).toBe(0)
+      expect(existsSync(own)).toBe(true) // its wrapper's, which lives
+    },
+  )
+
+  it("kills the group and removes the folder when its wrapper is gone", async () => {
+    const { id, ended } = group()
+    const own = folder()
+    const watching = guardian("boot", own, { PATH: "/usr/bin:/bin" })
+    watching.tell(String(id))
+    watching.tell(moment("boot", 60_000))
+    watching.end()
+    expect(await ended).toBe("SIGKILL")
+    expect(await watching.ended).toBe(0)
+    expect(existsSync(own)).toBe(false)
   })
+
+  it.skipIf(process.platform !== "linux")(
+    "starts no process while it watches: it kills without a program to start",
+    async () => {
+      const { id, ended } = group()
+      const watching = guardian("boot", folder(), { PATH: "/nonexistent" })
+      watching.tell(String(id))
+      watching.tell(moment("boot", 60_000))
+      expect(await watching.said).toBe("seen\n")
+      const { pid } = watching
+      expect(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")).toBe("")
+      watching.tell(moment("boot", 100))
+      expect(await ended).toBe("SIGKILL")
+    },
+  )
+
+  it("goes on when it was stopped alone, once its wrapper has renewed the lease", async () => {
+    const { id, ended } = group()
+    const watching = new Guardian(Promise.resolve(id), folder(), liveClock)
+    onTestFinished(() => watching.dismiss())
+    await watching.ready
+    const { stdout } = spawnSync("ps", ["-o", "pid=,args=", "--ppid", String(process.pid)], { encoding: "utf8" })
+    const pid = Number.parseInt(stdout.split("\n").find((line) => line.includes("leasehold guardian")) ?? "", 10)
+    process.kill(pid, "SIGSTOP")
+    watching.allow(liveClock.read().wall + 100)
+    expect(await ended).toBe("SIGKILL")
+  })
+
+  /** In a namespace of processes of its own, where the next number can be chosen. */
+  const isolated = ["--pid", "--fork", "--kill-child", "--mount-proc", "/bin/sh", "-c"]
+  const REUSED = `
+mkfifo "$2/in" "$2/out"
+setsid sleep 60 & first=$!
+until kill -s 0 -- "-$first" 2>/dev/null; do :; done
+"$1" -c "$3" guardian boot "$2/own" <"$2/in" >"$2/out" & guardian=$!
+exec 8>"$2/in" 9<"$2/out"
+echo "$first" >&8
+read -r seen <&9
+kill -KILL "$first"
+wait "$first" 2>/dev/null
+echo "$((first - 1))" >/proc/sys/kernel/ns_last_pid
+setsid sleep 60 8>&- & second=$!
+[ "$second" = "$first" ] || exit 9
+until kill -s 0 -- "-$second" 2>/dev/null; do :; done
+exec 8>&-
+wait "$guardian"
+kill -0 "$second" && echo spared`
+
+  it.skipIf(spawnSync("unshare", [...isolated, "true"]).status !== 0)(
+    "never kills a group that has the number of the one it was told of",
+    () => {
+      const { stdout, stderr } = spawnSync("unshare", [...isolated, REUSED, "sh", helperShell(), folder(), GUARDIAN], {
+        encoding: "utf8",
+        timeout: 20_000,
+      })
+      expect({ stdout, stderr }).toEqual({ stdout: "spared\n", stderr: "" })
+    },
+  )
 })

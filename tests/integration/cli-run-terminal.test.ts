@@ -46,9 +46,29 @@ describe("on a terminal", () => {
     expect(stdout).toMatch(/^again\nand again\ncode 4\n$/)
   })
 
-  it.each([147, 148, 149, 150])("exit code %i is no stop, and passed on", { timeout: LONG }, async (code) => {
-    const { stdout } = await new Shell().onTerminal("", "", "run", "k", "--", "sh", "-c", `exit ${code}`)
-    expect(stdout).toBe(`code ${code}\n`)
+  it.each([129, 130, 137, 143, 147, 152, 168])(
+    "exit code %i is no signal, and passed on",
+    { timeout: LONG },
+    async (code) => {
+      const { stdout } = await new Shell().onTerminal("", "", "run", "k", "--", "sh", "-c", `exit ${code}`)
+      expect(stdout).toBe(`code ${code}\n`)
+    },
+  )
+
+  it.each([1, 2, 9, 15, 24])("signal %i is no exit code, and passed on", { timeout: LONG }, async (signal) => {
+    const { stdout } = await new Shell().onTerminal("", "", "run", "k", "--", "sh", "-c", `kill -${signal} $$`)
+    expect(stdout).toBe(`signal ${signal}\n`)
+  })
+
+  it("a signal without a name is passed on as 128 and its number", { timeout: LONG }, async () => {
+    const { stdout } = await new Shell().onTerminal("", "", "run", "k", "--", "sh", "-c", "kill -40 $$")
+    expect(stdout).toBe("code 168\n")
+  })
+
+  it("a terminal that hangs up leaves the end that the command chose", { timeout: LONG }, async () => {
+    const work = "trap 'exit 5' HUP; echo at work; while :; do sleep 0.1; done"
+    const { stdout } = await new Shell().hungUp('exec "$@"', "at work", "run", "k", "--", "sh", "-c", work)
+    expect(stdout).toBe("code 5\n")
   })
 
   it("a command in a pipe has no terminal to ask at", { timeout: LONG }, async () => {

@@ -7,7 +7,7 @@ import process from "node:process"
 import { describe, expect, it } from "vitest"
 import { liveClock } from "../../src/runtime/clock.ts"
 import { isWaitedFor, leasehold, says, Shell, waiterOf } from "./support/command.ts"
-import { type Runtime, spawnScript } from "./support/spawn.ts"
+import { type Ended, type Runtime, spawnScript } from "./support/spawn.ts"
 
 const LONG = 60_000
 
@@ -96,6 +96,34 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     const run = new Shell(runtime).start("run", "k", "--", "sh", "-c", 'cat; echo err >&2; kill -TERM "$$"')
     run.child.stdin?.end("in\0out\n")
     expect(await run.ended).toEqual({ code: null, signal: "SIGTERM", stdout: "in\0out\n", stderr: "err\n" })
+  })
+
+  it.each([34, 40, 64])(
+    "that ends by signal %i, which has no name, ends with 128 and its number",
+    { timeout: LONG },
+    async (signal) => {
+      const ended = await new Shell(runtime).call("run", "k", "--", "sh", "-c", `kill -${signal} $$`)
+      expect(ended).toEqual({ code: 128 + signal, signal: null, stdout: "", stderr: "" })
+    },
+  )
+
+  it("ends by the signal that ended it, and by no code like it", { timeout: LONG }, async () => {
+    const shell = new Shell(runtime)
+    for (const [name, number] of [
+      ["INT", 2],
+      ["KILL", 9],
+      ["TERM", 15],
+    ] as const) {
+      const call = (line: string): Promise<Ended> => shell.call("run", "k", "--", "sh", "-c", line)
+      expect(await call(`kill -s ${name} $$`)).toMatchObject({ code: null, signal: `SIG${name}`, stderr: "" })
+      expect(await call(`exit ${128 + number}`)).toMatchObject({ code: 128 + number, signal: null, stderr: "" })
+    }
+  })
+
+  it("never ends well where nobody knows how it ended", { timeout: LONG }, async () => {
+    // Its parent waits for it, and is not there any more when it ends.
+    const run = new Shell(runtime).start("run", "k", "--", "sh", "-c", "kill -KILL $PPID; exit 0")
+    expect(await run.ended).toMatchObject({ code: 80, signal: null, stderr: expect.stringContaining("is not known") })
   })
 
   it("is killed when the wrapper is, before another is let in", { timeout: LONG }, async () => {

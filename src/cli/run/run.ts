@@ -16,6 +16,7 @@ import { cleared } from "../clearing.ts"
 import { EXIT } from "../exit-codes.ts"
 import { openSession } from "../session.ts"
 import type { Action, Call, Ending } from "../syntax.ts"
+import { UnknownEndError } from "../unknown-end-error.ts"
 import { usageError } from "../usage-error.ts"
 import { type Exit, GatedCommand } from "./gate.ts"
 import { ProcessGroup } from "./group.ts"
@@ -160,7 +161,7 @@ async function work(job: Job): Promise<Outcome> {
   using supervision = new Supervision({ leases, group, ended, guardian, file, owner, env, wish, clock, note })
   const finished = supervision.finish()
   try {
-    await Promise.all(leases.map((lease) => nameGroups(lease, [group.id])))
+    await Promise.all([guardian.ready, ...leases.map((lease) => nameGroups(lease, [group.id]))])
     gated.open(
       Math.floor(supervision.deadline / 1000),
       leases.map(({ token }) => token),
@@ -182,9 +183,10 @@ function cancelled([first]: readonly Lease[]): LockCancelledError {
 }
 
 function endingOf({ output }: Call, { exit, lost }: Outcome): Ending {
-  if (lost === undefined) return passedOn(exit)
-  output.failure(lost, EXIT.leaseLost)
-  return EXIT.leaseLost
+  if (lost === undefined && !("unknown" in exit)) return passedOn(exit)
+  const [error, code] = lost === undefined ? [new UnknownEndError(), EXIT.unknownEnd] : [lost, EXIT.leaseLost]
+  output.failure(error, code)
+  return code
 }
 
 function unfitOf({ command, io: { env } }: Call): UnfitCommandError | undefined {
@@ -198,7 +200,7 @@ function failed({ output }: Call, error: UnfitCommandError): Ending {
   return error.exitCode
 }
 
-function passedOn(exit: Exit): Ending {
+function passedOn(exit: Exclude<Exit, { unknown: true }>): Ending {
   if ("code" in exit) return exit.code
   return NOT_PASSED.has(exit.signal) ? 128 + constants.signals[exit.signal] : exit.signal
 }

@@ -1,6 +1,7 @@
 """Closes a terminal under a program: hangup.py TEXT LINE [ARGUMENT...]
 
-Runs LINE in sh on a terminal of its own, with the arguments as "$@", and closes that terminal once TEXT was shown there.
+Runs LINE in sh on a terminal of its own, with the arguments as "$@", and closes that terminal once TEXT was shown there. Prints
+how LINE ended: "code N" or "signal N".
 """
 import os
 import pty
@@ -14,4 +15,5 @@ shown = b""
 while text not in shown:
     shown += os.read(terminal, 4096)
 os.close(terminal)
-os.waitpid(child, 0)
+_, status = os.waitpid(child, 0)
+print(f"code {os.WEXITSTATUS(status)}" if os.WIFEXITED(status) else f"signal {os.WTERMSIG(status)}")

@@ -1,0 +1,33 @@
+/**
+ * The shell that `run` has its own scripts read: bash where the system has one, else /bin/sh. Two things are bash's and
+ * busybox's, and not of every /bin/sh: a read with a timeout, so that a guardian needs no further process; and descriptors
+ * above 9, which a script has to close. Job control without a terminal is bash's alone.
+ *
+ * Owns no script, and nothing of the command's own shell, which is /bin/sh always.
+ */
+import { existsSync } from "node:fs"
+
+/** The system's places alone: what a PATH names first may be anybody's. */
+const PLACES = ["/bin/bash", "/usr/bin/bash"] as const
+
+/** An absolute path. */
+export const helperShell = (): string => PLACES.find((path) => existsSync(path)) ?? "/bin/sh"
+
+/**
+ * Lines of sh that close what the caller had open beyond 0 to 4: neither a helper nor the command keeps a lock or a pipe of
+ * the caller's. Runtimes mark some of these descriptors themselves, and not those from 17 on. A shell that knows no
+ * descriptors above 9 would take such a number for a command's name, so it is asked first.
+ */
+export const CLOSE_OTHERS = `
+if [ -n "\${BASH_VERSION-}" ] || (eval 'exec 17>&-') 2>/dev/null; then
+  for leasehold_fd in /dev/fd/*; do
+    leasehold_fd=\${leasehold_fd##*/}
+    case $leasehold_fd in
+    [0-4] | *[!0-9]*) ;;
+    *) eval "exec $leasehold_fd>&-" ;;
+    esac
+  done
+fi`
+
+/** Lines of sh for what runs beside a command: it keeps no folder of the caller's busy either. */
+export const ALOOF: string = `cd /${CLOSE_OTHERS}`
