@@ -15,6 +15,7 @@ export async function begin(): Promise<void> {
   const ending = await heard(words, io, await main(words, io))
   await io.stderr.carried()
   if (typeof ending === "number") process.exit(ending)
+  io.untilEnd.dispose() // whoever listens for the signal
   // Where somebody keeps the signal from ending it, the exit code says the same.
   liveClock.after(500, () => process.exit(128 + constants.signals[ending]))
   process.kill(process.pid, ending)

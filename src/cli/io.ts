@@ -38,12 +38,15 @@ export interface Io {
   readonly clock: Clock
   readonly stdout: Sink
   readonly stderr: Sink
+  /** What is given back only when the process ends, after the last word was said; without one with the action. */
+  readonly untilEnd?: DisposableStack
 }
 
 /** The same, where it can be asked what became of the results. */
 export interface ProcessIo extends Io {
   readonly stdout: ProcessSink
   readonly stderr: ProcessSink
+  readonly untilEnd: DisposableStack
 }
 
 /** This process. */
@@ -60,6 +63,7 @@ export function processIo(home: () => string): ProcessIo {
     clock: liveClock,
     stdout: new ProcessSink(() => process.stdout, 1),
     stderr: new ProcessSink(() => process.stderr, 2),
+    untilEnd: new DisposableStack(),
   }
 }
 

@@ -119,6 +119,20 @@ describe("a lease that is held", () => {
     expect({ code, said: stderr.match(/can't be kept current/g) }).toEqual({ code: 5, said: [expect.any(String)] })
   })
 
+  it("is said to stand yet where its release didn't get through, and until when", { timeout: LONG }, async () => {
+    const shell = new Shell()
+    const run = shell.start("run", "k", "--", "sh", "-c", "echo at work; read line; exit 5")
+    await says(run, "at work")
+    takeAway(shell.directory)
+    run.child.stdin?.end("\n")
+    const { code, stderr } = await run.ended
+    const until = String.raw`until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \(in \d+(\.\d)? s\)`
+    expect(code).toBe(5)
+    expect(stderr).toMatch(
+      new RegExp(`^leasehold: the release of "k" is not known to have reached the store: .+ ${until}\n$`),
+    )
+  })
+
   it("is given up where nobody guards the command any more", { timeout: LONG }, async () => {
     const run = new Shell().start("run", "k", "--", "sh", "-c", deaf("echo told; exit 3"))
     await says(run, "at work")

@@ -83,6 +83,20 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     },
   )
 
+  it(
+    "a run whose reader stands still ends as its command did, however often it is told to end",
+    { timeout: LONG },
+    async () => {
+      const shell = new Shell(runtime)
+      const log = join(shell.directory, "log")
+      const { run } = await runStuck(shell, runtime, obeys(log))
+      expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
+      // It waits for its reader for a second, which is told to end over and over.
+      await expect.poll(() => run.signal("SIGTERM"), { timeout: 20_000, interval: 20 }).toBe(false)
+      expect(await run.ended).toMatchObject({ code: 3, signal: null })
+    },
+  )
+
   it("a run whose reader stands still renews its lease after it had something to say", { timeout: LONG }, async () => {
     const shell = new Shell(runtime)
     const { run } = await runStuck(

@@ -8,12 +8,14 @@ import { InvalidConfigError, LockCancelledError, StoreMisconfiguredError } from 
 import { thisProcess } from "../../locks/incarnation.ts"
 import type { AcquireOptions, Lease } from "../../locks/lock.ts"
 import { nameGroups } from "../../locks/name-groups.ts"
-import { allOrNone, inOneOrder, releaseAll } from "../../locks/several.ts"
+import { guardOf } from "../../locks/options.ts"
+import { allOrNone, inOneOrder } from "../../locks/several.ts"
 import { StoreLock } from "../../locks/store-lock.ts"
 import type { Clock } from "../../runtime/clock.ts"
 import { checkVariables } from "../bytes.ts"
 import { cleared } from "../clearing.ts"
 import { EXIT } from "../exit-codes.ts"
+import { moment } from "../moments.ts"
 import { openSession } from "../session.ts"
 import type { Action, Call, Ending } from "../syntax.ts"
 import { UnknownEndError } from "../unknown-end-error.ts"
@@ -55,7 +57,8 @@ export const run: Action = async (call) => {
   const keys = inOneOrder(call.operands)
   const locks = keys.map((key) => new StoreLock(key, { store: session.store, clock, ttl: wish.ttl }))
   const owner = thisProcess(session.store).id
-  using signals = new RunSignals()
+  using here = new DisposableStack()
+  const signals = (call.io.untilEnd ?? here).use(new RunSignals())
   using file = new LeaseFile()
   const env = {
     ...call.io.env,
@@ -85,8 +88,20 @@ export const run: Action = async (call) => {
     return endingOf(call, outcome)
   } finally {
     signals.passTo(() => {}) // the release ends within 10 s
-    await releaseAll(leases)
+    await release(call, guardOf(wish.ttl, session.store.capabilities), leases)
   }
+}
+
+/** Frees the keys, and says of each that may stay owned until when it may. `guard`: how much later than here, in ms. */
+async function release({ output, io: { clock } }: Call, guard: number, leases: readonly Lease[]): Promise<void> {
+  const freed = async (lease: Lease): Promise<void> => {
+    if ((await lease.release()) !== "unknown") return
+    const until = lease.deadline + guard
+    const when = moment(until, clock.read().wall)
+    const message = `the release of ${JSON.stringify(lease.key)} is not known to have reached the store: others may have to wait until ${when}`
+    output.note("unreleased", message, { key: lease.key, until: Math.round(until) })
+  }
+  await Promise.all(leases.toReversed().map(freed))
 }
 
 /** The command, not let in yet, and who will see to its end. A shell each, which nobody is to wait for once the key is there. */
