@@ -1,15 +1,39 @@
 /** `leasehold run` by real processes: what the command gets, what it passes on, and that no two are ever at work. */
 import { spawnSync } from "node:child_process"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { isAbsolute, join, relative } from "node:path"
 import process from "node:process"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { liveClock } from "../../src/runtime/clock.ts"
+import { processes } from "../../src/runtime/processes.ts"
 import { isWaitedFor, leasehold, says, Shell, waiterOf } from "./support/command.ts"
 import { type Ended, type Runtime, spawnScript } from "./support/spawn.ts"
 
 const LONG = 60_000
+
+/** The processes that this one has started, as /proc tells of them. */
+function childrenOf(parent: number): readonly Beside[] {
+  const pids = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").trim().split(" ").map(Number)
+  return pids.map((pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+    return {
+      pid,
+      startedAt: stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]!,
+      name: readFileSync(`/proc/${pid}/comm`, "utf8").trim(),
+      folder: readlinkSync(`/proc/${pid}/cwd`),
+      open: readdirSync(`/proc/${pid}/fd`).map((descriptor) => readlinkSync(`/proc/${pid}/fd/${descriptor}`)),
+    }
+  })
+}
+
+interface Beside {
+  readonly pid: number
+  readonly startedAt: string
+  readonly name: string
+  readonly folder: string
+  readonly open: readonly string[]
+}
 
 describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime) => {
   it("is told of its lease, and its exit code is passed on", { timeout: LONG }, async () => {
@@ -119,6 +143,41 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
       expect(await call(`exit ${128 + number}`)).toMatchObject({ code: 128 + number, signal: null, stderr: "" })
     }
   })
+
+  it.skipIf(process.platform !== "linux")(
+    "has no descriptor of its caller's, nor have those beside it, which stand in no folder of the caller's either",
+    { timeout: LONG },
+    async () => {
+      const directory = new Shell().directory
+      const lock = join(directory, "lock")
+      const open = `exec 3>${lock} 16>${lock} 17>${lock} 200>${lock} && exec "$@"`
+      const command = "ls /proc/$$/fd | xargs echo; echo at work; read line"
+      const run = spawnScript({
+        runtime,
+        script: leasehold,
+        args: ["run", "--on-request=exec:ls /proc/$$/fd | xargs echo hook; sleep 1000", "k", "--", "sh", "-c", command],
+        env: { LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1" },
+        under: ["bash", "-c", open, "bash"],
+      })
+      onTestFinished(() => void run.signal("SIGKILL"))
+      expect(await says(run, "at work")).toBe("0 1 2\nat work\n")
+      const asked = [says(run, "hook 0 1 2\n"), says(run, "asks for the key")] // what says so is there from now on
+      const env = { LEASEHOLD_STORE: `file:${directory}` }
+      await Promise.all([
+        ...asked,
+        spawnScript({ runtime, script: leasehold, args: ["request", "--for", "1", "k"], env }).ended,
+      ])
+      const beside = childrenOf(run.child.pid!)
+      expect(beside.map(({ name }) => name).toSorted()).toEqual(["bash", "bash", "cat", "sh"]) // keeper, guardian, messenger, hook
+      expect(beside.flatMap(({ open: files }) => files).filter((path) => path.startsWith(lock))).toEqual([])
+      expect(beside.filter(({ folder }) => folder === "/").map(({ name }) => name)).toEqual(["bash", "cat"])
+      run.child.stdin?.end("\n")
+      expect(await run.ended).toMatchObject({ code: 0 })
+      const alive = (): readonly Beside[] =>
+        beside.filter(({ pid, startedAt }) => processes.fateOf(pid, startedAt) === "alive")
+      await expect.poll(alive, { timeout: 1000, interval: 5 }).toEqual([]) // told so, they end on their own
+    },
+  )
 
   it("never ends well where nobody knows how it ended", { timeout: LONG }, async () => {
     // Its parent waits for it, and is not there any more when it ends.

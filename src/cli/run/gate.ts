@@ -6,7 +6,7 @@ import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { constants } from "node:os"
 import type { Duplex } from "node:stream"
 import { StartError } from "../start-error.ts"
-import { CLOSE_OTHERS, helperShell } from "./helper-shell.ts"
+import { CLOSE_OTHERS, givenTo, helperShell } from "./helper-shell.ts"
 import { type Environment, passageOf } from "./passage.ts"
 import { APART, GATE, KEEPER, REPORTED } from "./scripts.ts"
 
@@ -29,8 +29,7 @@ export class GatedCommand {
   constructor(command: readonly string[], env: Environment, foreground: boolean, files?: number) {
     const { shell, line } = passageOf(env)
     const gate = `${foreground ? "trap '' TSTP\n" : ""}${line}\n${GATE}`
-    const kept = [shell["SHLVL"], shell["OLDPWD"]].map((value) => (value === undefined ? "" : `=${value}`))
-    const settings = [String(files ?? ""), ...kept, foreground ? "front" : "apart", gate]
+    const settings = [...givenTo(shell), String(files ?? ""), foreground ? "front" : "apart", gate]
     const child = started(["-c", APART, "sh", ...keeperOf(foreground), ...settings, ...command], {
       env: { ...shell },
       stdio: ["inherit", "inherit", "inherit", "pipe"],

@@ -29,5 +29,18 @@ if [ -n "\${BASH_VERSION-}" ] || (eval 'exec 17>&-') 2>/dev/null; then
   done
 fi`
 
+/**
+ * Lines of sh for a shell that hands its environment on: SHLVL and OLDPWD, which bash changes, as its first two arguments have
+ * them (`givenTo`), and without these arguments.
+ */
+export const AS_GIVEN = `
+case $1 in =*) export SHLVL="\${1#=}" ;; *) unset SHLVL ;; esac
+case $2 in =*) export OLDPWD="\${2#=}" ;; *) unset OLDPWD ;; esac
+shift 2`
+
+/** The arguments for that, for what is to have this environment. */
+export const givenTo = (env: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  [env["SHLVL"], env["OLDPWD"]].map((value) => (value === undefined ? "" : `=${value}`))
+
 /** Lines of sh for what runs beside a command: it keeps no folder of the caller's busy either. */
 export const ALOOF: string = `cd /${CLOSE_OTHERS}`

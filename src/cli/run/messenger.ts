@@ -8,6 +8,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Clock } from "../../runtime/clock.ts"
 import type { Carrier } from "../io.ts"
+import { ALOOF, helperShell } from "./helper-shell.ts"
 import { standardEnvironment } from "./standard-environment.ts"
 
 /** The most that waits here beside what the system keeps of it, in characters. What comes then is lost. */
@@ -47,7 +48,7 @@ export class Messenger implements Carrier {
   #begun(): ChildProcess | undefined {
     const gone = (): void => this.#gone.resolve()
     try {
-      const child = spawn("/bin/sh", ["-c", "trap '' HUP INT QUIT TERM TSTP; exec cat >&2"], {
+      const child = spawn(helperShell(), ["-c", `trap '' HUP INT QUIT TERM TSTP\n${ALOOF}\nexec cat >&2`], {
         env: standardEnvironment(),
         stdio: ["pipe", "ignore", "inherit"],
         detached: true,

@@ -15,7 +15,7 @@
  *
  * Not promised: anything when the guardian is killed too before it acts.
  */
-import { ALOOF } from "./helper-shell.ts"
+import { ALOOF, AS_GIVEN } from "./helper-shell.ts"
 
 /** Arguments: the command. Standard error, at 4 before, is put in its place here: in its parent it would be for others, too. */
 export const GATE = `
@@ -39,8 +39,8 @@ export const REPORTED = 3
 export const APART = 'exec 4>&2 2>&3 && exec "$@"'
 
 /**
- * Arguments: the soft limit of open files, or nothing; SHLVL and OLDPWD as the command is to have them, each after a \`=\`, or
- * nothing for none; \`front\` on a terminal, else \`apart\`; the gate's script; its arguments.
+ * Arguments: two for AS_GIVEN; the soft limit of open files, or nothing; \`front\` on a terminal, else \`apart\`; the gate's script; its
+ * arguments.
  *
  * A shell with job control makes the gate a process group, which it puts in front of a terminal where there is one, and takes
  * the terminal back in the end. Bash does so only with the terminal as its standard error. A command that is stopped would
@@ -51,12 +51,10 @@ export const APART = 'exec 4>&2 2>&3 && exec "$@"'
  * SIGINT. After the latter bash ends its script without a status, and others run a trap: they mean to die as the command did.
  * Where a terminal that is closed ends the script of another shell, that still has the status.
  */
-export const KEEPER: string = `
+export const KEEPER: string = `${AS_GIVEN}
 [ -z "$1" ] || ulimit -S -n "$1"
-case $2 in =*) export SHLVL="\${2#=}" ;; *) unset SHLVL ;; esac
-case $3 in =*) export OLDPWD="\${3#=}" ;; *) unset OLDPWD ;; esac
-leasehold_gate=$5
-[ "$4" != front ] || [ -z "\${BASH_VERSION-}" ] || exec 2>/dev/tty
+leasehold_gate=$3
+[ "$2" != front ] || [ -z "\${BASH_VERSION-}" ] || exec 2>/dev/tty
 trap : HUP QUIT TERM USR1 USR2
 trap leasehold_by=INT INT
 trap '
@@ -68,7 +66,7 @@ trap '
   echo "ended \${leasehold_code:-\${BASH_VERSION:+130 INT}} $leasehold_by" >&3
   exit ${REPORTED}' EXIT
 set -m
-shift 5
+shift 3
 case $- in *m*) leasehold_alone= ;; *) leasehold_alone=setsid ;; esac
 leasehold_begun=
 while [ -z "$leasehold_begun" ] || jobs %% >/dev/null 2>&1; do
