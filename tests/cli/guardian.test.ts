@@ -27,7 +27,8 @@ function folder(): string {
 
 /** A guardian as its wrapper starts it, to be told line by line. `said` settles with the first that it says. */
 function guardian(clock: "boot" | "wall", own: string, env: Readonly<Record<string, string>>): Told {
-  const child = spawn(helperShell(), ["-c", GUARDIAN, "guardian", clock, own], {
+  const [shell, ...words] = helperShell()
+  const child = spawn(shell, [...words, "-c", GUARDIAN, "guardian", clock, own], {
     env: { ...env },
     stdio: ["pipe", "pipe", "ignore"],
   })
@@ -70,6 +71,16 @@ describe.skipIf(process.platform === "win32")("a guardian", () => {
     watching.allow(liveClock.read().wall + 500)
     expect(await ended).toBe("SIGKILL")
     watching.dismiss()
+    expect(existsSync(log)).toBe(false)
+  })
+
+  it("reads no file of its caller's, as bash would that is spoken to by a socket", async () => {
+    const [home, log] = [folder(), join(folder(), "log")]
+    for (const name of [".bashrc", ".profile"]) writeFileSync(join(home, name), `echo ${name} >>${log}\n`)
+    const env = { HOME: home, BASH_ENV: join(home, ".bashrc"), PATH: "/usr/bin:/bin" }
+    const watching = guardian("boot", folder(), env)
+    watching.tell("done")
+    expect(await watching.ended).toBe(0)
     expect(existsSync(log)).toBe(false)
   })
 
@@ -135,7 +146,7 @@ describe.skipIf(process.platform === "win32")("a guardian", () => {
 mkfifo "$2/in" "$2/out"
 setsid sleep 60 & first=$!
 until kill -s 0 -- "-$first" 2>/dev/null; do :; done
-"$1" -c "$3" guardian boot "$2/own" <"$2/in" >"$2/out" & guardian=$!
+"$1" -p -c "$3" guardian boot "$2/own" <"$2/in" >"$2/out" & guardian=$!
 exec 8>"$2/in" 9<"$2/out"
 echo "$first" >&8
 read -r seen <&9
@@ -152,10 +163,14 @@ kill -0 "$second" && echo spared`
   it.skipIf(spawnSync("unshare", [...isolated, "true"]).status !== 0)(
     "never kills a group that has the number of the one it was told of",
     () => {
-      const { stdout, stderr } = spawnSync("unshare", [...isolated, REUSED, "sh", helperShell(), folder(), GUARDIAN], {
-        encoding: "utf8",
-        timeout: 20_000,
-      })
+      const { stdout, stderr } = spawnSync(
+        "unshare",
+        [...isolated, REUSED, "sh", helperShell()[0], folder(), GUARDIAN],
+        {
+          encoding: "utf8",
+          timeout: 20_000,
+        },
+      )
       expect({ stdout, stderr }).toEqual({ stdout: "spared\n", stderr: "" })
     },
   )

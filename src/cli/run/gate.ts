@@ -60,8 +60,8 @@ export class GatedCommand {
  */
 function keeperOf(foreground: boolean): readonly string[] {
   const name = "leasehold run"
-  if (!foreground) return [helperShell(), "-c", `${CLOSE_OTHERS}${KEEPER}`, name]
-  return [helperShell(), "-c", `${CLOSE_OTHERS}\nexec "$@"`, name, "/bin/sh", "-c", KEEPER, name]
+  if (!foreground) return [...helperShell(), "-c", `${CLOSE_OTHERS}${KEEPER}`, name]
+  return [...helperShell(), "-c", `${CLOSE_OTHERS}\nexec "$@"`, name, "/bin/sh", "-c", KEEPER, name]
 }
 
 /** Some runtimes throw what others tell later. */

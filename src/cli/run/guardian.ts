@@ -23,7 +23,8 @@ export class Guardian {
     this.#clock = clock
     this.#boots = clock.bootId !== undefined
     const arguments_ = [this.#boots ? "boot" : "wall", folder]
-    this.#child = spawn(helperShell(), ["-c", GUARDIAN, "leasehold guardian", ...arguments_], {
+    const [shell, ...words] = helperShell()
+    this.#child = spawn(shell, [...words, "-c", GUARDIAN, "leasehold guardian", ...arguments_], {
       env: standardEnvironment(),
       stdio: ["pipe", "pipe", "ignore"],
       detached: true,

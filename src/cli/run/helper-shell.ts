@@ -10,8 +10,14 @@ import { existsSync } from "node:fs"
 /** The system's places alone: what a PATH names first may be anybody's. */
 const PLACES = ["/bin/bash", "/usr/bin/bash"] as const
 
-/** An absolute path. */
-export const helperShell = (): string => PLACES.find((path) => existsSync(path)) ?? "/bin/sh"
+/**
+ * The words before `-c`: an absolute path, and for bash that it reads no file of the user's. It takes a socket, as runtimes make
+ * pipes, for a remote login, and would read ~/.bashrc; and an environment may name BASH_ENV, or options.
+ */
+export function helperShell(): readonly [string, ...string[]] {
+  const bash = PLACES.find((path) => existsSync(path))
+  return bash === undefined ? ["/bin/sh"] : [bash, "--norc", "-p"]
+}
 
 /**
  * Lines of sh that close what the caller had open beyond 0 to 4: neither a helper nor the command keeps a lock or a pipe of

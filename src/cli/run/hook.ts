@@ -16,11 +16,9 @@ export function startHook(
 ): Disposable {
   try {
     const passage = passageOf(env)
-    const script = `${CLOSED}
-${passage.line}
-exec "$@"`
+    const script = [CLOSED, passage.line, 'exec "$@"'].join("\n")
     const given = givenTo(passage.shell)
-    const child = spawn("/bin/sh", ["-c", QUIET, "sh", helperShell(), "-c", script, "sh", ...given, line], {
+    const child = spawn("/bin/sh", ["-c", QUIET, "sh", ...helperShell(), "-c", script, "sh", ...given, line], {
       env: { ...passage.shell },
       stdio: ["ignore", "inherit", "inherit"],
       detached: true,

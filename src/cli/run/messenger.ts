@@ -48,7 +48,8 @@ export class Messenger implements Carrier {
   #begun(): ChildProcess | undefined {
     const gone = (): void => this.#gone.resolve()
     try {
-      const child = spawn(helperShell(), ["-c", `trap '' HUP INT QUIT TERM TSTP\n${ALOOF}\nexec cat >&2`], {
+      const [shell, ...words] = helperShell()
+      const child = spawn(shell, [...words, "-c", `trap '' HUP INT QUIT TERM TSTP\n${ALOOF}\nexec cat >&2`], {
         env: standardEnvironment(),
         stdio: ["pipe", "ignore", "inherit"],
         detached: true,
