@@ -150,7 +150,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     async () => {
       const directory = new Shell().directory
       const lock = join(directory, "lock")
-      const open = `exec 3>${lock} 16>${lock} 17>${lock} 200>${lock} && exec "$@"`
+      const open = `exec 3>${lock} 4>${lock} 16>${lock} 17>${lock} 200>${lock} && exec "$@"`
       const command = "ls /proc/$$/fd; echo at work; read line"
       const run = spawnScript({
         runtime,

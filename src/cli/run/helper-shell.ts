@@ -49,4 +49,4 @@ export const givenTo = (env: Readonly<Record<string, string | undefined>>): read
   [env["SHLVL"], env["OLDPWD"]].map((value) => (value === undefined ? "" : `=${value}`))
 
 /** Lines of sh for what runs beside a command: it keeps no folder of the caller's busy either. */
-export const ALOOF: string = `cd /${CLOSE_OTHERS}`
+export const ALOOF: string = `cd /\nexec 3>&- 4>&-${CLOSE_OTHERS}`

@@ -6,7 +6,7 @@ import { passageOf } from "./passage.ts"
 
 /** What the shell has to say that closes descriptors, such as of a locale that isn't there, is not for the user. */
 const QUIET = 'exec 3>&2 2>/dev/null && exec "$@"'
-const CLOSED = `${CLOSE_OTHERS}${AS_GIVEN}\nexec 2>&3 3>&-\nset -- /bin/sh -c "$1"`
+const CLOSED = `${CLOSE_OTHERS}${AS_GIVEN}\nexec 2>&3 3>&- 4>&-\nset -- /bin/sh -c "$1"`
 
 /** Starts it in a process group of its own, which disposing ends. `failed` is told where it can't be started. */
 export function startHook(
