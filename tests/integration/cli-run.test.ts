@@ -189,6 +189,40 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     },
   )
 
+  it("is continued where it is stopped, also off a terminal", { timeout: LONG }, async () => {
+    const ended = await new Shell(runtime).call("run", "k", "--", "sh", "-c", "kill -s STOP $$; echo again; exit 4")
+    expect(ended).toEqual({ code: 4, signal: null, stdout: "again\n", stderr: "" })
+  })
+
+  it.skipIf(process.platform !== "linux")("has its caller's soft limit of open files", { timeout: LONG }, async () => {
+    const { code, stdout } = await spawnScript({
+      runtime,
+      script: leasehold,
+      args: ["run", "k", "--", "sh", "-c", "ulimit -S -n; ulimit -H -n"],
+      env: { LEASEHOLD_STORE: `file:${new Shell().directory}` },
+      under: ["sh", "-c", 'ulimit -S -n 300; ulimit -H -n 400; "$@"; exit $?', "sh"],
+    }).ended
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "300\n400\n" })
+  })
+
+  it("is refused at once where it would wait for the run that it is a part of", { timeout: LONG }, async () => {
+    const shell = new Shell(runtime)
+    const outer = shell.start("run", "k", "--", "sh", "-c", "printenv | grep ^LEASEHOLD_; echo at work; read line")
+    const told = (await says(outer, "at work")).matchAll(/^(LEASEHOLD_\w+)=(.*)$/gm)
+    const env = Object.fromEntries([...told].map(([, name, value]) => [name!, value!]))
+    const within = (more: Readonly<Record<string, string>>, key: string): Promise<Ended> =>
+      new Shell(runtime, { ...env, ...more }).call("run", "--lock-timeout", "infinite", key, "--", "echo", "inner")
+    const refused = await within({}, "k")
+    expect(refused).toMatchObject({ code: 64, stdout: "" })
+    expect(refused.stderr).toMatch(/^leasehold: The key "k" is owned by the run that this one is a part of\. .+\.\n$/)
+    expect(await within({}, "other")).toMatchObject({ code: 0, stdout: "inner\n", stderr: "" })
+    const elsewhere = { LEASEHOLD_STORE: `file:${new Shell().directory}` }
+    expect(await within(elsewhere, "k")).toMatchObject({ code: 0, stdout: "inner\n", stderr: "" })
+    outer.child.stdin?.end("\n")
+    await outer.ended
+    expect(await within({}, "k")).toMatchObject({ code: 0, stdout: "inner\n", stderr: "" })
+  })
+
   it("never ends well where nobody knows how it ended", { timeout: LONG }, async () => {
     // Its parent waits for it, and is not there any more when it ends.
     const run = new Shell(runtime).start("run", "k", "--", "sh", "-c", "kill -KILL $PPID; exit 0")
@@ -355,7 +389,9 @@ describe("a command that is run", () => {
       const second = await shell.call("run", "k", "--", "sh", "-c", `ps -o stat= -p ${pid} | grep -v Z; echo mine`)
       expect(second.stdout).toBe("mine\n")
       first.signal("SIGCONT")
-      expect(await first.ended).toMatchObject({ code: 79, stderr: expect.stringContaining("was lost") })
+      const { code, stderr } = await first.ended
+      expect({ code, stderr }).toEqual({ code: 79, stderr: expect.stringContaining("was lost") })
+      expect(stderr).not.toMatch(/ENOENT|told to end/) // it was killed, and nothing was taken from it
     },
   )
 

@@ -24,12 +24,12 @@ export class GatedCommand {
 
   /**
    * Throws StartError. `foreground`: in front of the terminal, else in a session without one. `env`: beside what the gate is
-   * told. `files`: the soft limit of open files that it is to have; undefined for this process's own.
+   * told. `files`: the soft limit of open files that it is to have; undefined for this process's own (ulimit's words).
    */
-  constructor(command: readonly string[], env: Environment, foreground: boolean, files?: number) {
+  constructor(command: readonly string[], env: Environment, foreground: boolean, files?: string) {
     const { shell, line } = passageOf(env)
     const gate = `${foreground ? "trap '' TSTP\n" : ""}${line}\n${GATE}`
-    const settings = [...givenTo(shell), String(files ?? ""), foreground ? "front" : "apart", gate]
+    const settings = [...givenTo(shell), files ?? "", foreground ? "front" : "apart", gate]
     const child = started(["-c", APART, "sh", ...keeperOf(foreground), ...settings, ...command], {
       env: { ...shell },
       stdio: ["inherit", "inherit", "inherit", "pipe"],

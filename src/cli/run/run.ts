@@ -3,6 +3,7 @@
  * while the keys are waited for, and is let in once its process group is named in their records: from then on nobody on this
  * machine takes them over while the group lives, and a guardian sees to it that it ends with the lease.
  */
+import { existsSync } from "node:fs"
 import { constants } from "node:os"
 import { InvalidConfigError, LockCancelledError, StoreMisconfiguredError } from "../../locks/errors.ts"
 import { thisProcess } from "../../locks/incarnation.ts"
@@ -19,12 +20,13 @@ import { moment } from "../moments.ts"
 import { openSession } from "../session.ts"
 import type { Action, Call, Ending } from "../syntax.ts"
 import { UnknownEndError } from "../unknown-end-error.ts"
-import { usageError } from "../usage-error.ts"
+import { UsageError, usageError } from "../usage-error.ts"
 import { type Exit, GatedCommand } from "./gate.ts"
 import { ProcessGroup } from "./group.ts"
 import { Guardian } from "./guardian.ts"
 import { LeaseFile } from "./lease-file.ts"
 import { Messenger } from "./messenger.ts"
+import { callersOpenFiles } from "./open-files.ts"
 import { passageOf } from "./passage.ts"
 import { RunSignals } from "./signals.ts"
 import { type Outcome, Supervision } from "./supervise.ts"
@@ -57,6 +59,7 @@ export const run: Action = async (call) => {
   const keys = inOneOrder(call.operands)
   const locks = keys.map((key) => new StoreLock(key, { store: session.store, clock, ttl: wish.ttl }))
   const owner = thisProcess(session.store).id
+  await refuseNested(locks, call.io.env)
   using here = new DisposableStack()
   const signals = (call.io.untilEnd ?? here).use(new RunSignals())
   using file = new LeaseFile()
@@ -67,7 +70,8 @@ export const run: Action = async (call) => {
     LEASEHOLD_LEASE_FILE: file.path,
   }
   const foreground = isInForeground(call.io.platform)
-  const stand = (): Stand => new Stand(new GatedCommand(call.command!, env, foreground), file.folder, clock)
+  const stand = (): Stand =>
+    new Stand(new GatedCommand(call.command!, env, foreground, callersOpenFiles()), file.folder, clock)
   // In front of a terminal it would be the gate that hears Ctrl-C.
   using early = foreground ? undefined : stand()
   const groups = early === undefined ? [] : [await early.gated.group]
@@ -102,6 +106,23 @@ async function release({ output, io: { clock } }: Call, guard: number, leases: r
     output.note("unreleased", message, { key: lease.key, until: Math.round(until) })
   }
   await Promise.all(leases.toReversed().map(freed))
+}
+
+/**
+ * A run within a command that is run under the same key would wait for itself. It is the same key of the same store where the
+ * record names the owner that the environment does, and the outer run is at work for as long as its lease file is there.
+ */
+async function refuseNested(locks: readonly StoreLock[], env: Call["io"]["env"]): Promise<void> {
+  const { LEASEHOLD_OWNER: outer, LEASEHOLD_LEASE_FILE: file } = env
+  if (outer === undefined || file === undefined || !existsSync(file)) return
+  for (const lock of locks) {
+    const owner = await lock.peek().catch(() => undefined) // the wait says what is wrong with the store
+    if (owner?.ownerId !== outer) continue
+    throw new UsageError(
+      `The key ${JSON.stringify(lock.key)} is owned by the run that this one is a part of`,
+      "Leave this run out, since its command is under the key already, or name another key",
+    )
+  }
 }
 
 /** The command, not let in yet, and who will see to its end. A shell each, which nobody is to wait for once the key is there. */

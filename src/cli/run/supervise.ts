@@ -162,6 +162,7 @@ export class Supervision implements Disposable {
       message: `The lease on ${JSON.stringify(key)} was lost: it was not renewed in time`,
       next: "Look at the store and the way to it; what reached others since then is fenced by the token alone",
     })
+    if (wall >= this.#deadline) return this.#killLost() // this process stood still
     this.#terminate(this.#deadline - wall)
     this.#note("losing", "the lease is not renewed in time: the command is told to end")
   }
@@ -171,12 +172,14 @@ export class Supervision implements Disposable {
     if (this.#over) return
     this.#lost ??= lost
     this.#write()
-    if (lost.reason === "expired" || lost.reason === "taken") {
-      this.#kill()
-      return this.#note("lost", "the lease is lost: the command is killed")
-    }
+    if (lost.reason === "expired" || lost.reason === "taken") return this.#killLost()
     this.#terminate(Math.min(this.#deadline - this.#work.clock.read().wall, this.#lead))
     this.#note("lost", "the lease is lost: the command is told to end")
+  }
+
+  #killLost(): void {
+    this.#kill()
+    this.#note("lost", "the lease is lost: the command is killed")
   }
 
   /** Nobody would kill the command if this process were. */
