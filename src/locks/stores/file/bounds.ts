@@ -64,7 +64,7 @@ export class Bounds {
   over(): StoreUnavailableError {
     const aborted = this.#options.signal?.aborted === true
     return new StoreUnavailableError({
-      message: `The directory ${this.#directory} didn't answer ${aborted ? "before the caller gave up" : `within ${this.#options.deadline} ms`}`,
+      message: `The directory ${this.#directory} didn't answer ${aborted ? "before the caller gave up" : `within ${Math.round(this.#options.deadline)} ms`}`,
       next: "Check that disk and its mount, then try again",
     })
   }
