@@ -84,6 +84,17 @@ describe.skipIf(process.platform === "win32")("a guardian", () => {
     expect(existsSync(log)).toBe(false)
   })
 
+  it.skipIf(!existsSync("/bin/dash"))("kills nothing where its shell can't read with a timeout, and ends", async () => {
+    const { id } = group()
+    const child = spawn("/bin/dash", ["-c", GUARDIAN, "guardian", "boot", folder()], {
+      stdio: ["pipe", "ignore", "ignore"],
+    })
+    child.stdin.on("error", () => {}) // it is gone
+    child.stdin.write(`${id}\n${moment("boot", 60_000)}\n`)
+    expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(1)
+    expect(() => process.kill(id, 0)).not.toThrow()
+  })
+
   it.each(["boot", "wall"] as const)(
     "kills the group at its moment, and stays until it is dismissed (%s)",
     async (clock) => {

@@ -90,6 +90,7 @@ done`
  * process that was seen, or it is in the session of that one, whose own leader is there yet: numbers in use are not given anew.
  * Without /proc only the leader can be known.
  *
+ * A shell that can't read with a timeout would take each read for the end of the input: it is none for a guardian, and ends.
  * Some shells don't tell the end of the input from that of their patience: a read that failed before its time, twice in a row,
  * was at the end.
  */
@@ -135,6 +136,8 @@ isOurs() {
 finish() {
   isOurs && kill -s KILL -- "-$group"
 }
+IFS= read -r -t 1 line </dev/null
+[ $? -eq 1 ] || exit 1
 IFS= read -r group || exec rm -rf -- "$folder"
 [ "$group" != done ] || exit 0
 status "$group"
