@@ -5,7 +5,7 @@
  * Not promised: anything where NODE_COMPILE_CACHE is set. Node reads that before the command begins, as it does NODE_OPTIONS:
  * who sets an environment for Node has it run what they like.
  */
-import { lstatSync } from "node:fs"
+import { existsSync, lstatSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -17,7 +17,9 @@ export function keepCompiledCode(): void {
   const { enableCompileCache } = process.getBuiltinModule("node:module")
   if (enableCompileCache === undefined) return
   const { env, platform } = process
-  const folder = userFolder({ env, platform, home: homeFolder(homedir) }, "cache")
+  const home = homeFolder(homedir)
+  // A home directory is the system's to make: users of services have one that is never there.
+  const folder = userFolder({ env, platform, home: home !== undefined && existsSync(home) ? home : undefined }, "cache")
   if (folder === undefined || folder.includes("\uFFFD")) return // its bytes are no UTF-8: it would be another
   const directory = join(folder, "compiled")
   if (isPrivate(directory)) enableCompileCache(directory)
