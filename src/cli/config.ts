@@ -11,7 +11,7 @@ import type { WaitBudgetOptions } from "../locks/wait-budget.ts"
 import { budgetOf } from "../runtime/budget.ts"
 import { checkPlaces } from "./bytes.ts"
 import type { Io } from "./io.ts"
-import { lookAt, type Stranger } from "./strangers.ts"
+import { lookAt, orRemedy, type Stranger } from "./strangers.ts"
 import { userFolder } from "./user-folder.ts"
 
 /** What can be configured. Bare numbers are seconds. */
@@ -82,11 +82,12 @@ function reading<A>(file: string, read: () => A): A | undefined {
   }
 }
 
-function foreign(file: string, { at, why, remedy }: Stranger): InvalidConfigError {
+function foreign(file: string, stranger: Stranger): InvalidConfigError {
+  const { at, why } = stranger
   const where = at === file ? "" : `${at}: `
   return new InvalidConfigError({
     message: `The configuration ${file}, which nobody named, could be another user's (${where}${why})`,
-    next: `Name it by --config or LEASEHOLD_CONFIG if you trust it, as you would another; or ${remedy}`,
+    next: `Name it by --config or LEASEHOLD_CONFIG if you trust it, as you would another${orRemedy(stranger)}`,
   })
 }
 

@@ -7,7 +7,7 @@ import { InvalidConfigError, StoreMisconfiguredError } from "../locks/errors.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import type { FoundConfig } from "./config.ts"
 import type { Io } from "./io.ts"
-import { lookAt, makePrivate } from "./strangers.ts"
+import { lookAt, makePrivate, orRemedy } from "./strangers.ts"
 import { refuseFlag } from "./usage-error.ts"
 import { userFolder } from "./user-folder.ts"
 
@@ -133,7 +133,7 @@ function claim(directory: string): void {
   if (stranger === undefined) return
   throw new InvalidConfigError({
     message: `The directory ${directory}, where this user's locks would be, could be another user's (${stranger.at}: ${stranger.why})`,
-    next: `Name a store: --store file:DIR, LEASEHOLD_STORE, or store in the configuration; or ${stranger.remedy}`,
+    next: `Name a store: --store file:DIR, LEASEHOLD_STORE, or store in the configuration; or set HOME (sudo -H)${orRemedy(stranger)}`,
   })
 }
 
@@ -150,7 +150,7 @@ function checkCredentials({ env }: Io): void {
   if (isThere !== true || stranger === undefined) return
   throw new InvalidConfigError({
     message: `The credentials ${file}, which nobody named, could be another user's (${stranger.at}: ${stranger.why})`,
-    next: `Name them by GOOGLE_APPLICATION_CREDENTIALS if you trust them; or ${stranger.remedy}`,
+    next: `Name them by GOOGLE_APPLICATION_CREDENTIALS if you trust them${orRemedy(stranger)}`,
   })
 }
 

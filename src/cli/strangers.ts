@@ -37,15 +37,16 @@ const STICKY = 0o1000
 /** What the kernel shows instead of an owner that has no number in this user namespace. */
 const OVERFLOW_UID = 65_534
 
-/** Looks at a path and all that is on the way to it. Throws what the file system says. */
-export function lookAt(path: string): Look {
-  const user = process.geteuid?.()
-  if (user === undefined) return { isThere: existsSync(path), stranger: undefined }
+/** Looks at a path and all that is on the way to it, for `only` such strangers or all. Throws what the file system says. */
+export function lookAt(path: string, only?: Stranger["by"]): Look {
+  if (process.geteuid === undefined) return { isThere: existsSync(path), stranger: undefined }
   let isThere = true
   let stranger: Stranger | undefined
   for (const { at, found, isLast } of wayTo(resolve(path))) {
     isThere = found !== undefined
-    if (found instanceof Stats) stranger ??= judge(at, found, isLast, user)
+    if (stranger !== undefined || !(found instanceof Stats)) continue
+    const judged = judge(at, found, isLast)
+    if (only === undefined || judged?.by === only) stranger = judged
   }
   return { isThere, stranger }
 }
@@ -77,7 +78,7 @@ function* wayTo(path: string): Generator<Step> {
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     const next = name === ".." ? dirname(at) : join(at, name)
     const isLast = rest.length === 0
-    const found = links > MOST_LINKS ? undefined : look(next, isLast) // no file is reached by so many
+    const found = links > MOST_LINKS ? undefined : below(look(next, isLast), isLast) // no file is reached by so many
     yield { at: next, found, isLast: isLast && !isLink(found) }
     if (found === undefined) return
     if (!isLink(found)) at = next
@@ -92,6 +93,10 @@ function* wayTo(path: string): Generator<Step> {
 
 const isLink = (found: Step["found"]): boolean => found instanceof Stats && found.isSymbolicLink()
 
+/** A file on the way has nothing below it, whoever may write it: such as /dev/null. */
+const below = (found: Step["found"], isLast: boolean): Step["found"] =>
+  isLast || !(found instanceof Stats) || found.isDirectory() || found.isSymbolicLink() ? found : undefined
+
 /** What Deno doesn't permit to look at is passed over on the way, and is not there for this process at the end of it. */
 function look(path: string, isLast: boolean): Step["found"] {
   try {
@@ -104,26 +109,51 @@ function look(path: string, isLast: boolean): Step["found"] {
   }
 }
 
-function judge(at: string, found: Stats, isLast: boolean, user: number): Stranger | undefined {
+function judge(at: string, found: Stats, isLast: boolean): Stranger | undefined {
   const { uid, gid, mode } = found
-  if (uid !== 0 && uid !== user && !isUnmapped(uid))
+  const remedy = "allow that"
+  const user = asked(process.geteuid)
+  if (uid !== 0 && user === undefined) return { at, by: "owner", why: untold("uid"), remedy }
+  if (uid !== 0 && uid !== user && !isRootUnmapped(at, uid))
     return { at, by: "owner", why: `uid ${uid} owns it`, remedy: `chown ${user} ${quoted(at)}` }
   if (found.isSymbolicLink() || (mode & STICKY && found.isDirectory() && !isLast)) return undefined
   if ((mode & 0o002) !== 0)
     return { at, by: "permission", why: "everybody may write it", remedy: `chmod o-w ${quoted(at)}` }
-  if ((mode & 0o020) !== 0 && !isPrivateGroup(gid, user))
+  if ((mode & 0o020) === 0) return undefined
+  if (user === undefined || asked(process.getegid) === undefined)
+    return { at, by: "permission", why: untold("gid"), remedy }
+  if (!isPrivateGroup(gid, user))
     return { at, by: "permission", why: `group ${gid} may write it`, remedy: `chmod g-w ${quoted(at)}` }
   return undefined
 }
+
+/** What else a message has to say. What another made is not to be taken over: who can tell what it is, or who has it open? */
+export const orRemedy = ({ by, remedy }: Stranger): string => (by === "owner" ? "" : `; or ${remedy}`)
+
+/** A number of this process; undefined where Deno wasn't allowed to tell. */
+function asked(number: (() => number) | undefined): number | undefined {
+  try {
+    return number?.()
+  } catch (error) {
+    if ((error as { name?: unknown }).name === "NotCapable") return undefined
+    throw error
+  }
+}
+
+const untold = (number: "uid" | "gid"): string => `Deno tells this user's ${number} only by --allow-sys`
 
 /** Whether a group has no member but this user, by its number. */
 export const isPrivateGroup = (gid: number, user: number | undefined = process.geteuid?.()): boolean =>
   gid === user && gid === process.getegid?.()
 
-/** In a user namespace that has no number for root, as sandboxes make it, the system's own directories are nobody's. */
-function isUnmapped(uid: number): boolean {
+/**
+ * In a user namespace that has no number for root, as sandboxes make it, the system's own directories are nobody's. So is what any
+ * other user puts where all may.
+ */
+function isRootUnmapped(at: string, uid: number): boolean {
   if (uid !== OVERFLOW_UID) return false
   try {
+    if ((lstatSync(dirname(at)).mode & STICKY) !== 0) return false
     return !/^\s*\d+\s+0\s/m.test(readFileSync("/proc/self/uid_map", "utf8"))
   } catch {
     return false

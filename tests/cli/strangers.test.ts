@@ -78,6 +78,20 @@ describe("a path", () => {
     expect(strangerOf(join(base, "loop"))).toBeUndefined()
   })
 
+  it("ends at a file on the way, which has nothing below it", () => {
+    at("open", 0o666, { file: true })
+    expect(lookAt(join(base, "open/below"))).toEqual({ isThere: false, stranger: undefined })
+    expect(lookAt("/dev/null/below/deep")).toEqual({ isThere: false, stranger: undefined })
+  })
+
+  it.runIf(isRoot)("has an owner among its strangers, whatever others may write before (as root)", () => {
+    const open = at("open", 0o777)
+    const theirs = at("open/theirs", 0o755, { uid: OTHER })
+    expect(lookAt(theirs).stranger).toMatchObject({ at: open, by: "permission" })
+    expect(lookAt(theirs, "owner").stranger).toMatchObject({ at: theirs, by: "owner" })
+    expect(lookAt(open, "owner").stranger).toBeUndefined()
+  })
+
   it.runIf(isRoot)("has a stranger in another owner, of a link too (as root)", () => {
     const theirs = at("theirs", 0o700, { uid: OTHER })
     const stranger = { at: theirs, by: "owner", why: `uid ${OTHER} owns it`, remedy: `chown 0 ${theirs}` }

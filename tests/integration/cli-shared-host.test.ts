@@ -101,6 +101,53 @@ describe.each<Runtime>(["node", "deno"])("root (%s)", (runtime) => {
     const { code, stderr } = await callIn("/", { HOME: home, TMPDIR: temporary }, "run", "k", "--", "true")
     expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(`uid ${OTHER} owns it`) })
     expect(readdirSync(temporary)).toEqual([])
+    const open = folder(0o777) // what all may write is allowed, and hides no owner below it
+    const below = join(open, "below")
+    mkdirSync(below)
+    given(below)
+    expect(await callIn("/", { HOME: home, TMPDIR: below }, "run", "k", "--", "true")).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining(`(${below}: uid ${OTHER} owns it)`),
+    })
+  })
+
+  it.runIf(isRoot)("is never told to take over what another made", { timeout: LONG }, async () => {
+    const [home, open] = [folder(), folder(0o1777)]
+    const planted = join(open, "leasehold.config.json")
+    writeFileSync(planted, "{}")
+    given(home, planted)
+    for (const cwd of ["/", open]) {
+      const { code, stderr } = await callIn(cwd, { HOME: home }, "run", "k", "--", "true")
+      expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(`uid ${OTHER} owns it`) })
+      expect(stderr).not.toContain("chown")
+    }
+  })
+})
+
+describe("Deno without leave to tell who its user is", () => {
+  it("takes no configuration for missing that it can't judge", { timeout: LONG }, async () => {
+    const [project, home, store] = [folder(), folder(), folder()]
+    writeFileSync(join(project, "leasehold.config.json"), JSON.stringify({ store: `file:${store}` }))
+    const call = (cwd: string, sys: string): Promise<Ended> =>
+      spawnScript({
+        ...{ runtime: "deno", script: leasehold, args: ["status", "k"] },
+        permissions: ["--allow-read", "--allow-write", "--allow-env", sys],
+        env: { HOME: home, LEASEHOLD_STORE: "", LEASEHOLD_CONFIG: "" },
+        under: ["env", "-C", cwd],
+      }).ended
+    const some = "--allow-sys=hostname,homedir"
+    if (isRoot) given(project)
+    expect(await call(project, some)).toMatchObject({
+      code: 78,
+      stdout: "",
+      stderr: expect.stringContaining("--allow-sys"),
+    })
+    expect(readdirSync(home).filter((name) => name.startsWith(".local"))).toEqual([])
+    chownSync(project, process.geteuid!(), process.getegid!())
+    chmodSync(project, isRoot ? 0o770 : 0o700) // root's group is its own
+    expect((await call(project, `${some},uid`)).code).toBe(isRoot ? 78 : 0)
+    expect(await call(project, "--allow-sys")).toMatchObject({ code: 0, stderr: "" })
+    expect(readdirSync(store)).toContain("leases")
   })
 })
 
@@ -208,6 +255,27 @@ describe("a sandbox without root", () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "1\n", stderr: "" })
     expect(readdirSync(join(home, ".cache", "leasehold"))).toEqual(["compiled"])
   })
+
+  it.runIf(mapsOther)(
+    "takes nothing for the system's where all may put things (as root)",
+    { timeout: LONG },
+    async () => {
+      const [home, open] = [folder(), folder(0o1777)]
+      const planted = join(open, "leasehold.config.json")
+      writeFileSync(planted, "{}")
+      given(home)
+      chownSync(planted, OTHER + 1, OTHER + 1)
+      const { code, stderr } = await spawnScript({
+        ...{ runtime: "node", script: leasehold, args: ["status", "k"] },
+        env: { HOME: home, LEASEHOLD_CONFIG: "" },
+        under: [
+          ...["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-groups"],
+          ...["unshare", "--user", "--map-user=1", "env", "-C", open],
+        ],
+      }).ended
+      expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(`The configuration ${planted}`) })
+    },
+  )
 })
 
 describe("compiled code", () => {
@@ -222,6 +290,12 @@ describe("compiled code", () => {
     const kept = join(home, ".cache", "leasehold", "compiled")
     expect(lstatSync(kept).mode & 0o777).toBe(0o700)
     expect(readdirSync(kept)).toHaveLength(1)
+  })
+
+  it("is not kept in a home directory that isn't there, nor makes one", { timeout: LONG }, async () => {
+    const [above, temporary] = [folder(), folder(0o1777)]
+    expect(await call({ HOME: join(above, "home"), TMPDIR: temporary })).toMatchObject({ code: 0, stderr: "" })
+    expect([...readdirSync(above), ...readdirSync(temporary)]).toEqual([])
   })
 
   it("is not kept where others may write, or read", { timeout: LONG }, async () => {

@@ -45,8 +45,8 @@ function ownFolder(): string {
   const folder = resolve(tmpdir()) // TMPDIR may be relative, and a command may go elsewhere
   try {
     const path = join(folder, "leasehold-run-")
-    const { stranger } = lookAt(path)
-    if (stranger?.by === "owner") throw foreign(folder, stranger)
+    const { stranger } = lookAt(path, "owner")
+    if (stranger !== undefined) throw foreign(folder, stranger)
     return mkdtempSync(path)
   } catch (cause) {
     if (cause instanceof InvalidConfigError) throw cause
