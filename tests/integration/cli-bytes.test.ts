@@ -65,6 +65,12 @@ describe.each<Runtime>(["node", "deno"])("bytes that are no UTF-8 (%s)", (runtim
     expect(got.filter((pair) => pair.startsWith("leasehold"))).toEqual([])
   })
 
+  it("in what the gate sets itself are no more: it is of this run", { timeout: LONG }, async () => {
+    const lines = `for name in TOKEN DEADLINE; do export "LEASEHOLD_$name=$(printf '\\351')"; done; exec "$@"`
+    const told = ["run", "k", "--", "sh", "-c", 'echo "$LEASEHOLD_TOKEN $LEASEHOLD_DEADLINE"']
+    expect(await call(lines, told)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+ \d+\n$/), stderr: "" })
+  })
+
   it("reach what is run for a request, too", { timeout: LONG }, async () => {
     const out = join(folder(), "out")
     const shell = new Shell(runtime)

@@ -25,6 +25,9 @@ export interface Passage {
 const OF_SHELLS =
   /^(BASH.*|COMP_WORDBREAKS|EPOCHREALTIME|EPOCHSECONDS|HISTCMD|IFS|LINENO|OPTERR|OPTIND|PPID|PS[124]|RANDOM|SHELLOPTS|SRANDOM|gate|line|leasehold_bytes_\d+)$/
 
+/** Those that the gate tells the command: what its caller had there is of another run. */
+const OF_GATE = /^LEASEHOLD_(DEADLINE|TOKEN)$/
+
 /** Deno names what it passes beside standard input, output and error, and would take a command's descriptor for that. */
 const OF_DENO = "DENO_EXTRA_STDIO_FDS"
 
@@ -36,9 +39,8 @@ export function passageOf(env: Environment): Passage {
     (each): each is [string, string] => each[1] !== undefined && !instead.has(each[0]),
   )
   const changed = given.filter((each) => !isKept(each)).map(([name, value]) => Buffer.from(`${name}=${value}`))
-  const carried = [...changed, ...lost.map(({ bytes }) => bytes)].map(
-    (bytes, index) => [`leasehold_bytes_${index}`, escaped(bytes)] as const,
-  )
+  const theirs = lost.filter(({ name }) => !OF_GATE.test(name)).map(({ bytes }) => bytes)
+  const carried = [...changed, ...theirs].map((bytes, index) => [`leasehold_bytes_${index}`, escaped(bytes)] as const)
   const isByEnv = carried.length > 0
   return {
     shell: Object.fromEntries([...given.filter((each) => isKept(each)), ...carried]),
