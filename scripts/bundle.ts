@@ -13,7 +13,7 @@ const apart =
   /\/src\/(cli\/(bin|doctor|completions|help|ls|moments|records|request|show|status|unlock)|locks\/stores\/(gcs|memory))/
 
 /** What says where compiled code is kept, before the rest is loaded. */
-const first = /\/src\/cli\/(code-cache|quoted|strangers|user-folder)/
+const first = /\/src\/cli\/(code-cache|private-group|quoted|strangers|user-folder)/
 
 const PROCESS = "\0process"
 /** An import of it reads all that `process` has, and so makes three streams that nobody wants: milliseconds. */

@@ -3,13 +3,14 @@
  * and link on the way to it, and nobody else may write any of these. ssh asks the same of its keys.
  *
  * Two things are no stranger's: a directory with the sticky bit on the way, as nobody can replace what others own there; and write
- * permission of the user's private group, which has the number of the user (login programs give it by the same rule).
+ * permission of the user's private group (private-group.ts).
  *
  * Not promised: anything about access control lists, or about systems whose files have no owners (Windows).
  */
 import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, Stats } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import process from "node:process"
+import { isPrivate } from "./private-group.ts"
 import { quoted } from "./quoted.ts"
 
 /** Somebody else who could have written a path. */
@@ -142,9 +143,17 @@ function asked(number: (() => number) | undefined): number | undefined {
 
 const untold = (number: "uid" | "gid"): string => `Deno tells this user's ${number} only by --allow-sys`
 
-/** Whether a group has no member but this user, by its number. */
-export const isPrivateGroup = (gid: number, user: number | undefined = process.geteuid?.()): boolean =>
-  gid === user && gid === process.getegid?.()
+/** What was read of groups: the same few are on the way to each place that is looked at. */
+const ownGroups = new Map<string, boolean>()
+
+/** Whether a group is the one that this user's files are for, and has no other member. */
+export function isPrivateGroup(gid: number, user: number | undefined = process.geteuid?.()): boolean {
+  if (user === undefined || gid !== process.getegid?.()) return false
+  const both = `${gid} ${user}`
+  const isOwn = ownGroups.get(both) ?? isPrivate(gid, user)
+  ownGroups.set(both, isOwn)
+  return isOwn
+}
 
 /**
  * In a user namespace that has no number for root, as sandboxes make it, the system's own directories are nobody's. So is what any
