@@ -23,6 +23,7 @@ it.each(shells.filter(([shell]) => existsSync(shell)))(
         "a.b": every,
         "BASH_FUNC_f%%": "() {  echo '100%' \\c \\0101 €\n}",
         PS1: "\\u\n\n",
+        "lo.ng": `${"é\\\t".repeat(25_000)}\n`,
       },
       ...{ LC_ALL: "C.UTF-8", IFS: "a", leasehold_bytes_0: "mine", PWD: "/nonsense", EMPTY: "", "e.mpty": "" },
     }

@@ -23,13 +23,16 @@ export interface Passage {
 
 /** Those that a shell sets, whatever it is given, and those that the gate's own lines use. */
 const OF_SHELLS =
-  /^(BASH.*|COMP_WORDBREAKS|EPOCHREALTIME|EPOCHSECONDS|HISTCMD|IFS|LINENO|OPTERR|OPTIND|PPID|PS[124]|RANDOM|SHELLOPTS|SRANDOM|gate|line|leasehold_bytes_\d+)$/
+  /^(BASH.*|COMP_WORDBREAKS|EPOCHREALTIME|EPOCHSECONDS|HISTCMD|IFS|LINENO|OPTERR|OPTIND|PPID|PS[124]|RANDOM|SHELLOPTS|SRANDOM|gate|line|leasehold_bytes_\d+(_\d+)?)$/
 
 /** Those that the gate tells the command: what its caller had there is of another run. */
 const OF_GATE = /^LEASEHOLD_(DEADLINE|TOKEN)$/
 
 /** Deno names what it passes beside standard input, output and error, and would take a command's descriptor for that. */
 const OF_DENO = "DENO_EXTRA_STDIO_FDS"
+
+/** Characters of octal in one variable: Linux takes 131,072 bytes with the name, and octal needs five for one. */
+const MOST_OCTAL = 100_000
 
 /** For this process's working directory. */
 export function passageOf(env: Environment): Passage {
@@ -40,13 +43,13 @@ export function passageOf(env: Environment): Passage {
   )
   const changed = given.filter((each) => !isKept(each)).map(([name, value]) => Buffer.from(`${name}=${value}`))
   const theirs = lost.filter(({ name }) => !OF_GATE.test(name)).map(({ bytes }) => bytes)
-  const carried = [...changed, ...theirs].map((bytes, index) => [`leasehold_bytes_${index}`, escaped(bytes)] as const)
+  const carried = [...changed, ...theirs].map((bytes, index) => pieces(`leasehold_bytes_${index}`, escaped(bytes)))
   const isByEnv = carried.length > 0
   return {
-    shell: Object.fromEntries([...given.filter((each) => isKept(each)), ...carried]),
+    shell: Object.fromEntries([...given.filter((each) => isKept(each)), ...carried.flat()]),
     line: [
       ["unset", OF_DENO, ...(env["PWD"] === undefined ? ["PWD"] : [])].join(" "),
-      ...carried.map(([name]) => putting(name)),
+      ...carried.map((each) => putting(each.map(([name]) => name))),
       ...(isByEnv ? ['set -- /usr/bin/env -- "$@"'] : []),
     ].join("\n"),
     isByEnv,
@@ -59,8 +62,18 @@ const escaped = (bytes: Uint8Array): string =>
     .toString("latin1")
     .replaceAll(/[^\n\x20-\x7e]|\\/g, (byte) => `\\0${byte.charCodeAt(0).toString(8).padStart(3, "0")}`)
 
+/** As many variables as it takes, by their names. */
+function pieces(name: string, octal: string): readonly (readonly [string, string])[] {
+  const count = Math.ceil(octal.length / MOST_OCTAL)
+  return Array.from({ length: count }, (_, index) => [
+    `${name}_${index}`,
+    octal.slice(index * MOST_OCTAL, (index + 1) * MOST_OCTAL),
+  ])
+}
+
 /** A shell cuts line ends off at the end of what it reads, so another character stands behind them: one that ends no letter. */
-const putting = (name: string): string => `${name}=$(printf %b. "$${name}"); set -- "\${${name}%.}" "$@"; unset ${name}`
+const putting = (names: readonly string[]): string =>
+  `${names[0]}=$(printf %b. "${names.map((name) => `$${name}`).join("")}"); set -- "\${${names[0]}%.}" "$@"; unset ${names.join(" ")}`
 
 function isKept([name, value]: readonly [string, string]): boolean {
   if (name === "PWD") return isHere(value) // else a shell gives it a value of its own
