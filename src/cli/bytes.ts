@@ -2,7 +2,8 @@
  * Bytes that are no UTF-8 in what this process was given. Node reads each such word or value with U+FFFD instead, which is another
  * file's name; Deno leaves such a variable out. Owns which were lost in that way; Linux keeps what a process was given.
  *
- * Not promised: which bytes they were, on other systems. There a text with U+FFFD is taken for one that lost some.
+ * Not promised: which bytes they were, on other systems. There a text with U+FFFD is taken for one that lost some. Nor what Deno
+ * left out there, or without `--allow-all`, which it asks for to read what a process was given.
  */
 import { Buffer, isUtf8 } from "node:buffer"
 import { readFileSync } from "node:fs"

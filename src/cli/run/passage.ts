@@ -3,7 +3,7 @@
  * values of their own as they start: dash some, bash more. No runtime passes bytes on that are no UTF-8. Such variables go to the
  * command by env(1): the shell has them under names of its own, with such bytes in octal, and puts them before the command.
  *
- * Not promised: `_`, and SHLVL and OLDPWD where the shell is bash. To keep these would take one more program each time.
+ * Not promised: `_`, and SHLVL and OLDPWD where the shell is bash or BusyBox. To keep these would take one more program each time.
  */
 import { Buffer } from "node:buffer"
 import { lostVariables } from "../bytes.ts"
