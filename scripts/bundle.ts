@@ -1,6 +1,6 @@
 // The `leasehold` command as few files that load fast: dist/bin/leasehold.js, what it always needs, and one more for each kind
-// of store and each command. Part of `npm run build`; an
-// argument is another folder. What is bundled of other packages keeps its licence beside it.
+// of store and each command. Part of `npm run build`; an argument is another folder, which is made a package, so that Node knows
+// the files for modules without a look at them. What is bundled of other packages keeps its licence beside it.
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
@@ -15,21 +15,37 @@ const apart =
 /** What says where compiled code is kept, before the rest is loaded. */
 const first = /\/src\/cli\/(code-cache|private-group|quoted|strangers|user-folder)/
 
-const PROCESS = "\0process"
-/** An import of it reads all that `process` has, and so makes three streams that nobody wants: milliseconds. */
-const lazyProcess: Plugin = {
-  name: "lazy process",
-  resolveId: (id) => (id === "node:process" ? PROCESS : undefined),
-  load: (id) => (id === PROCESS ? "export default globalThis.process" : undefined),
+const BUILTIN = "\0builtin:"
+/**
+ * An import of a builtin module reads all that it has, and so loads what nobody wants: three streams for `process`, those of files
+ * for `fs`. That takes milliseconds of each start. What is asked for by name is read alone.
+ */
+const lazyBuiltins: Plugin = {
+  name: "lazy builtins",
+  resolveId: (id) => (id.startsWith("node:") ? `${BUILTIN}${id}` : undefined),
+  load: (id) => (id.startsWith(BUILTIN) ? textOf(id.slice(BUILTIN.length)) : undefined),
+}
+
+/** A module with the same exports, of which the bundler keeps those that are used. */
+function textOf(builtin: string): string {
+  const module = process.getBuiltinModule(builtin)
+  const read = builtin === "node:process" ? "globalThis.process" : `globalThis.process.getBuiltinModule("${builtin}")`
+  const names = Object.keys(Object.getOwnPropertyDescriptors(module)).filter((name) => /^[A-Za-z]\w*$/.test(name))
+  const exported = names
+    .filter((name) => name !== "default")
+    .map((name) => `const ${name}_ = module.${name}\nexport { ${name}_ as ${name} }`)
+  return [`const module = /* @__PURE__ */ ${read}`, "export default module", ...exported].join("\n")
 }
 
 const bundle = await rolldown({
   input: { leasehold: "src/cli/bin.ts" },
-  platform: "node",
-  plugins: [lazyProcess],
+  // Not `node`: under that condition RxJS is one CommonJS module, with all of its operators.
+  platform: "neutral",
+  plugins: [lazyBuiltins],
+  treeshake: { propertyReadSideEffects: false },
   // Loaded only by who uses a bucket, and too large to be worth copying.
-  external: [/^node:(?!process)/, "undici", "google-auth-library"],
-  resolve: { conditionNames: ["node", "import", "default"] },
+  external: ["undici", "google-auth-library"],
+  resolve: { conditionNames: ["es2015", "import", "default"] },
   tsconfig: false,
 })
 const { output } = await bundle.write({
@@ -47,6 +63,7 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 chmodSync(join(folder, "leasehold.js"), 0o755)
+if (process.argv[2] !== undefined) writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n')
 
 const modules = output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []))
 const packages = new Set(modules.flatMap((id) => /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []))
