@@ -117,7 +117,7 @@ export class Wait implements Disposable {
     const { key, what } = this.#awaited
     const { name: source, change } = this.source
     const { where, ...detail } = this.detail()
-    const waited = this.limit === 0 ? "One try would have had to wait" : `Waited ${this.limit} ms`
+    const waited = this.limit === 0 ? "One try would have had to wait" : `Waited ${Math.round(this.limit)} ms`
     const held = detail.owner === undefined ? "" : `, held by ${named(detail.owner)}`
     this.#end(
       new LockTimeoutError({

@@ -22,9 +22,14 @@ export function moment(at: number, now: number | undefined): string {
   return at >= now ? `${text} (in ${span(at - now)})` : `${text} (${span(now - at)} ago)`
 }
 
-/** The last moment that a date can be, in Unix milliseconds, and minus that the first one. */
+let formatter: Intl.DateTimeFormat | undefined
+
+/** Made when it is first wanted: the system's locales take milliseconds to load. */
+const utc = (): Intl.DateTimeFormat =>
+  (formatter ??= new Intl.DateTimeFormat("sv-SE", { timeZone: "UTC", dateStyle: "short", timeStyle: "medium" }))
+
+/** The last moment that a date can be. */
 const LAST = 8.64e15
 
 /** In UTC, to the second. Of what others wrote it may be any number. */
-export const instantText = (ms: number): string =>
-  new Date(Math.max(-LAST, Math.min(ms, LAST))).toISOString().replace(/\.\d+Z$/, "Z")
+export const instantText = (ms: number): string => `${utc().format(Math.min(ms, LAST))}Z`.replace(" ", "T")

@@ -86,7 +86,7 @@ export function brokenStore(key: string, store: string, cause: unknown): LockErr
 export function silentStore(key: string, store: string, deadline: number): StoreUnavailableError {
   return new StoreUnavailableError({
     key,
-    message: `The store ${store} did not answer within ${deadline} ms`,
+    message: `The store ${store} did not answer within ${Math.round(deadline)} ms`,
     next: "Check the store and the way to it",
   })
 }
@@ -97,7 +97,7 @@ export function notReady(key: string, store: string, limit: number, cause: LockE
   return new StoreUnavailableError({
     key,
     cause,
-    message: `The store ${store} did not get ready within ${limit} ms${why}`,
+    message: `The store ${store} did not get ready within ${Math.round(limit)} ms${why}`,
     next: "Check the store and the way to it",
   })
 }

@@ -7,7 +7,8 @@ export const ONE_TRY = 10_000
 
 /** What a wait took of which budget, and whose that was, as messages say it: 0 is no time to wait for. */
 export function waitedOf(waitedMs: number, limitMs: number, source: string): string {
-  return limitMs === 0 ? `${waitedMs} ms in one try (${source})` : `${waitedMs} ms of ${limitMs} ms (${source})`
+  const waited = `${Math.round(waitedMs)} ms`
+  return limitMs === 0 ? `${waited} in one try (${source})` : `${waited} of ${Math.round(limitMs)} ms (${source})`
 }
 
 /** When the attempt's budget is over; undefined for one without limit. */
