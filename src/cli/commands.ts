@@ -2,8 +2,8 @@
 import { type CommandSpec, STORE_OPTIONS } from "./syntax.ts"
 
 /** Of those that only read. */
-const STARTS =
-  "A bucket is only read. A directory is started as by everybody who uses it: one that is missing is made, and a scratch object is written and deleted, which takes the right to write."
+const READS =
+  "The store is only read, which takes no right to write. A directory in which no lock was ever kept is refused."
 
 const run: CommandSpec = {
   name: "run",
@@ -56,7 +56,7 @@ const status: CommandSpec = {
   usage: "status [options] [--] <key>",
   operands: [1, 1],
   options: STORE_OPTIONS,
-  about: [`One read of its record. Times are the store's own. ${STARTS}`],
+  about: [`One read of its record. Times are the store's own. ${READS}`],
   examples: [
     ["leasehold status deploy", "who deploys, and since when"],
     ["leasehold status --json deploy", "the same for a script"],
@@ -70,7 +70,7 @@ const ls: CommandSpec = {
   usage: "ls [options] [--] [prefix]",
   operands: [0, 1],
   options: { ...STORE_OPTIONS, owned: { summary: "Only keys that have an owner" } },
-  about: [`All keys that begin with the prefix, with a read for each. ${STARTS}`],
+  about: [`All keys that begin with the prefix, with a read for each. ${READS}`],
   examples: [
     ["leasehold ls --owned", "what is locked now"],
     ["leasehold ls --store gs://locks/cron night", "keys that begin with night"],

@@ -1,14 +1,16 @@
 /** The store of a call, opened, with what was configured: what every command that touches keys begins with. */
+import { StoreMisconfiguredError } from "../locks/errors.ts"
 import { started, withinStart } from "../locks/start-store.ts"
 import type { LeaseStore } from "../locks/store.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { findConfig, type FoundConfig } from "./config.ts"
-import { storeOf } from "./stores.ts"
+import { storeOf, type StoreName } from "./stores.ts"
 import type { Call } from "./syntax.ts"
 
 /** A store and the configuration beside it. */
 export interface Session extends AsyncDisposable {
   readonly store: LeaseStore
+  readonly name: StoreName
   readonly found: FoundConfig
 }
 
@@ -18,26 +20,39 @@ export interface Session extends AsyncDisposable {
  */
 export async function openSession(call: Call): Promise<Session> {
   const found = findConfig(call.io, textOption(call.options, "config"))
-  const { store } = await storeOf(call.io, textOption(call.options, "store"), found)
-  return { store, found, [Symbol.asyncDispose]: () => store.close() }
+  const { name, store } = await storeOf(call.io, textOption(call.options, "store"), found)
+  return { store, name, found, [Symbol.asyncDispose]: () => store.close() }
 }
 
 /** The same, started. Rejects with StoreUnavailableError or StoreMisconfiguredError. */
 export function startSession(call: Call): Promise<Session> {
-  return sessionBy(call, (store, clock) => started(store, clock))
+  return sessionBy(call, ({ store }, clock) => started(store, clock))
 }
 
-/** The same for who only reads: a bucket isn't written to, which needs no right to do so. Rejects likewise. */
+/** The same for who only reads: nothing is written, which needs no right to do so, and nothing made. Rejects likewise. */
 export function readSession(call: Call): Promise<Session> {
-  return sessionBy(call, (store, clock) =>
-    withinStart(store, clock, (deadline) => store.start({ deadline, probe: "never" })),
-  )
+  return sessionBy(call, async (session, clock) => {
+    const { store } = session
+    try {
+      await withinStart(store, clock, (deadline) => store.start({ deadline, probe: "never" }))
+    } catch (error) {
+      if (!isUnused(session, error)) throw error
+      await started(store, clock)
+    }
+  })
 }
 
-async function sessionBy(call: Call, start: (store: LeaseStore, clock: Clock) => Promise<void>): Promise<Session> {
+/** A user's own directory, which nobody named, is made by whichever command comes first. */
+const isUnused = ({ name }: Session, error: unknown): boolean =>
+  name.kind === "file" &&
+  name.isDefault === true &&
+  error instanceof StoreMisconfiguredError &&
+  error.status === "ENOENT"
+
+async function sessionBy(call: Call, start: (session: Session, clock: Clock) => Promise<void>): Promise<Session> {
   const session = await openSession(call)
   try {
-    await start(session.store, call.io.clock)
+    await start(session, call.io.clock)
     return session
   } catch (error) {
     await session.store.close()

@@ -142,7 +142,7 @@ describe("a file that nobody named", () => {
       refused(`The directory ${directory}, where this user's locks would be`, home),
     )
     expect(readdirSync(home)).toEqual([])
-    expect(await user.run("status", "--store", `file:${directory}`, "a")).toMatchObject({ code: 0 })
+    expect(await user.run("run", "--store", `file:${directory}`, "a", "--", "true")).toMatchObject({ code: 0 })
     rmSync(join(home, ".local"), { recursive: true })
     chmodSync(home, 0o755)
     expect(await user.run("status", "a")).toMatchObject({ code: 0 })
@@ -158,7 +158,7 @@ describe("a user without a home", () => {
   it("uses the store that is named, and is told to name one", async () => {
     const user = new CommandLine()
     const said = { out: "", err: "" }
-    expect(await main(["status", "--store", user.store, "a"], { ...user.io(said), home })).toBe(0)
+    expect(await main(["run", "--store", user.store, "a", "--", "true"], { ...user.io(said), home })).toBe(0)
     expect(await main(["status", "a"], { ...user.io(said), home })).toBe(78)
     expect(said.err).toMatch(/no home directory.*LEASEHOLD_STORE/)
   })

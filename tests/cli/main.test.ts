@@ -161,9 +161,9 @@ describe("the command", () => {
     const user = new CommandLine()
     const never = "x".repeat(200_000) // longer than a system lets an argument be
     const run = (key: string): Promise<object> => user.run("run", "--store", user.store, key, "--", "echo", never)
+    await using _ = await new FileLock("b", { directory: join(user.cwd, "store") }).acquire()
     expect(await run("a")).toMatchObject({ code: 126, out: "", err: expect.stringContaining("can't be started") })
     expect((await user.json("status", "a")).value).toMatchObject({ owner: null })
-    await using _ = await new FileLock("b", { directory: join(user.cwd, "store") }).acquire()
     expect(await run("b")).toMatchObject({ code: 126 })
   })
 

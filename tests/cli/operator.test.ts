@@ -1,5 +1,5 @@
 /** What an operator sees of keys, and does to them: status, ls, request, unlock. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { describe, expect, it, onTestFinished } from "vitest"
@@ -14,6 +14,7 @@ const lockOf = (user: CommandLine, key: string): FileLock => new FileLock(key, {
 describe("status", () => {
   it("tells who owns a key, with the generation, and that it is free", async () => {
     const user = new CommandLine()
+    await (await lockOf(user, "other").acquire()).release()
     expect((await user.json("status", "a")).value).toMatchObject({
       key: "a",
       state: "absent",
@@ -43,21 +44,47 @@ describe("status", () => {
     expect(await shown()).toMatch(/takes it, on its machine once what works there has ended\n[^]*process group 4242\n/)
   })
 
-  it("makes the store where there is none, with nothing in it but what time it is", async () => {
+  it.each([["status", "a"], ["ls"], ["unlock", "a"]])(
+    "makes nothing where it was pointed at by mistake, and says so: %s",
+    async (...words) => {
+      const user = new CommandLine()
+      const told = expect.stringContaining(`No locks have been kept in the directory ${join(user.cwd, "store")}`)
+      expect(await user.run(...words, "--store", user.store)).toMatchObject({ code: 71, out: "", err: told })
+      expect(readdirSync(user.cwd)).toEqual([])
+      mkdirSync(join(user.cwd, "store"))
+      expect(await user.run(...words, "--store", user.store)).toMatchObject({ code: 71, out: "", err: told })
+      expect(readdirSync(join(user.cwd, "store"))).toEqual([])
+    },
+  )
+
+  it("writes nothing, nor do ls and an unlock that only shows: a store may be mounted to be read", async () => {
     const user = new CommandLine()
-    const made = (): string[] =>
-      readdirSync(join(user.cwd, "store"), { recursive: true, encoding: "utf8" }).filter(
-        (path) => !/^clock./.test(path),
-      )
-    expect(await user.run("status", "--store", user.store, "a")).toMatchObject({ code: 0 })
-    expect(made().toSorted()).toEqual(["clock", "leases", "probe", "state", "store"])
-    expect(await user.run("ls", "--store", user.store)).toMatchObject({ code: 0, out: "No keys.\n" })
-    expect(made().toSorted()).toEqual(["clock", "leases", "probe", "state", "store"])
+    await using lease = await lockOf(user, "a").acquire()
+    const all = (): string[] => readdirSync(join(user.cwd, "store"), { recursive: true, encoding: "utf8" }).toSorted()
+    const before = all()
+    expect((await user.json("status", "a")).value).toMatchObject({ state: "owned", owner: { token: lease.token } })
+    expect((await user.json("ls")).value).toMatchObject({ keys: [{ key: "a", state: "owned" }] })
+    expect(await user.run("unlock", "--store", user.store, "a")).toMatchObject({ code: 1 })
+    expect(all()).toEqual(before)
   })
 
-  it("says in its help, as ls does, that it writes", async () => {
+  it("tells what stands where no process has used the store since this boot", async () => {
     const user = new CommandLine()
-    for (const name of ["status", "ls"]) expect((await user.run(name, "--help")).out).toMatch(/scratch\s+object/)
+    const { token } = await lockOf(user, "a").acquire()
+    rmSync(join(user.cwd, "store/clock"), { recursive: true })
+    expect((await user.json("status", "a")).value).toMatchObject({ owner: { token } })
+  })
+
+  it("makes a user's own store, which nobody named", async () => {
+    const user = new CommandLine()
+    mkdirSync(join(user.cwd, "home"))
+    expect(await user.run("ls")).toMatchObject({ code: 0, out: "No keys.\n" })
+    expect(await user.run("status", "a")).toMatchObject({ code: 0 })
+  })
+
+  it("says in its help, as ls does, that it only reads", async () => {
+    const user = new CommandLine()
+    for (const name of ["status", "ls"]) expect((await user.run(name, "--help")).out).toMatch(/only\s+read/)
   })
 
   it("refuses what is no record, and never calls it free", async () => {

@@ -1,6 +1,6 @@
 /** A command whose words reach nobody: its reader has left, its terminal is closed, or its disk is full. */
 import { execFileSync } from "node:child_process"
-import { closeSync, existsSync, openSync, readFileSync } from "node:fs"
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { leasehold, says, Shell } from "./support/command.ts"
@@ -147,13 +147,17 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
   })
 
   it("a result that its reader doesn't wait for ends quietly, and well", { timeout: LONG }, async () => {
-    const list = new Shell(runtime).start("ls")
+    const shell = new Shell(runtime)
+    mkdirSync(join(shell.directory, "leases"))
+    const list = shell.start("ls")
     list.child.stdout?.destroy()
     expect(await list.ended).toMatchObject({ code: 0, signal: null, stderr: "" })
   })
 
   it.skipIf(!existsSync("/dev/full"))("a result that can't be written is a failure", { timeout: LONG }, async () => {
-    const env = { LEASEHOLD_STORE: `file:${new Shell().directory}`, NO_COLOR: "1" }
+    const { directory } = new Shell()
+    mkdirSync(join(directory, "leases"))
+    const env = { LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1" }
     const list = (...more: string[]): Promise<Ended> =>
       spawnScript({ runtime, script: leasehold, args: ["ls", ...more], env, first: "exec >/dev/full" }).ended
     const message = "The result can't be written: .*o space left.*"

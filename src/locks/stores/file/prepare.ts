@@ -1,4 +1,4 @@
-/** Makes the store's directory ready, and knows later whether it is still there. */
+/** Makes the store's directory ready, or finds it so, and knows later whether it is still there. */
 import { dirname, join } from "node:path"
 import { StoreMisconfiguredError } from "../../errors.ts"
 import type { Area } from "../../store.ts"
@@ -11,6 +11,11 @@ import { type Steps, step } from "./steps.ts"
 /** Makes what is missing, the directory itself and those above it included, so that it survives a power cut. */
 export function* prepare(files: Files, root: string): Steps<void> {
   for (const path of [root, ...directories.map((name) => join(root, name))]) yield* make(files, path)
+}
+
+/** Throws StoreMisconfiguredError where no lock was ever kept: for who only reads nothing is made. */
+export function* requireStore(files: Files, root: string): Steps<void> {
+  if (!(yield* step(files.exists(join(root, "leases"))))) throw noStore(root)
 }
 
 /** Throws StoreMisconfiguredError where the directory was removed, or unmounted, under a running store. */
@@ -29,6 +34,14 @@ function* make(files: Files, path: string): Steps<void> {
   }
   if (made === undefined) throw impossible(path)
   if (made) yield* step(files.persist(dirname(path)))
+}
+
+function noStore(root: string): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: `No locks have been kept in the directory ${root}: it has no folder leases`,
+    next: "Name the directory that the locks are in; where it is this one, the first lock makes the rest",
+    status: "ENOENT",
+  })
 }
 
 function impossible(path: string): StoreMisconfiguredError {

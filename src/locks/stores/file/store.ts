@@ -24,6 +24,7 @@ import type {
   ReadAnswer,
   ReadOptions,
   RequestOptions,
+  StartOptions,
   StoreCapabilities,
   Witness,
   WriteAnswer,
@@ -34,10 +35,10 @@ import { failure } from "./failures.ts"
 import { durableFiles, type Files, quickFiles } from "./files.ts"
 import { generationNumber, isDurable, objectDirectory, type Target } from "./layout.ts"
 import { list } from "./list.ts"
-import { prepare, requireArea } from "./prepare.ts"
+import { prepare, requireArea, requireStore } from "./prepare.ts"
 import { run, runNow, step, type Steps } from "./steps.ts"
 import { put, remove, type Swap } from "./swap.ts"
-import { storeTime, type StoreTime } from "./time.ts"
+import { knownTime, storeTime, type StoreTime } from "./time.ts"
 import { wholeOrUnknown } from "./torn.ts"
 import { readCurrent } from "./versions.ts"
 import { watchVersions } from "./watch.ts"
@@ -114,7 +115,8 @@ class FileStore implements LeaseStore, CheckpointStore {
     return this.#capabilities
   }
 
-  start(options: RequestOptions): Promise<void> {
+  start({ probe: depth = "once", ...options }: StartOptions): Promise<void> {
+    if (depth === "never") return this.#startReading(options)
     this.#started ??= this.#start(options).catch((error: unknown) => {
       this.#started = undefined
       throw failure(error, "starting", this.#root)
@@ -168,6 +170,19 @@ class FileStore implements LeaseStore, CheckpointStore {
     const { deletes } = await bounds.within(() => probe(this, this.#clock, options))
     const { id: bootId } = this.#time ?? {}
     this.#capabilities = { ...this.#capabilities, deletes, ...(bootId !== undefined && { bootId }) }
+  }
+
+  /** Makes nothing and writes nothing: the directory may be another's, or mounted to be read. */
+  async #startReading(options: RequestOptions): Promise<void> {
+    try {
+      if (process.platform === "win32") throw unsupported()
+      const bounds = new Bounds(this.#clock, options, this.#root)
+      const files = bounds.guarded(durableFiles)
+      await bounds.within(() => run(requireStore(files, this.#root)))
+      this.#time ??= await bounds.within(() => run(knownTime(files, this.#root, this.#clock)))
+    } catch (error) {
+      throw failure(error, "starting", this.#root)
+    }
   }
 
   #reading(options: ReadOptions): Work<ReadAnswer> {

@@ -9,7 +9,7 @@
  *
  * Not promised: that two machines agree, or two boots. Where the boot clock can't be read the store has no time at all.
  */
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import type { Clock } from "../../../runtime/clock.ts"
 import { StoreMisconfiguredError } from "../../errors.ts"
 import { encodeName } from "../../keys.ts"
@@ -41,13 +41,24 @@ export const sharesClock = (offset: number, mine: number): boolean => Math.abs(o
 export const clockName = (bootId: string, count: number): string => (count === 0 ? bootId : `${bootId}~${count}`)
 
 /** The time of this process in this directory; undefined where the boot clock can't be read. */
-export function* storeTime(files: Files, root: string, id: string, clock: Clock): Steps<StoreTime | undefined> {
+export const storeTime = (files: Files, root: string, id: string, clock: Clock): Steps<StoreTime | undefined> =>
+  timeBy(clock, (name, mine) => offsetOf(files, id, root, name, mine))
+
+/** The same for who only reads: undefined also where no process with that clock has been here. */
+export const knownTime = (files: Files, root: string, clock: Clock): Steps<StoreTime | undefined> =>
+  timeBy(clock, (name) => recorded(files, pathOf(root, name)))
+
+function* timeBy(
+  clock: Clock,
+  offsetOf: (name: string, mine: number) => Steps<number | undefined>,
+): Steps<StoreTime | undefined> {
   const { bootId } = clock
   if (bootId === undefined) return undefined
   const mine = reckoned(clock)
   for (let count = 0; ; count++) {
     const name = clockName(bootId, count)
-    const offset = yield* offsetOf(files, id, root, name, mine)
+    const offset = yield* offsetOf(name, mine)
+    if (offset === undefined) return undefined
     if (!sharesClock(offset, mine)) continue
     return {
       id: name,
@@ -66,12 +77,13 @@ function reckoned(clock: Clock): number {
   return Math.max(...looks.map(({ wall, boot }) => wall - boot))
 }
 
+const pathOf = (root: string, name: string): string => join(root, "clock", encodeName(name))
+
 /** The offset of that clock, `mine` where it has none yet. */
 function* offsetOf(files: Files, id: string, root: string, name: string, mine: number): Steps<number> {
-  const directory = join(root, "clock")
-  const path = join(directory, encodeName(name))
+  const path = pathOf(root, name)
   if ((yield* recorded(files, path)) === undefined)
-    yield* createWhole(files, id, directory, path, new TextEncoder().encode(`${mine}\n`))
+    yield* createWhole(files, id, dirname(path), path, new TextEncoder().encode(`${mine}\n`))
   const offset = yield* recorded(files, path)
   if (offset === undefined) throw unreadable(path)
   return offset
