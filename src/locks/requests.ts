@@ -16,7 +16,7 @@ import { encodeName } from "./keys.ts"
 import type { Command, Input, ReadResult, WriteResult } from "./protocol/state.ts"
 import { RECORD_LIMIT } from "./record.ts"
 import { brokenStore, cancelled, notReady, silentStore } from "./refusals.ts"
-import { started } from "./start-store.ts"
+import { lacksRoom, started } from "./start-store.ts"
 import type { LeaseStore, ObjectRef, PromptRequests, ReadAnswer, RequestOptions } from "./store.ts"
 
 /** A request's own deadline is the store's to keep; this much later it is no longer believed in. */
@@ -57,14 +57,17 @@ export class Requests {
     this.#fibers = new Fibers(clock, onError)
   }
 
-  /** Settles once the store has started. Within `limit` it is tried again where that can help, if `again` says so. */
+  /** Settles once the store has started. Within `limit` it is tried again where time can help, if `again` says so. */
   ready(limit: number, again: boolean, signal: AbortSignal | undefined): Promise<void> {
     let last: LockError | undefined
     const start = Effect.tryPromise({
       try: () => started(this.#store, this.#clock),
       catch: (cause) => (last = this.#broken(cause)),
     })
-    const tried = Effect.retry(start, { while: (error) => again && error.retryable, schedule: START_AGAIN })
+    const tried = Effect.retry(start, {
+      while: (error) => again && error.retryable && !lacksRoom(error),
+      schedule: START_AGAIN,
+    })
     const orElse = (): Effect.Effect<never, LockError> =>
       Effect.fail(notReady(this.#key, this.#store.name, limit, last))
     const within = Effect.timeoutOrElse(tried, { duration: limit, orElse })

@@ -6,9 +6,11 @@
  * Not promised: that a process which left the group (a daemon with a session of its own) ends, nor one that this user may not
  * signal. For the latter the key is kept until it has ended, as long as the lease can be renewed.
  */
-import { LockLostError } from "../../locks/errors.ts"
+import { type LockError, LockLostError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
+import { lacksRoom } from "../../locks/start-store.ts"
 import type { Clock, Timer } from "../../runtime/clock.ts"
+import { instantText } from "../moments.ts"
 import type { Exit } from "./gate.ts"
 import type { WorkGroup } from "./group.ts"
 import type { Guardian } from "./guardian.ts"
@@ -122,8 +124,9 @@ export class Supervision implements Disposable {
   }
 
   #follow(lease: Lease): void {
-    const events = lease.events$.subscribe(({ type }) => {
-      if (type === "Renewed" || type === "Recovered") this.#renewed()
+    const events = lease.events$.subscribe((event) => {
+      if (event.type === "Renewed" || event.type === "Recovered") this.#renewed()
+      else if (event.type === "Degraded" && event.error !== undefined && lacksRoom(event.error)) this.#full(event.error)
     })
     const lost = (): void => this.#lose(lease.signal.reason as LockLostError)
     lease.signal.addEventListener("abort", lost, { once: true })
@@ -145,6 +148,12 @@ export class Supervision implements Disposable {
     this.#warning?.cancel()
     this.#warning = clock.after(this.#deadline - this.#lead - clock.read().wall, () => this.#ending())
     this.#write()
+  }
+
+  /** Somebody has to make room, and has as long as the lease lasts. */
+  #full(error: LockError): void {
+    const until = instantText(this.#deadline)
+    this.#note("full", `the lease can't be renewed, and the command may go on until ${until}: ${error.message}`)
   }
 
   #earliest(): Lease {

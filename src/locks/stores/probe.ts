@@ -8,6 +8,7 @@
  */
 import type { Clock } from "../../runtime/clock.ts"
 import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../errors.ts"
+import { lacksRoom } from "../start-store.ts"
 import { ABSENT, type Generation, type ObjectRef, type ObjectStore, type RequestOptions } from "../store.ts"
 
 /** What the probe needs of a store. */
@@ -111,7 +112,7 @@ class Scratch {
 
   /** Waits before the next try, or throws where none can help. */
   async #pause(error: LockError): Promise<void> {
-    if (!error.retryable) throw error
+    if (!error.retryable || lacksRoom(error)) throw error
     if (this.#left() > RETRY_AFTER_MS) await sleep(this.#clock, RETRY_AFTER_MS, this.#options.signal)
     else throw error
     if (this.#over()) throw error
