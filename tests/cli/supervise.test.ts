@@ -28,6 +28,7 @@ describe("a group that can't be ended", () => {
       ended: Promise.resolve({ code: 3 }),
       guardian: { gone: new Promise(() => {}), allow: () => {}, dismiss: () => {} },
       file: { write: () => {} },
+      hooks: { start: () => {} },
       note: (event, message) => void notes.push(`${event}: ${message}`),
     })
     const finished = supervision.finish()
@@ -60,6 +61,7 @@ describe("what the user is told", () => {
       wish: { ttl: 30_000, grace: 100, onRequest: { do: "term" } },
       guardian: { gone: gone.promise, allow: () => {}, dismiss: () => {} },
       file: { write: () => {} },
+      hooks: { start: () => {} },
       note: (event) => void told.push(event),
     })
     happens({ clock, supervision, lost, gone })
@@ -105,6 +107,7 @@ it("a lease that was over before the command's end is a loss, though nobody was 
     wish: { ttl: 30_000, grace: 100, onRequest: { do: "term" } },
     guardian: { gone: new Promise(() => {}), allow: () => {}, dismiss: () => {} },
     file: { write: () => {} },
+    hooks: { start: () => {} },
     note: () => {},
   })
   const finished = supervision.finish()

@@ -24,6 +24,7 @@ import { UsageError, usageError } from "../usage-error.ts"
 import { type Exit, GatedCommand } from "./gate.ts"
 import { ProcessGroup } from "./group.ts"
 import { Guardian } from "./guardian.ts"
+import { Hooks } from "./hook.ts"
 import { LeaseFile } from "./lease-file.ts"
 import { Messenger } from "./messenger.ts"
 import { callersOpenFiles } from "./open-files.ts"
@@ -83,16 +84,17 @@ export const run: Action = async (call) => {
     },
   )
   stderr.carriedBy?.(messenger)
+  const hooks = new Hooks(clock)
   try {
     const unfit = unfitOf(call)
     if (unfit !== undefined) return failed(call, unfit)
     using late = early === undefined ? stand() : undefined
     const { gated, guardian } = (early ?? late)!
-    const outcome = await work({ call, wish, leases, owner, env, file, asked, gated, guardian, signals })
+    const outcome = await work({ call, wish, leases, owner, env, file, hooks, asked, gated, guardian, signals })
     return endingOf(call, outcome)
   } finally {
     signals.passTo(() => {}) // the release ends within 10 s
-    await release(call, guardOf(wish.ttl, session.store.capabilities), leases)
+    await Promise.all([hooks.end(), release(call, guardOf(wish.ttl, session.store.capabilities), leases)])
   }
 }
 
@@ -182,19 +184,20 @@ interface Job extends Pick<Stand, "gated" | "guardian"> {
   readonly owner: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly file: LeaseFile
+  readonly hooks: Hooks
   readonly asked: Asked
   readonly signals: RunSignals
 }
 
 async function work(job: Job): Promise<Outcome> {
-  const { call, wish, leases, owner, env, file, gated, guardian, asked, signals } = job
+  const { call, wish, leases, owner, env, file, hooks, gated, guardian, asked, signals } = job
   const group = new ProcessGroup(await gated.group)
   if (signals.cancelled.aborted) throw cancelled(leases)
   signals.passTo((signal) => void group.signal(signal))
   const note = (event: string, message: string): void => call.output.note(event, message)
   const { clock } = call.io
   const { ended } = gated
-  using supervision = new Supervision({ leases, group, ended, guardian, file, owner, env, wish, clock, note })
+  using supervision = new Supervision({ leases, group, ended, guardian, file, hooks, owner, env, wish, clock, note })
   const finished = supervision.finish()
   try {
     await Promise.all([guardian.ready, ...leases.map((lease) => nameGroups(lease, [group.id]))])

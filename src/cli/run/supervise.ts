@@ -14,7 +14,7 @@ import { instantText } from "../moments.ts"
 import type { Exit } from "./gate.ts"
 import type { WorkGroup } from "./group.ts"
 import type { Guardian } from "./guardian.ts"
-import { startHook } from "./hook.ts"
+import type { Hooks } from "./hook.ts"
 import type { LeaseFile } from "./lease-file.ts"
 import type { Wish } from "./wish.ts"
 
@@ -31,6 +31,7 @@ export interface Work {
   readonly ended: Promise<Exit>
   readonly guardian: Pick<Guardian, "gone" | "allow" | "dismiss">
   readonly file: Pick<LeaseFile, "write">
+  readonly hooks: Pick<Hooks, "start">
   /** The incarnation that owns the keys. */
   readonly owner: string
   /** The environment of the command, but for the tokens and the deadline, which it is told as it begins. */
@@ -99,7 +100,7 @@ export class Supervision implements Disposable {
         return note("requested", `${JSON.stringify(waiterId)} asks for the key: the command is told to end`)
       case "exec": {
         const failed = (error: unknown): void => note("requested", `--on-request failed: ${String(error)}`)
-        this.#endings.push(startHook(wish.onRequest.line, this.#hookEnv(waiterId), failed))
+        this.#work.hooks.start(wish.onRequest.line, this.#hookEnv(waiterId), failed)
         note("requested", `${JSON.stringify(waiterId)} asks for the key`)
       }
     }
