@@ -50,14 +50,14 @@ export const knownTime = (files: Files, root: string, clock: Clock): Steps<Store
 
 function* timeBy(
   clock: Clock,
-  offsetOf: (name: string, mine: number) => Steps<number | undefined>,
+  find: (name: string, mine: number) => Steps<number | undefined>,
 ): Steps<StoreTime | undefined> {
   const { bootId } = clock
   if (bootId === undefined) return undefined
   const mine = reckoned(clock)
   for (let count = 0; ; count++) {
     const name = clockName(bootId, count)
-    const offset = yield* offsetOf(name, mine)
+    const offset = yield* find(name, mine)
     if (offset === undefined) return undefined
     if (!sharesClock(offset, mine)) continue
     return {
