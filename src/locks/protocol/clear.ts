@@ -5,7 +5,7 @@
 import type { LockError } from "../errors.ts"
 import { liveOwner } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
-import { abandon, backoff, ownersTurn, waitersTurn } from "./request.ts"
+import { abandon, backoff, leaversTurn, ownersTurn } from "./request.ts"
 import { isMine, ownerStanding, waiterStanding } from "./standing.ts"
 import type { Act, Attempt, Draft, Phase, View } from "./state.ts"
 import { earlier, instant, type Instant, past, plus } from "./time.ts"
@@ -54,7 +54,7 @@ export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
   const owns = owner === "mine" || owner === "stripped" || owner === "dead"
   if (owns) return next(draft, "leave", ownersTurn(draft, instant(draft.now)))
   if (waiter === "mine" || waiter === "stripped" || isInLine(draft, view))
-    return next(draft, "erase", waitersTurn(draft))
+    return next(draft, "erase", leaversTurn(draft))
   if (mayLand(draft)) return next(draft, "erase", burnTurn(draft, view))
   done(draft)
 }
@@ -77,7 +77,7 @@ const isInLine = (draft: Draft, view: View | undefined): boolean =>
 
 /** What burns a write in flight is a write like any other: a live owner goes first. */
 const burnTurn = (draft: Draft, view: View): Instant =>
-  liveOwner(draft, view) ? waitersTurn(draft) : ownersTurn(draft, instant(draft.now))
+  liveOwner(draft, view) ? leaversTurn(draft) : ownersTurn(draft, instant(draft.now))
 
 const mayLand = (draft: Draft): boolean => draft.sent.some(({ act }) => act === "claim" || act === "mark")
 

@@ -75,6 +75,16 @@ export function waitersTurn(draft: Draft): Instant {
   return afterLastWrite(draft, instant(now), after * config.spacing)
 }
 
+/**
+ * The same for who only takes something back, which nobody waits for. Of an owner that may be held up and renews often the next
+ * renewal comes first: a second that is taken from it could be its last, and mostly it takes the rest of the way.
+ */
+export function leaversTurn(draft: Draft): Instant {
+  const { config, now, view } = draft
+  if (view?.crowded !== true || isBusyStranger(draft) || !renewsOften(draft)) return waitersTurn(draft)
+  return afterLastWrite(draft, instant(now), within(afterRenewal(draft, view), now.draw) * config.spacing)
+}
+
 /** When to write among an owner's writes that come so often that the usual time would be too late. In spacings. */
 function timesOfOwner(draft: Draft, isHeldUp: boolean): readonly [number, number] | undefined {
   if (isBusyStranger(draft)) return BETWEEN_WRITES
@@ -148,11 +158,18 @@ const renewsWithin = ({ config, view }: Draft, spacings: number): boolean =>
  * Behind an owner that renews more often than waiters write, these would never have their turn: they write before its next
  * renewal. One that comes later than that lets the renewal by, which the owner has no time to repeat. In spacings.
  */
-function betweenRenewals({ config, now, view }: Draft): readonly [number, number] {
+function betweenRenewals(draft: Draft): readonly [number, number] {
+  const { config, now, view } = draft
   const ttl = view?.record?.owner?.ttlMs ?? Infinity
   const end = Math.max(1.4, renewalAfter(ttl, 0) / config.spacing - 0.2)
-  if (view === undefined || elapsed(view.lastWrite, now) <= end * config.spacing) return [1.2, end]
-  const passed = (renewalAfter(ttl, 1) + view.vague) / config.spacing + 1.2
+  return view === undefined || elapsed(view.lastWrite, now) <= end * config.spacing
+    ? [1.2, end]
+    : afterRenewal(draft, view)
+}
+
+/** Behind the owner's next renewal, wherever it is in its range. In spacings. */
+function afterRenewal({ config }: Draft, { record, vague }: View): readonly [number, number] {
+  const passed = (renewalAfter(record?.owner?.ttlMs ?? Infinity, 1) + vague) / config.spacing + 1.2
   return [passed, passed + 1]
 }
 

@@ -152,6 +152,38 @@ describe("rule 13: spacing", () => {
     }
   })
 
+  it("a waiter that gave up after a 429 lets an owner that renews often renew first (seed 26504)", () => {
+    let chance = 1 // the owner renews as late as it may, and the other writes as early
+    const world = new World({
+      draw: () => chance,
+      // By the other's clock the owner's last write is longer ago, so that its mark comes too soon.
+      twist: ({ process }, result) =>
+        process.id === "b" && result.storeTime !== undefined
+          ? { ...result, storeTime: result.storeTime + 1200 }
+          : result,
+    })
+    const a = world.owner("a", { ttl: 6000 })
+    const b = world.process("b", { ttl: 6000 })
+    const renewed = a.count("Renewed")
+    world.until(() => a.count("Renewed") > renewed)
+    chance = 0
+    b.network = "held"
+    world.send(b, acquire())
+    world.deliver(world.requests.at(-1)!)
+    world.answer(world.nextWrite(b), {
+      ...{ kind: "unknown", error: silence(), throttled: true },
+      storeTime: world.store.time(world.at)!,
+    })
+    b.network = "up"
+    world.send(b, { type: "cancel" })
+    const again = a.count("Renewed")
+    const before = world.store.history.length
+    world.until(() => b.phase === "idle")
+    // The renewal has moved the version that the mark could have landed on: there is nothing left to write.
+    expect(a.count("Renewed")).toBeGreaterThan(again)
+    expect(world.store.history.length - before).toBe(a.count("Renewed") - again)
+  })
+
   it("a 429 is no loss: the renewal comes again soon, and not before it may", () => {
     const world = new World()
     const a = world.owner("a")
