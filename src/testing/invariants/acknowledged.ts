@@ -3,7 +3,8 @@
  * what `heads.ts` asks of all later writes; the two together are the second promise.
  *
  * Not promised: to see that nothing had to be stored. Where no head is asked for after a checkpoint, its bytes are taken to
- * have been those of the head.
+ * have been those of the head. So they are where one is asked for on a version that this process has replaced already, by as many
+ * bytes: its answer was lost, and an old answer hides it.
  */
 import type { AppliedLine, CallLine, RequestLine, TraceLine, WorkLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
@@ -24,9 +25,20 @@ interface Use {
   stored: boolean
 }
 
+/** The head that stands: who wrote it, what version it replaced, and how long it is. */
+interface Standing {
+  readonly worker: string
+  readonly before: string
+  readonly bytes: number | undefined
+}
+
 /** The durable uses of a trace that are under way. */
 class DurableUses {
   readonly #open = new Map<string, Use>()
+  /** By the name of a head. */
+  readonly #standing = new Map<string, Standing>()
+  /** How long what each worker asked for last is, by its name and the head's. */
+  readonly #lengths = new Map<string, number | undefined>()
 
   begin({ worker, id, call, key = "" }: CallLine): void {
     const isUse = call === "use"
@@ -56,13 +68,21 @@ class DurableUses {
     }
   }
 
-  asked({ worker, op, area, name, generation }: RequestLine): void {
+  asked({ worker, op, area, name = "", generation, bytes }: RequestLine): void {
     if (op !== "put" || area !== "state") return
-    for (const use of this.#byHead(worker, name)) if (use.checkpoint?.ended) use.asked = generation
+    this.#lengths.set(`${worker} ${name}`, bytes)
+    const standing = this.#standing.get(name)
+    const isThere = standing?.worker === worker && standing.before === generation && standing.bytes === bytes
+    for (const use of this.#byHead(worker, name)) {
+      if (use.checkpoint?.ended !== true) continue
+      use.asked = generation
+      use.stored ||= isThere && bytes !== undefined
+    }
   }
 
   applied({ worker, area, name, before }: AppliedLine): void {
     if (area !== "state" || worker === null) return
+    this.#standing.set(name, { worker, before, bytes: this.#lengths.get(`${worker} ${name}`) })
     for (const use of this.#byHead(worker, name)) if (use.asked === before) use.stored = true
   }
 

@@ -37,6 +37,16 @@ describe("acknowledged is stored", () => {
     expect(tells(...ran, ...saves, asks(5, "4"), stored, durable(7, "ended"))).toEqual([early])
   })
 
+  it("is content with a head that stands there already, of as many bytes, whose answer was lost (seed 35759)", () => {
+    const asksFor = (at: number, bytes: number): RequestLine => ({ ...asks(at, "1"), bytes })
+    const lost = [asksFor(-2, 437), head(-1, "a", { token: 7, seq: 2 })] as const
+    expect(tells(...lost, ...ran, ...saves, asksFor(5, 437), durable(7, "ended"))).toEqual([])
+    const early = "a acknowledges a durable use of ledger/k before its head took effect"
+    expect(tells(...lost, ...ran, ...saves, asksFor(5, 438), durable(7, "ended"))).toEqual([early])
+    const another = head(0, "b", { token: 8, seq: 3 })
+    expect(tells(...lost, another, ...ran, ...saves, asksFor(5, 437), durable(7, "ended"))).toEqual([early])
+  })
+
   it("asks of a call for a checkpoint that one began after it, and was stored", () => {
     const saving = (at: number, edge: CallLine["edge"]): CallLine => ({ ...call(at, "a", edge), call: "checkpoint" })
     expect(tells(saving(2, "began"), ...saves, asks(5, "1"), stored, saving(7, "ended"))).toEqual([])
