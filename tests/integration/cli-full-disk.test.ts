@@ -1,40 +1,13 @@
 /** The command on a file system that is really full: what is wrong is said at once, and who only reads needs no room. */
-import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { says, Shell } from "./support/command.ts"
+import { canMount, SmallDisk } from "./support/small-disk.ts"
 import type { Runtime } from "./support/spawn.ts"
 
 /** A guard against hangs, no measure of speed. In milliseconds. */
 const LONG = 120_000
-/** Only root may mount one. */
-const mounts = spawnSync("mount", ["--fake", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
 
-/** A small file system of its own, which can be filled. */
-class SmallDisk {
-  readonly directory = mkdtempSync(join(tmpdir(), "leasehold-full-"))
-
-  constructor() {
-    spawnSync("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", this.directory])
-    onTestFinished(() => {
-      spawnSync("umount", [this.directory])
-      rmSync(this.directory, { recursive: true })
-    })
-  }
-
-  fill(): void {
-    const { bavail, bsize } = statfsSync(this.directory)
-    writeFileSync(join(this.directory, "filling"), new Uint8Array(bavail * bsize))
-  }
-
-  empty(): void {
-    rmSync(join(this.directory, "filling"))
-  }
-}
-
-describe.runIf(mounts).each<Runtime>(["node", "deno"])("on a full disk (%s)", (runtime) => {
+describe.runIf(canMount()).each<Runtime>(["node", "deno"])("on a full disk (%s)", (runtime) => {
   it("says so at once instead of waiting, and reads all the same", { timeout: LONG }, async () => {
     const disk = new SmallDisk()
     const shell = new Shell(runtime, { LEASEHOLD_STORE: `file:${disk.directory}` })

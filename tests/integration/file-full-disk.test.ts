@@ -1,25 +1,11 @@
 // What the file store says when a write doesn't fit: on a file system that is really full where this user may mount
 // one, else under a limit of the process's own file sizes. Either way the error is the kernel's.
-import { execFile } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { promisify } from "node:util"
 import { describe, expect, it, onTestFinished } from "vitest"
+import { mountSmall } from "./support/small-disk.ts"
 import { type Runtime, spawnScript } from "./support/spawn.ts"
-
-const run = promisify(execFile)
-
-/** Whether `directory` is now a file system of its own, of 128 KiB. */
-async function mounted(directory: string): Promise<boolean> {
-  try {
-    await run("mount", ["-t", "tmpfs", "-o", "size=128k", "tmpfs", directory])
-  } catch {
-    return false
-  }
-  onTestFinished(async () => void (await run("umount", [directory])))
-  return true
-}
 
 describe("the file store on a full disk", () => {
   it.each<Runtime>(["node", "deno"])(
@@ -27,7 +13,7 @@ describe("the file store on a full disk", () => {
     async (runtime) => {
       const directory = await mkdtemp(join(tmpdir(), "leasehold-full-"))
       onTestFinished(() => rm(directory, { recursive: true }))
-      const small = await mounted(directory)
+      const small = mountSmall(directory, "128k")
       const { stdout, stderr } = await spawnScript({
         runtime,
         script: new URL("./full-disk-worker.ts", import.meta.url),
