@@ -84,7 +84,6 @@ export class Handle extends View implements Sandbox<unknown> {
 
   async release(): Promise<ReleaseResult> {
     this.#tenancy.turns.refuseInside("release")
-    this.#shell.leave("released")
-    return this.#shell.released
+    return this.#shell.release()
   }
 }

@@ -210,7 +210,8 @@ export interface Sandbox<S> extends SandboxView {
   checkpoint(): Promise<void>
   /**
    * Lets the work end, saves a checkpoint and releases; settles when that is done. `unknown`: nobody can tell whether the
-   * release was stored, or the work is stuck and the lease is kept as long as it runs. ReentrantLockError from inside.
+   * release was stored, and a later call tries again, or the work is stuck and the lease is kept as long as it runs.
+   * ReentrantLockError from inside.
    */
   release(): Promise<ReleaseResult>
   /** Settles once, and never rejects. */

@@ -78,8 +78,6 @@ export class Shell {
   readonly ended: Promise<SandboxEnding>
   /** Settles when nothing of it runs any more in this process: only then may the key be restored anew. Never rejects. */
   readonly gone: Promise<void>
-  /** Settles with how the release ended; as `unknown` already when the work is stuck. Never rejects. */
-  readonly released: Promise<ReleaseResult>
   /** Who owned the key when it began to wait. */
   owner: Owner | undefined
   /** How many calls wait for it to run: they hear of its failure. */
@@ -93,6 +91,7 @@ export class Shell {
   readonly #opened = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<SandboxEnding>()
   readonly #gone = Promise.withResolvers<void>()
+  /** Settles with how the release ended; as `unknown` already when the work is stuck. */
   readonly #released = Promise.withResolvers<ReleaseResult>()
   readonly #listening: Subscription
   /** What the lock said of a lease before the acquire had settled with it. */
@@ -100,7 +99,8 @@ export class Shell {
   #tenancy: Tenancy | undefined
   /** Once its work has ended: its turn to save and leave. */
   #departure: Departure | undefined
-  #result: ReleaseResult = "unknown"
+  /** What became of its lease, once that was left. */
+  #result: ReleaseResult | undefined
   #hasRun = false
   #isReported = false
   #isOver = false
@@ -113,7 +113,6 @@ export class Shell {
     this.opened = quiet(this.#opened.promise)
     this.ended = this.#ended.promise
     this.gone = this.#gone.promise
-    this.released = this.#released.promise
     const { id, lockKey, purpose, delays, lock } = parts
     const { chart, clock, report, inspect, shells } = around
     shells.set(id, this) // the chart's first command comes while its actor starts
@@ -180,6 +179,15 @@ export class Shell {
   /** Asks it to end. Idempotent: the first reason counts. */
   leave(reason: LeaveReason): void {
     this.#send({ type: "leave", reason })
+  }
+
+  /**
+   * Asks it to end. Settles with what became of its lease, or with `unknown` where the work is stuck. One that was left, and
+   * nobody could tell what became of it, is left again. Never rejects.
+   */
+  release(): Promise<ReleaseResult> {
+    this.leave("released")
+    return this.#isOver && this.#result === "unknown" ? this.#owned.release() : this.#released.promise
   }
 
   /** A command of the chart. */
@@ -356,7 +364,7 @@ export class Shell {
     this.#around.shells.delete(this.#parts.id)
     this.#opened.reject(whyNotOpened(snapshot))
     this.#ended.resolve(endingOf(snapshot))
-    this.#released.resolve(isLost(snapshot) ? "alreadyLost" : this.#result)
+    this.#released.resolve(isLost(snapshot) ? "alreadyLost" : (this.#result ?? "unknown"))
     this.#parts.onEnd({ hasRun: this.#hasRun, failure: snapshot.context.failure })
     if (!isLost(snapshot) || snapshot.context.closed) this.#gone.resolve() // else `abandon` has work to wait for
   }

@@ -198,6 +198,26 @@ export class KeyCore {
     this.dispatch(input)
   }
 
+  /** Whether that ownership was the last here, and was left without anybody being able to tell what became of it. */
+  mayLeaveAgain(nonce: string): boolean {
+    const phase = this.#state?.phase
+    return !this.#taken && phase?.name === "idle" && phase.left?.hold.nonce === nonce
+  }
+
+  /** Leaves the present ownership, or goes on with leaving the last one: its party is still whoever heard its end. */
+  leave(note: string | undefined): void {
+    if (!this.#taken) {
+      this.#take()
+      this.#turnsAtDoor.begin()
+    }
+    this.dispatch({ type: "release", note })
+  }
+
+  /** From now on nobody asks for this core: what it knew of others, and of its own past, goes with it. */
+  forget(): void {
+    this.#state = undefined
+  }
+
   /** From now on this turn's events are for another to hear. */
   follow(party: Party): void {
     this.#party = party
@@ -316,9 +336,13 @@ export class KeyCore {
     if (this.#taken) return
     const start = this.#turns.shift()
     if (start === undefined) return
+    this.#take()
+    start()
+  }
+
+  #take(): void {
     this.#taken = true
     this.#onBusy(true)
-    start()
   }
 
   #rest(): void {

@@ -146,9 +146,11 @@ export interface Lease extends AsyncDisposable {
    */
   renew(options?: RenewOptions): Promise<void>
   /**
-   * Ends ownership; hands over to a waiter if there is one. Idempotent, settles within 10 s of its first request, which may
-   * have to wait at a busy store, as long as the lease lasts; rejects only, with InvalidConfigError and before it does anything, for a note that isn't one. It waits for no work and `signal` doesn't
-   * abort: end first what is done under the lease.
+   * Ends ownership; hands over to a waiter if there is one. Settles within 10 s of its first request, which may have to wait
+   * at a busy store, as long as the lease lasts. Idempotent: only a call after `unknown` looks again what became of it, and
+   * leaves again where the lease still stands, unless this process has asked for the key since. Rejects only with
+   * InvalidConfigError, before it does anything, for a note that isn't one. It waits for no work and `signal` doesn't abort:
+   * end first what is done under the lease.
    */
   release(options?: ReleaseOptions): Promise<ReleaseResult>
 }
@@ -183,7 +185,7 @@ export interface Lock {
   acquire(options?: AcquireOptions): Promise<Lease>
   /** `renew` of the lease now held; LockNotHeldError where none is. */
   renew(options?: RenewOptions): Promise<void>
-  /** `release` of the lease now held; `alreadyLost` where none is. */
+  /** `release` of the lease now held, or held last; `alreadyLost` where none was. */
   release(): Promise<ReleaseResult>
   /**
    * One read: who owns the key by its record, or undefined. May be stale on arrival, and an owner whose `expiresAt` is

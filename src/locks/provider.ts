@@ -28,7 +28,7 @@ export interface HeldLocks extends AsyncDisposable {
   token(key: string): number | undefined
   /** Whether this process may act on all of them now. */
   isHeld(): boolean
-  /** Releases all, beginning with the last acquired. Idempotent; settles with the worst of what became of them, never rejects. */
+  /** Each one's `release`, beginning with the last acquired. Settles with the worst of what became of them, never rejects. */
   release(): ReturnType<Lease["release"]>
 }
 

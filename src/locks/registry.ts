@@ -72,7 +72,10 @@ export class Cores {
     if (oldest === undefined || this.#resting.size <= REMEMBERED) return
     this.#resting.delete(oldest)
     if (oldest.observed) this.#resting.add(oldest)
-    else this.#all.delete(oldest.key)
+    else {
+      this.#all.delete(oldest.key)
+      oldest.forget()
+    }
   }
 }
 

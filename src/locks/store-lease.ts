@@ -122,7 +122,7 @@ export class StoreLease implements Lease {
     await this.#core.attend(named)
   }
 
-  /** Ends ownership; idempotent. */
+  /** Ends ownership; idempotent, but that a call after `unknown` tries again. */
   async release(options: ReleaseOptions = {}): Promise<ReleaseResult> {
     checkRelease(options)
     this.#released ??= this.#release(options)
@@ -134,13 +134,19 @@ export class StoreLease implements Lease {
   }
 
   async #release({ note }: ReleaseOptions): Promise<ReleaseResult> {
-    if (this.#current === undefined) return "alreadyLost"
+    if (this.#current === undefined && !this.#core.mayLeaveAgain(this.nonce)) return this.#endedAs
     const released = this.#happens<ReleaseResult>((event, { resolve }) => {
       if (event.type === "Released") resolve(event.result)
       else if (event.type === "Lost") resolve("alreadyLost")
     })
-    this.#core.dispatch({ type: "release", note })
-    return released
+    this.#core.leave(note)
+    const result = await released
+    if (result === "unknown") this.#released = undefined
+    return result
+  }
+
+  get #endedAs(): ReleaseResult {
+    return this.#ending?.type === "Released" ? this.#ending.result : "alreadyLost"
   }
 
   /** Settles by an event of this lease. */

@@ -9,7 +9,15 @@ import {
   OwnedElsewhereError,
 } from "../../src/locks/errors.ts"
 import { eventsOf, expectRest, failure, lockWorld, recordOf, settling, spaced, types } from "../support/lock-world.ts"
-import { failApplied, failPut, failRead, hold } from "../support/scripted-store.ts"
+import { failApplied, failPut, failRead, hold, type ScriptedStore } from "../support/scripted-store.ts"
+
+/** It hears of nothing until its script is healed. */
+function silenced({ script }: ScriptedStore): void {
+  for (let request = 0; request < 20; request++) {
+    script.onPut({ before: "lost" })
+    script.onRead({ before: "lost" })
+  }
+}
 
 describe("a lock", () => {
   it("is acquired, held, renewed by itself and released, and leaves no timer", async () => {
@@ -276,16 +284,57 @@ describe("release", () => {
   it("ends ownership before anything is sent, and settles within 10 s of the store's silence", async () => {
     const { time, store, lock } = lockWorld()
     const lease = await time.runUntil(lock("a").acquire())
-    for (let request = 0; request < 20; request++) {
-      store.script.onPut({ before: "lost" })
-      store.script.onRead({ before: "lost" })
-    }
+    silenced(store)
     const release = lease.release()
     expect(lease.isHeld()).toBe(false)
     const { ms, value } = await settling(time, release)
     expect(value).toBe("unknown")
     expect(ms).toBeLessThanOrEqual(10_010)
     expect(lease.signal.aborted).toBe(false)
+  })
+
+  it("is tried again by a call after `unknown`, and by none after it is known", async () => {
+    const world = lockWorld()
+    const { time, store, lock } = world
+    const lease = await time.runUntil(lock("a").acquire())
+    silenced(store)
+    expect(await time.runUntil(Promise.all([lease.release(), lease.release()]))).toEqual(["unknown", "unknown"])
+    silenced(store)
+    const { ms, value } = await settling(time, lease.release())
+    expect(value).toBe("unknown")
+    expect(ms).toBeLessThanOrEqual(10_010)
+    store.script.heal()
+    expect(await recordOf(world)).toMatchObject({ ownerId: "a" })
+    expect(await time.runUntil(Promise.all([lease.release(), lease.release()]))).toEqual(["released", "released"])
+    expect(await recordOf(world)).toMatchObject({ ownerId: null })
+    const { length } = store.script.requests
+    expect(await time.runUntil(lease.release())).toBe("released")
+    expect(store.script.requests).toHaveLength(length)
+    await expectRest(time)
+  })
+
+  it("is not tried again where this process has asked for the key since", async () => {
+    const { time, store, lock } = lockWorld()
+    const lease = await time.runUntil(lock("a").acquire())
+    silenced(store)
+    expect(await time.runUntil(lease.release())).toBe("unknown")
+    store.script.heal()
+    const next = await time.runUntil(lock("a").acquire())
+    expect(await time.runUntil(lease.release())).toBe("unknown")
+    expect(next.isHeld()).toBe(true)
+    expect(await time.runUntil(next.release())).toBe("released")
+  })
+
+  it("takes a turn of its own when it is tried again", async () => {
+    const { time, store, lock } = lockWorld()
+    const lease = await time.runUntil(lock("a").acquire())
+    silenced(store)
+    expect(await time.runUntil(lease.release())).toBe("unknown")
+    store.script.heal()
+    const again = lease.release()
+    const next = lock("a").acquire()
+    expect(await time.runUntil(again)).toBe("released")
+    expect((await time.runUntil(next)).isHeld()).toBe(true)
   })
 
   it("learns by reading that its lost answer was a success", async () => {

@@ -9,7 +9,7 @@ import { deadlineOf } from "./authority.ts"
 import { leaveHow } from "./bodies.ts"
 import { abandon, backoff, othersHaveAsked, ownersTurn, RELEASE_WITHIN } from "./request.ts"
 import { ownerStanding } from "./standing.ts"
-import type { Draft, Due, Hold, LeaveHow, Phase, SentWrite, View } from "./state.ts"
+import type { Draft, Due, Hold, LeaveHow, Left, Phase, SentWrite, View } from "./state.ts"
 import { instant, type Instant, later, past, plus } from "./time.ts"
 
 type Leaving = Extract<Phase, { name: "leaving" }>
@@ -32,6 +32,19 @@ export function beginLeaving(draft: Draft, hold: Hold, note: string | undefined)
     until: begun ? until : later(until, deadlineOf(hold)),
     begun,
     opIds: [],
+    failures: 0,
+  }
+}
+
+/** Goes on with a leave that came to no end in its time: what became of it is seen first, and its time begins anew. */
+export function leaveAgain(draft: Draft, { hold, note, opIds }: Left): void {
+  const at = instant(draft.now)
+  const until = later(plus(at, RELEASE_WITHIN), deadlineOf(hold))
+  draft.phase = {
+    ...{ name: "leaving", hold, note, opIds, until },
+    next: { act: "read", at },
+    windows: 1,
+    begun: false,
     failures: 0,
   }
 }
@@ -68,9 +81,12 @@ export function planLeaving(draft: Pick<Draft, "config">, phase: Leaving, how: (
 export const howToLeave = (draft: Draft): LeaveHow =>
   draft.view === undefined ? "release" : leaveHow(draft, draft.view)
 
-/** Nobody can tell any more: the lease may stand until it runs out. */
+/** Nobody can tell yet: the lease may stand until it runs out. */
 export function expireLeaving(draft: Draft, phase: Leaving): void {
-  if (past(phase.until, draft.now)) finish(draft, phase, "unknown")
+  if (!past(phase.until, draft.now)) return
+  const { hold, note, opIds } = phase
+  finish(draft, phase, "unknown")
+  draft.phase = { name: "idle", left: { hold, note, opIds } }
 }
 
 /** A write was applied: a renewal that was still under way, or the leave. */

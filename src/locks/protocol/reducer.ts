@@ -6,7 +6,16 @@ import type { LockError } from "../errors.ts"
 import { deadlineOf } from "./authority.ts"
 import { budgetEnd } from "./budget.ts"
 import { clearingFailed, clearingSaw, expireClearing } from "./clear.ts"
-import { beginLeaving, expireLeaving, howToLeave, leaverSaw, leaverUnsure, leaverWrote, planLeaving } from "./leave.ts"
+import {
+  beginLeaving,
+  expireLeaving,
+  howToLeave,
+  leaveAgain,
+  leaverSaw,
+  leaverUnsure,
+  leaverWrote,
+  planLeaving,
+} from "./leave.ts"
 import {
   expireOwning,
   forceRenewal,
@@ -178,7 +187,9 @@ function accept(draft: Draft, input: Input): void {
     case "stay":
       return phase.name === "owning" ? stay(draft, phase, input.ms) : undefined
     case "release":
-      return phase.name === "owning" ? beginLeaving(draft, phase.hold, input.note) : undefined
+      if (phase.name === "owning") beginLeaving(draft, phase.hold, input.note)
+      else if (phase.name === "idle" && phase.left !== undefined) leaveAgain(draft, phase.left)
+      return
     case "nameGroups":
       return phase.name === "owning" ? nameGroups(draft, phase, input.groups) : undefined
     case "ring":

@@ -208,9 +208,16 @@ export interface Hold {
   readonly expiring: boolean
 }
 
+/** A leave whose time was over before anybody could tell what became of it: another release goes on with it. */
+export interface Left {
+  readonly hold: Hold
+  readonly note: string | undefined
+  readonly opIds: readonly string[]
+}
+
 /** What this incarnation is doing about the key. */
 export type Phase =
-  | { readonly name: "idle" }
+  | { readonly name: "idle"; readonly left?: Left }
   | {
       readonly name: "seeking"
       readonly attempt: Attempt

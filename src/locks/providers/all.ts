@@ -34,7 +34,6 @@ class AllHeld implements HeldLocks {
   readonly keys: readonly string[]
   readonly #held: readonly HeldLock[]
   readonly #lost: ReturnType<typeof anySignal>
-  #released: Promise<ReleaseResult> | undefined
 
   constructor(held: readonly HeldLock[]) {
     this.keys = held.map(({ key }) => key)
@@ -55,11 +54,8 @@ class AllHeld implements HeldLocks {
   }
 
   release(): Promise<ReleaseResult> {
-    if (this.#released === undefined) {
-      this.#lost[Symbol.dispose]()
-      this.#released = releaseAll(this.#held)
-    }
-    return this.#released
+    this.#lost[Symbol.dispose]()
+    return releaseAll(this.#held)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -112,6 +112,10 @@ export const configurations: Readonly<Record<string, Configuration>> = {
     why: "one process that wants the key twice, with a ttl of 30 s: a release, a loss, a stop; what it left behind is not its own",
     options: { processes: 1, attempts: 2, ttl: "30 s", releases: 1, losses: 1, pauses: 1, until: 20_000 },
   },
+  "left again": {
+    why: "an owner leaves, is stopped for so long that nobody can tell what became of it, and leaves again; a late message, which may be what it left by first",
+    options: { releases: 2, pauses: 1, delays: 1, until: 13_000 },
+  },
   unresolved: {
     why: "a late message; a commit by each owner, who tries it for a second and may leave while it is under way",
     options: { commits: 1, delays: 1, commitWithin: 1000, until: 8000 },

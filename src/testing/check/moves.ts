@@ -74,12 +74,18 @@ const isListening = ({ state }: Process): boolean => state !== "gone"
 function users(world: World, process: Process, index: number, rules: Rules): readonly Move[] {
   const { id, lock, attempts, tenancy, state } = process
   if (state !== "up") return []
-  const { name } = lock.phase
+  const { phase } = lock
+  const { name } = phase
   const all: Move[] = []
   if (name === "idle" && attempts > 0) {
     const asked = withProcess(world, index, { attempts: attempts - 1, tenancy: undefined })
     all.push({ what: `${id} wants the key`, make: () => lockInput(asked, index, acquireOf(rules), rules) })
   }
+  if (name === "idle" && phase.left !== undefined && may(world, "releases"))
+    all.push({
+      what: `${id} leaves again, as nobody could tell what became of it`,
+      make: () => lockInput(without(world, "releases"), index, { type: "release" }, rules),
+    })
   if (name === "seeking" && may(world, "cancels"))
     all.push({
       what: `${id} no longer wants the key`,

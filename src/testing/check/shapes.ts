@@ -15,8 +15,9 @@ export function processShape(process: Process): unknown {
   return isThrough(process) ? known : { ...known, lock: lockShape(lock) }
 }
 
-/** It neither owns nor wants the key, and never will: nothing that it knows is of use. */
-export const isThrough = ({ lock, attempts }: Process): boolean => lock.phase.name === "idle" && attempts === 0
+/** It neither owns nor wants the key, and never will, nor leaves it again: nothing that it knows is of use. */
+export const isThrough = ({ lock: { phase }, attempts }: Process): boolean =>
+  phase.name === "idle" && phase.left === undefined && attempts === 0
 
 /** Letters that may still change anything: one that was written for a version that is gone doesn't, unless somebody waits. */
 export function lively({ mail, lease, head }: World): readonly Mail[] {
@@ -65,7 +66,7 @@ const micros = (ms: number): number => Math.round(ms * 1000) / 1000
 function phaseShape(phase: Phase): unknown {
   switch (phase.name) {
     case "idle":
-      return phase
+      return { ...phase, left: phase.left && { ...phase.left, hold: holdShape(phase.left.hold) } }
     case "seeking":
       return { ...phase, lastError: phase.lastError?._tag }
     case "clearing":

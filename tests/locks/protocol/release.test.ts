@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { acquire, type ProcessModel } from "./process-model.ts"
 import { overtaken } from "./store-model.ts"
 import { Stranger } from "./strangers.ts"
-import { World } from "./world.ts"
+import { type ProcessOptions, World } from "./world.ts"
 
 const result = (process: ProcessModel): unknown => process.last("Released")?.result
 
@@ -203,6 +203,73 @@ describe("rule 11: release", () => {
     const b = world.owner("b")
     expect(world.at - at).toBeLessThan(100)
     expect(b.token).toBeGreaterThan(before)
+  })
+})
+
+describe("rule 11: a release after one whose end nobody could tell", () => {
+  /** It has released while its network was down, for longer than a release takes. */
+  const unheard = (options?: ProcessOptions) => {
+    const world = new World()
+    const a = world.owner("a", options)
+    world.advance(2000)
+    a.network = "down"
+    world.send(a, { type: "release", note: "n" })
+    world.until(() => a.phase === "idle")
+    expect(result(a)).toBe("unknown")
+    a.network = "held"
+    return { world, a }
+  }
+
+  it("looks, and leaves a key that is still its own, with what the first was to say", () => {
+    const { world, a } = unheard()
+    const b = world.waiter("b")
+    a.network = "up"
+    world.send(a, { type: "release" })
+    expect(world.next(a).command.type).toBe("read")
+    world.until(() => a.phase === "idle")
+    expect(result(a)).toBe("released")
+    world.until(() => b.holds(world.at))
+    expect(b.last("Acquired")).toMatchObject({ how: "granted" })
+    expect(b.state.phase).toMatchObject({ hold: { note: "n" } })
+  })
+
+  it("learns that the first landed after all", () => {
+    const world = new World()
+    const a = world.owner("a")
+    world.advance(2000)
+    a.network = "held"
+    world.send(a, { type: "release" })
+    world.loseAnswer(world.nextWrite(a))
+    a.network = "down"
+    world.until(() => a.phase === "idle")
+    expect(result(a)).toBe("unknown")
+    a.network = "up"
+    const writes = world.store.history.length
+    world.send(a, { type: "release" })
+    world.until(() => a.phase === "idle")
+    expect(result(a)).toBe("released")
+    expect(world.store.history).toHaveLength(writes)
+  })
+
+  it("is unknown for good once another has the key", () => {
+    const { world, a } = unheard()
+    world.advance(60_000)
+    const b = world.owner("b")
+    a.network = "up"
+    world.send(a, { type: "release" })
+    world.until(() => a.phase === "idle")
+    expect(a.count("Released")).toBe(2)
+    expect(b.holds(world.at)).toBe(true)
+    const requests = world.requests.filter(({ process }) => process === a).length
+    world.send(a, { type: "release" })
+    expect(world.requests.filter(({ process }) => process === a)).toHaveLength(requests)
+  })
+
+  it("never takes back what this process asked for since", () => {
+    const { world, a } = unheard()
+    world.send(a, acquire())
+    world.send(a, { type: "release" })
+    expect(a.phase).toBe("seeking")
   })
 })
 
