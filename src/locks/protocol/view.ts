@@ -47,11 +47,8 @@ export function takeApplied(
   }
   draft.sent = []
   observe(draft, draft.view, true)
-  if (endsMemory.has(sent.act)) draft.remembered = undefined
+  remember(draft, draft.view)
 }
-
-/** Once I owned or released the key myself, the owner I saw before is history. */
-const endsMemory: ReadonlySet<SentWrite["act"]> = new Set(["claim", "renew", "leave", "delete"])
 
 /** Learns the store's time, unless the clocks jumped while the request was under way. */
 export function takeSample(draft: Draft, flight: Flight, storeTime: number | undefined): void {

@@ -60,16 +60,21 @@ interface Term {
 /** Somebody looks after every lease. */
 export const noOrphans: Invariant = {
   name: "no orphaned lease",
-  sentence: "No lease of a living process runs out without having been renewed or given up, unless a fault befell it.",
+  sentence:
+    "No lease of a living process runs out without having been renewed or given up, unless a fault befell it, or its wait, whose place in the line was granted the key later.",
   watch(found) {
     const aftermath = new Aftermath({ ofLeases: true })
     const times = new StoreTimes()
     const terms = new Map<string, Term>()
     /** By incarnation, while it lives. */
     const workers = new Map<string, string>()
-    const judge = ({ write: { lease, name }, until }: Term, at: number): void => {
+    /** By incarnation and record: it gave up the key under a fault, so that its place in the line may stand there until it is over. */
+    const stranded = new Set<string>()
+    const judge = ({ write, until }: Term, at: number): void => {
+      const { lease, name } = write
       const worker = lease.ownerId === null ? undefined : workers.get(lease.ownerId)
       if (worker === undefined || until >= at || aftermath.explains(worker, name, until)) return
+      if (write.worker !== worker && stranded.has(`${lease.ownerId} ${name}`)) return
       const late = Math.round(at - until)
       found({
         workers: [worker],
@@ -83,14 +88,21 @@ export const noOrphans: Invariant = {
       const isCarried = last?.ownerId === ownerId && last.expiresAt === expiresAt
       return { write, until: isCarried ? before!.until : times.comes(expiresAt, write.worker) }
     }
+    const hear = ({ type, ownerId, worker, key, at }: LockLine): void => {
+      const name = encodeName(key)
+      if (type === "GaveUp" && aftermath.explains(worker, name, at)) stranded.add(`${ownerId} ${name}`)
+      else if (type === "Acquired" || type === "GaveUp") stranded.delete(`${ownerId} ${name}`)
+    }
     return {
       line(line) {
         times.take(line)
         aftermath.take(line)
         const ended = endedLife(line)
         if (ended !== undefined) for (const [id, worker] of workers) if (worker === ended) workers.delete(id)
-        if (line.kind === "lock") workers.set(line.ownerId, line.worker)
-        else if (line.kind === "applied" && line.area === "leases") {
+        if (line.kind === "lock") {
+          workers.set(line.ownerId, line.worker)
+          hear(line)
+        } else if (line.kind === "applied" && line.area === "leases") {
           const before = terms.get(line.name)
           if (before !== undefined && line.worker !== null) judge(before, line.at)
           if (line.lease !== undefined) terms.set(line.name, termOf(line as LeaseWrite, before))

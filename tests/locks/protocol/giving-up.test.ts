@@ -65,6 +65,26 @@ describe("rule 8: giving up", () => {
     expect(world.store.body["ownerId"]).toBeNull()
   })
 
+  it("one that burned its create in place of a record that was deleted waits for that record's owner no more", () => {
+    const world = new World({ clock: "none", spacing: 0 })
+    const a = world.owner("a")
+    const b = world.process("b")
+    b.network = "up"
+    world.send(b, acquire({ budgetMs: undefined }))
+    world.advance(1000)
+    world.crash(a)
+    world.store.remove(world.at)
+    const claim = world.nextWrite(b)
+    b.network = "up"
+    world.lose(claim)
+    world.send(b, { type: "cancel" })
+    world.until(() => b.phase === "idle")
+    expect(world.store.body["ownerId"]).toBeNull()
+    world.store.remove(world.at)
+    world.send(b, acquire())
+    world.until(() => b.holds(world.at))
+  })
+
   it("a create that may have landed is burned by a released record, never by a delete", () => {
     const world = new World()
     const a = world.process("a", { deletes: true })

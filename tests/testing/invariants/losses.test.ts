@@ -58,6 +58,20 @@ describe("no orphaned lease", () => {
     expect(told(noOrphans, ...owned, lease(400_000, "b", "b.1", 430_000))).toEqual([])
   })
 
+  it("is content with one granted to a place in the line that a fault kept who gave up from taking back", () => {
+    const gaveUp = { ...lost(1000, "a"), type: "GaveUp" } as const
+    const healed = [fault(500, "a", "loseRequest"), gaveUp, fault(2000, null, "heal")]
+    const granted = [lease(50_000, "b", "a.1", 65_000), lease(70_000, "b", "b.1", 100_000)]
+    expect(told(noOrphans, ...healed, ...granted)).toEqual([])
+    for (const lines of [
+      [gaveUp, ...granted], // no fault
+      [...healed, acquired(40_000, "a", 1), ...granted],
+      [...healed, { ...gaveUp, at: 49_000 }, ...granted], // and once more, when all was well
+      [...healed, lease(50_000, "a", "a.1", 65_000), granted[1]!], // it took the key itself
+    ])
+      expect(told(noOrphans, ...lines)).toHaveLength(1)
+  })
+
   it("says nothing of a store without a clock, in whose records each process writes a time of its own", () => {
     const answer = { kind: "answer", at: 0, worker: "a", id: 1, outcome: "applied", ms: 1 } as const
     const owned = [answer, acquired(0, "a", 1), lease(0, "a", "a.1", 30_000)]
