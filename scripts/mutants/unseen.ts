@@ -60,8 +60,8 @@ export const unseenMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/view.ts",
-        find: 'new Set(["claim", "renew", "leave", "delete"])',
-        replace: 'new Set(["claim", "mark", "renew", "leave", "delete"])',
+        find: "  remember(draft, draft.view)",
+        replace: '  if (sent.act === "mark") draft.remembered = undefined\n  else remember(draft, draft.view)',
       },
     ],
     hunts: [{ by: "checker", config: "deleted" }],
