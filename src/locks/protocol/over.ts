@@ -85,13 +85,13 @@ export function timeProblem(sight: Sight, record: LeaseRecord): string | undefin
 export function stillRemembered(sight: Sight, remembered: Remembered | undefined): boolean {
   if (remembered === undefined || remembered.deletes) return false
   const date = dateFor(sight.config, sight.view, remembered.bootId)
-  return !halfOver(remembered, date, sight.observedOwner, sight.now)
+  return !halfOver(remembered, date, remembered, sight.now)
 }
 
 function halfOver(
   half: { readonly expiresAt: number; readonly ttlMs: number },
   date: number | undefined,
-  observed: Observation | undefined,
+  observed: Pick<Observation, "since"> | undefined,
   now: Now,
 ): boolean {
   const ttl = Math.min(half.ttlMs, LONGEST)
@@ -106,6 +106,6 @@ export function dateFor(config: LockConfig, view: View, bootId: string | null): 
 }
 
 /** Whether a pair was seen unchanged for that long. */
-export function unchangedFor(observed: Observation | undefined, ms: number, now: Now): boolean {
+export function unchangedFor(observed: Pick<Observation, "since"> | undefined, ms: number, now: Now): boolean {
   return observed !== undefined && surelyElapsed(observed.since, now) >= ms
 }

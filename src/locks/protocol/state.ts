@@ -91,6 +91,9 @@ export interface Remembered {
   readonly ttlMs: number
   readonly bootId: string | null
   readonly deletes: boolean
+  /** How long it stands, seen or vanished, as its observation tells: since, and when the clocks were compared last. */
+  readonly since: Instant
+  readonly seen: Instant
 }
 
 /** What a write is for. `erase` takes a mark off, or burns what may still land, by moving the generation. */

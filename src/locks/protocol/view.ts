@@ -8,7 +8,7 @@ import { ABSENT, type Generation } from "../store.ts"
 import type { Sight } from "./over.ts"
 import { isMyOwner, isNamed, isTwin, SIGNS_OF_LIFE } from "./standing.ts"
 import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
-import { elapsed, instant, leastRounded, neverBack, plus, storeNow } from "./time.ts"
+import { elapsed, instant, leastRounded, neverBack, type Now, plus, storeNow } from "./time.ts"
 
 /** Takes a read's answer into the draft, or says why nothing was learned. */
 export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): LockError | undefined {
@@ -163,9 +163,8 @@ function observed(
   const [, , nonce] = parts
   const seen = instant(draft.now)
   if (before?.pair === pair) {
-    const since = neverBack(before.since, before.seen, seen)
     const stood = follows ? neverBack(before.stood, before.seen, seen) : seen
-    return { ...before, seen, since, stood }
+    return { ...unchanged(before, draft.now), stood }
   }
   const longestGap = before?.id === id ? Math.max(before.longestGap, elapsed(before.since, before.seen)) : 0
   const gap = before?.id === id && nonce === undefined ? elapsed(before.since, seen) : undefined
@@ -175,18 +174,26 @@ function observed(
   return { pair, id, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }
 }
 
-/** An absent record leaves the memory as it is: that is what it is for. */
-function remember(draft: Draft, view: View): void {
-  const { record } = view
-  if (record === undefined) return
+/** An absent record leaves the memory as it is, but that its time goes on: that is what it is for. */
+function remember(draft: Draft, { record }: View): void {
+  const { remembered, observedOwner } = draft
   draft.remembered = undefined
-  if (record.owner === undefined || isMyOwner(record, draft)) return
-  draft.remembered = {
-    expiresAt: record.expiresAt,
-    ttlMs: record.owner.ttlMs,
-    bootId: record.owner.host?.bootId ?? null,
-    deletes: record.owner.deletes ?? false,
-  }
+  if (record === undefined) draft.remembered = remembered && unchanged(remembered, draft.now)
+  else if (record.owner !== undefined && !isMyOwner(record, draft) && observedOwner !== undefined)
+    draft.remembered = {
+      expiresAt: record.expiresAt,
+      ttlMs: record.owner.ttlMs,
+      bootId: record.owner.host?.bootId ?? null,
+      deletes: record.owner.deletes ?? false,
+      since: observedOwner.since,
+      seen: observedOwner.seen,
+    }
+}
+
+/** It is as it was when the clocks were compared last. */
+function unchanged<Known extends Pick<Observation, "since" | "seen">>(known: Known, now: Now): Known {
+  const seen = instant(now)
+  return { ...known, seen, since: neverBack(known.since, known.seen, seen) }
 }
 
 function cached(draft: Draft): StoreUnavailableError {

@@ -162,6 +162,27 @@ describe("rule 6: what is observed", () => {
   })
 })
 
+describe("rule 7: the memory of a record that vanished", () => {
+  it("ends a ttl after it was seen last, whatever was set back since", () => {
+    for (const granted of [true, false]) {
+      const world = new World({ clock: "none", spacing: 0 })
+      const a = world.owner("a", { bootClock: false })
+      const b = world.waiter("b")
+      world.until(() => a.count("ReleaseRequested") > 0)
+      world.send(a, { type: "release" })
+      world.until(() => a.phase === "idle")
+      if (!granted) world.send(a, acquire({ whenOwned: "report" }))
+      world.advance(1000)
+      world.crash(b)
+      world.store.remove(world.at)
+      world.watchdog.excuse("growing tokens")
+      a.wallAhead -= 3_600_000
+      world.send(a, acquire({ budgetMs: undefined }))
+      world.until(() => a.holds(world.at), 33_000)
+    }
+  })
+})
+
 describe("rule 6: a stranger's pair", () => {
   it("is over when it is past and was seen unchanged for strangerTtl", () => {
     for (const strangerTtl of [40_000, 60_000]) {
