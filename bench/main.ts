@@ -7,7 +7,6 @@ import { spawnSync } from "node:child_process"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { benchCommand } from "./command.ts"
-import { benchContenders } from "./contenders.ts"
 import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
@@ -20,7 +19,6 @@ import { benchWaitCpu } from "./wait-cpu.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   command: benchCommand,
-  contenders: benchContenders,
   "file-put": benchFilePut,
   "file-lock": benchFileLock,
   requests: benchRequests,

@@ -26,7 +26,7 @@ import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
 import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
 import { ownerOf } from "./record.ts"
 import { Requests } from "./requests.ts"
-import type { LeaseStore, PromptRequests } from "./store.ts"
+import type { Generation, LeaseStore, PromptRequests } from "./store.ts"
 import { type Holder, holderOf } from "./wait-holder.ts"
 
 /** Hears of its own turn's events, each at once. */
@@ -98,7 +98,8 @@ export class KeyCore {
       () => (store.prompt === undefined ? admissionTo(store, clock) : undefined),
       (slot) => this.#dispatch({ type: "tick" }, slot),
     )
-    if (store.watch !== undefined) this.#lookout = new Lookout(store, this.requests.ref, () => this.#ring())
+    if (store.watch !== undefined)
+      this.#lookout = new Lookout(store, this.requests.ref, (generation) => this.#ring(generation))
   }
 
   /** All events of this key in this incarnation. */
@@ -255,7 +256,7 @@ export class KeyCore {
     }
     this.#rearm(now)
     this.#onStep?.(state)
-    if (this.#lookout?.follow(state) === true) this.#rung = true
+    if (this.#lookout !== undefined) this.#follow(this.#lookout, state)
     this.#count(input, state)
     for (const event of events) this.#tell({ at: now.wall, key: this.key, ownerId: state.config.id, ...event })
     if (!wasAtRest && this.#atRest) this.#outbox.push(() => this.#rest())
@@ -287,8 +288,14 @@ export class KeyCore {
     this.dispatch(examined(witness, answer, { key, bootId, view: this.#state?.view }))
   }
 
-  /** Something happened to the record, or to its owner's process. */
-  #ring(): void {
+  #follow(lookout: Lookout, state: LockState): void {
+    if (lookout.follow(state)) this.#rung = true
+    if (state.watched !== lookout.hears) this.#state = { ...state, watched: lookout.hears }
+  }
+
+  /** Something happened to the record, or to its owner's process: nothing where it is the version that is known, as of a write of mine. */
+  #ring(generation: Generation | undefined): void {
+    if (generation !== undefined && generation === this.#state?.view?.generation) return
     this.#rung = true
     this.#hearRing()
   }

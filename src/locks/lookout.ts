@@ -7,22 +7,27 @@
  */
 import type { LockState } from "./protocol/state.ts"
 import { type HostHalf, LINE_LENGTH } from "./record.ts"
-import type { LeaseStore, ObjectRef } from "./store.ts"
+import type { Generation, LeaseStore, ObjectRef, Watching } from "./store.ts"
 
 /** One key's. */
 export class Lookout {
   readonly #store: LeaseStore
   readonly #ref: ObjectRef
-  readonly #ring: () => void
-  #record: Disposable | undefined
-  #process: Disposable | undefined
+  readonly #ring: (generation?: Generation) => void
+  #record: Watching | undefined
+  #process: Watching | undefined
   #watched: HostHalf | undefined
 
-  /** `ring` is called when it is time to look. */
-  constructor(store: LeaseStore, ref: ObjectRef, ring: () => void) {
+  /** `ring` is called when it is time to look: for a generation of the record, where it is known for which. */
+  constructor(store: LeaseStore, ref: ObjectRef, ring: (generation?: Generation) => void) {
     this.#store = store
     this.#ref = ref
     this.#ring = ring
+  }
+
+  /** It is told of the next change of the record, and of the end of its owner's process, as far as the system's word goes. */
+  get hears(): boolean {
+    return this.#record?.hears === true && this.#process?.hears === true
   }
 
   /** Watches what this state waits for, until the key rests. True where it began: what came just before was not heard. */
@@ -39,7 +44,7 @@ export class Lookout {
     const host = (phase.name === "seeking" && view?.record?.owner?.host) || undefined
     if (host === this.#watched || isSame(host, this.#watched)) return
     this.#process?.[Symbol.dispose]()
-    this.#process = host && this.#store.witness?.watch(host, this.#ring)
+    this.#process = host && this.#store.witness?.watch(host, () => this.#ring())
     this.#watched = host
   }
 

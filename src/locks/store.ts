@@ -156,7 +156,13 @@ export interface Witness {
    */
   testify(host: HostHalf, stands?: boolean): Testimony | undefined
   /** Calls `wake` soon after that process has ended. It may miss the end, and may call for nothing. */
-  watch(host: HostHalf, wake: () => void): Disposable
+  watch(host: HostHalf, wake: () => void): Watching
+}
+
+/** A watch, until it is disposed. */
+export interface Watching extends Disposable {
+  /** It is as good as the system's word: whoever watches then looks for himself seldom. Default: false. */
+  readonly hears?: boolean
 }
 
 /** The same requests for lease records, answered when the call returns. They take about as long as a system call. */
@@ -179,9 +185,10 @@ export interface LeaseStore extends ObjectStore {
   readonly prompt?: PromptRequests
   /**
    * Calls `wake` soon after the object may have changed, and never keeps the process alive. It may miss changes, and may
-   * call for nothing: who watches looks for himself now and then.
+   * call for nothing: who watches looks for himself now and then. `wake` is told of which generation it is called, where that
+   * is known.
    */
-  watch?(ref: ObjectRef, wake: () => void): Disposable
+  watch?(ref: ObjectRef, wake: (generation?: Generation) => void): Watching
 }
 
 /** A store fit for checkpoints. */

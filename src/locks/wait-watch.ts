@@ -126,9 +126,12 @@ export class WaitWatch {
     else this.#end({ type: "failed", waited, error })
   }
 
-  /** A call that has come no further by the first tick waits too: for the store, unless it is known for what else. */
+  /**
+   * A call that has come no further by the first tick waits too: for the store, unless it is known for what else. Each tick wakes
+   * the processor, so that there is none for an observer that doesn't hear of it.
+   */
   #progress(): void {
-    this.#tick.set(this.#clock.mono() + this.#every)
+    if ("progress" in this.#observer) this.#tick.set(this.#clock.mono() + this.#every)
     if (this.#started) this.#tell({ type: "progress", ...this.#waiting() })
     else this.waits(this.#waitingFor, this.#ask)
   }

@@ -11,7 +11,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { type Clock, liveClock, type Timer } from "./clock.ts"
 import { isPermitted, type Permission } from "./permissions.ts"
-import { watchPath } from "./watch-path.ts"
+import { type Watch, watchPath } from "./watch-path.ts"
 
 /** What tells a process apart from all others of one boot of one machine. Null where it can't be read. */
 export interface ProcessName {
@@ -105,11 +105,11 @@ export class Processes {
   }
 
   /**
-   * Calls `wake` once, soon after a process with that `life` has ended. It may miss the end. Nothing tells when the last
+   * Calls `wake` once, soon after a process with that `life` has ended. It may miss the end, and hears nothing after it. Nothing tells when the last
    * thread of a process is gone, only that its files are: from then on it looks, for as long as that takes.
    */
-  whenEnding(pid: number, startedAt: string, life: number, wake: () => void): Disposable {
-    if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(life) || pid <= 1 || life < 0) return nothing
+  whenEnding(pid: number, startedAt: string, life: number, wake: () => void): Watch {
+    if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(life) || pid <= 1 || life < 0) return unwatched
     let over = false
     let next: Timer | undefined
     const look = (tries: number): void => {
@@ -122,6 +122,9 @@ export class Processes {
     }
     const watch = watchPath(`${this.#proc}/${pid}/fd/${life}`, () => look(0))
     return {
+      get hears() {
+        return !over && watch?.hears === true
+      },
       [Symbol.dispose]: () => {
         over = true
         next?.cancel()
@@ -191,7 +194,9 @@ export class Processes {
 export const processes: Processes = new Processes()
 
 const unknown = { startedAt: null, pidNs: null } as const
-const nothing: Disposable = { [Symbol.dispose]: () => {} }
+
+/** What can't be watched. */
+export const unwatched: Watch = { hears: false, [Symbol.dispose]: () => {} }
 
 /** A process that was killed is one until its parent hears of it; with threads, some of it may still run. */
 const isZombie = ({ state, threads }: Status): boolean => state === "Z" && threads === 1

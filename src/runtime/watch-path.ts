@@ -12,6 +12,12 @@ import { basename } from "node:path"
 /** Called with the name, within the watched directory, that something happened to; empty where that isn't told. */
 export type Heard = (name: string) => void
 
+/** A watch, until it is disposed. */
+export interface Watch extends Disposable {
+  /** The system tells of what happens, as far as is known: false once it has said that it no longer does. */
+  readonly hears: boolean
+}
+
 /** What this needs of Deno, whose `node:fs` can't watch a file that has no name any more. */
 interface DenoWatcher {
   next(): Promise<IteratorResult<{ readonly paths: readonly string[] }>>
@@ -21,7 +27,7 @@ interface DenoWatcher {
 }
 
 /** Undefined where the path can't be watched. */
-export function watchPath(path: string, heard: Heard): Disposable | undefined {
+export function watchPath(path: string, heard: Heard): Watch | undefined {
   const { Deno: deno } = globalThis as unknown as { Deno?: { watchFs(path: string, options: object): DenoWatcher } }
   try {
     return deno === undefined ? byNode(path, heard) : byDeno(deno.watchFs(path, { recursive: false }), heard)
@@ -30,13 +36,24 @@ export function watchPath(path: string, heard: Heard): Disposable | undefined {
   }
 }
 
-function byNode(path: string, heard: Heard): Disposable {
+function byNode(path: string, heard: Heard): Watch {
   const watcher = watch(path, { persistent: false }, (_, name) => heard(name ?? ""))
-  watcher.on("error", () => watcher.close())
-  return { [Symbol.dispose]: () => watcher.close() }
+  let hears = true
+  const end = (): void => {
+    hears = false
+    watcher.close()
+  }
+  watcher.on("error", end)
+  return {
+    get hears() {
+      return hears
+    },
+    [Symbol.dispose]: end,
+  }
 }
 
-function byDeno(watcher: DenoWatcher, heard: Heard): Disposable {
+function byDeno(watcher: DenoWatcher, heard: Heard): Watch {
+  let hears = true
   let closed = false
   const listen = async (): Promise<void> => {
     for (;;) {
@@ -47,9 +64,14 @@ function byDeno(watcher: DenoWatcher, heard: Heard): Disposable {
       for (const path of value.paths) if (!closed) heard(basename(path))
     }
   }
-  listen().catch(() => {}) // it ends when it is closed, and when the system ends it
+  const deaf = (): void => void (hears = false)
+  listen().then(deaf, deaf) // it ends when it is closed, and when the system ends it
   return {
+    get hears() {
+      return hears
+    },
     [Symbol.dispose]: () => {
+      deaf()
       if (!closed) watcher.close()
       closed = true
     },

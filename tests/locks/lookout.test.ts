@@ -2,47 +2,72 @@
 import { describe, expect, it } from "vitest"
 import { encodeName } from "../../src/locks/keys.ts"
 import type { HostHalf } from "../../src/locks/record.ts"
-import type { LeaseStore, ObjectRef, Testimony, Witness } from "../../src/locks/store.ts"
+import type { Generation, LeaseStore, ObjectRef, Testimony, Watching, Witness } from "../../src/locks/store.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import { KEY, lockWorld, type LockWorld, settling, storeWith } from "../support/lock-world.ts"
 
 /** A store that tells of every write, and knows when the process of a record has ended. */
 class Telling implements Witness {
-  readonly watched = new Map<() => void, ObjectRef>()
+  readonly watched = new Map<(generation?: Generation) => void, ObjectRef>()
   readonly ends = new Set<() => void>()
   readonly store: LeaseStore
+  /** The same place, of whose requests nothing is told and nothing is counted. */
+  readonly aside: LeaseStore
   says: Testimony | undefined
+  /** Which of its watches may be relied on. */
+  readonly hears = { record: false, process: false }
+  /** The generation of the last write that was applied. */
+  newest: Generation | undefined
+  /** Reads so far. */
+  reads = 0
 
   constructor({ time }: LockWorld) {
     const inner = memoryStore({ clock: time })
     const capabilities = { ...inner.capabilities, bootId: "boot" }
+    this.aside = storeWith(inner, { capabilities, witness: this })
     this.store = storeWith(inner, {
       capabilities,
       witness: this,
       put: async (ref, expected, body, options) => {
         const answer = await inner.put(ref, expected, body, options)
-        time.soon(() => this.tell())
+        if (answer.kind === "applied") this.newest = answer.generation
+        time.soon(() => this.tell(this.newest))
         return answer
       },
+      read: (ref, options) => {
+        this.reads++
+        return inner.read(ref, options)
+      },
       watch: (ref, wake) => {
-        const own = (): void => wake()
-        this.watched.set(own, ref)
-        return { [Symbol.dispose]: () => void this.watched.delete(own) }
+        const { hears } = this
+        this.watched.set(wake, ref)
+        return {
+          get hears() {
+            return hears.record
+          },
+          [Symbol.dispose]: () => void this.watched.delete(wake),
+        }
       },
     })
   }
 
-  tell(): void {
-    for (const wake of [...this.watched.keys()]) wake()
+  tell(generation?: Generation): void {
+    for (const wake of [...this.watched.keys()]) wake(generation)
   }
 
   testify(_: HostHalf): Testimony | undefined {
     return this.says
   }
 
-  watch(_: HostHalf, wake: () => void): Disposable {
+  watch(_: HostHalf, wake: () => void): Watching {
+    const { hears } = this
     this.ends.add(wake)
-    return { [Symbol.dispose]: () => void this.ends.delete(wake) }
+    return {
+      get hears() {
+        return hears.process
+      },
+      [Symbol.dispose]: () => void this.ends.delete(wake),
+    }
   }
 }
 
@@ -113,6 +138,52 @@ describe("a lock on a store that tells of changes", () => {
     tells.watched.clear()
     void lease.release()
     expect((await settling(time, next)).ms).toBeLessThan(1100)
+  })
+
+  it.each([
+    { record: true, process: true, least: 13, most: 35 },
+    { record: true, process: false, least: 55, most: 130 },
+    { record: false, process: true, least: 55, most: 130 },
+  ])("is looked at seldom where both watches may be relied on: $record, $process", async (each) => {
+    const { time, lock, tells } = telling()
+    Object.assign(tells.hears, { record: each.record, process: each.process })
+    await time.runUntil(lock("a", { store: tells.aside }).acquire())
+    const next = lock("b").acquire({ timeout: "infinite" })
+    await time.advance(10_000)
+    tells.reads = 0
+    await time.advance(60_000)
+    expect(tells.reads).toBeGreaterThan(each.least)
+    expect(tells.reads).toBeLessThan(each.most)
+    next.catch(() => {})
+  })
+
+  it("is looked at often again once the owner's end was told: its groups may be at work yet", async () => {
+    const { time, lock, tells } = telling()
+    Object.assign(tells.hears, { record: true, process: true })
+    await time.runUntil(lock("a", { store: tells.aside }).acquire())
+    const next = lock("b").acquire({ timeout: "infinite" })
+    await time.advance(10_000)
+    tells.hears.process = false
+    for (const wake of tells.ends) wake()
+    await time.advance(3000)
+    tells.says = "gone"
+    const { ms, value } = await settling(time, next)
+    expect(value.how).toBe("takeover")
+    expect(ms).toBeLessThan(1100)
+  })
+
+  it("is not looked at for a write of one's own", async () => {
+    const { time, lock, tells } = telling()
+    Object.assign(tells.hears, { record: true, process: true })
+    await time.runUntil(lock("a", { store: tells.aside }).acquire())
+    const next = lock("b").acquire({ timeout: "infinite" })
+    await time.advance(10_000)
+    const { reads } = tells
+    tells.tell(tells.newest)
+    expect(tells.reads).toBe(reads)
+    tells.tell("another")
+    expect(tells.reads).toBe(reads + 1)
+    next.catch(() => {})
   })
 
   it("is told of its owner's end, and takes the key over then", async () => {

@@ -163,9 +163,11 @@ describe("the end of a process", () => {
       life: number
     }
     const woken = Promise.withResolvers<boolean>()
-    using _ = processes.whenEnding(pid, startedAt, life, () => woken.resolve(processes.hasEnded(pid, startedAt)))
+    using wait = processes.whenEnding(pid, startedAt, life, () => woken.resolve(processes.hasEnded(pid, startedAt)))
+    expect(wait.hears).toBe(true)
     one.signal("SIGKILL")
     expect(await woken.promise).toBe(true)
+    expect(wait.hears).toBe(false)
   })
 
   /** One that has let go of its files, and whose last thread is yet to go. */
@@ -214,6 +216,7 @@ describe("the end of a process", () => {
     const wait = processes.whenEnding(pid as number, "1", life as number, () => {
       throw new Error("woken")
     })
+    expect(wait.hears).toBe(false)
     expect(() => wait[Symbol.dispose]()).not.toThrow()
   })
 })

@@ -79,6 +79,7 @@ export function initialState(config: LockConfig, now: Now): LockState {
     topToken: 0,
     sent: [],
     flight: undefined,
+    watched: false,
     requests: 0,
     phase: { name: "idle" },
   }

@@ -37,6 +37,10 @@ const WATCHFUL = 0.15
 const LEAST_LEFT = 3
 /** Where reads aren't cheap, a look comes after one to two of these. */
 const SHORTEST_POLL = 1000
+/** Where they are, looks come to be half of this to all of it apart, in milliseconds: nobody tells of what happens. */
+const OFTEN = 1000
+/** The same where the shell is told of it: a look is for what it wasn't told, and for leases and marks that are over by time. */
+const SELDOM = 4000
 
 /** Starts an attempt: a read first, unless my own release is the last version known. */
 export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquire" }>): void {
@@ -328,7 +332,7 @@ function poll(draft: Draft): void {
   if (phase.attempt.budgetMs === 0 && !phase.waiting) return fail(draft, timedOut(draft, phase))
   const { cheapReads } = draft.config
   const delay = cheapReads
-    ? Math.min(1000, 10 * 2 ** phase.polls) * (0.5 + draft.now.draw / 2)
+    ? Math.min(draft.watched ? SELDOM : OFTEN, 10 * 2 ** phase.polls) * (0.5 + draft.now.draw / 2)
     : SHORTEST_POLL * (1 + draft.now.draw)
   const at = plus(draft.now, delay)
   draft.phase = { ...phase, next: { act: "read", at }, polls: Math.min(phase.polls + 1, 10) }

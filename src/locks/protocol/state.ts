@@ -287,6 +287,8 @@ export interface LockState {
   /** Writes sent on the generation of `view` that may still land. */
   readonly sent: readonly SentWrite[]
   readonly flight: Flight | undefined
+  /** The shell is told of the next change of the record, and of the end of its owner's process: looks may be seldom. */
+  readonly watched: boolean
   /** Ids of requests so far. */
   readonly requests: number
   readonly phase: Phase

@@ -26,6 +26,7 @@ import type {
   RequestOptions,
   StartOptions,
   StoreCapabilities,
+  Watching,
   Witness,
   WriteAnswer,
 } from "../../store.ts"
@@ -154,7 +155,7 @@ class FileStore implements LeaseStore, CheckpointStore {
   }
 
   /** Hears of this machine's writes alone, and of none where the system has no watches left. */
-  watch(ref: ObjectRef, wake: () => void): Disposable {
+  watch(ref: ObjectRef, wake: (generation: Generation) => void): Watching {
     return watchVersions(objectDirectory(this.#root, ref), wake)
   }
 

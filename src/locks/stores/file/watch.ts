@@ -1,5 +1,6 @@
 /** Hears of new versions of an object: an event for each in its directory, where the file system of this machine tells. */
 import { watchPath } from "../../../runtime/watch-path.ts"
+import type { Generation, Watching } from "../../store.ts"
 import { versionNumber } from "./layout.ts"
 
 /**
@@ -10,19 +11,22 @@ const MOST = "Deno" in globalThis ? 32 : 1000
 
 let watches = 0
 
-/** Calls `wake` for each new version, once. Watches nothing where the directory is missing. */
-export function watchVersions(directory: string, wake: () => void): Disposable {
+/** Calls `wake` for each new version, once, with its generation. Watches nothing where the directory is missing. */
+export function watchVersions(directory: string, wake: (generation: Generation) => void): Watching {
   let newest = 0
   const heard = (name: string): void => {
     const number = versionNumber(name) ?? 0
     // That older ones are cleared away is heard of too.
     if (number <= newest) return
     newest = number
-    wake()
+    wake(String(number))
   }
   let watch = watches < MOST ? watchPath(directory, heard) : undefined
   if (watch !== undefined) watches++
   return {
+    get hears() {
+      return watch?.hears === true
+    },
     [Symbol.dispose]: () => {
       if (watch === undefined) return
       watches--

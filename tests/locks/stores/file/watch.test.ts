@@ -3,13 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
+import type { Generation, Watching } from "../../../../src/locks/store.ts"
 import { versionPath } from "../../../../src/locks/stores/file/layout.ts"
 import { watchPath } from "../../../../src/runtime/watch-path.ts"
 
 /** More than these are not watched: each watch of Deno takes one of the 128 instances that Linux allows a user. */
 const MOST = "Deno" in globalThis ? 32 : 1000
 
-let watchVersions: (directory: string, wake: () => void) => Disposable
+let watchVersions: (directory: string, wake: (generation: Generation) => void) => Watching
 
 beforeAll(async () => {
   vi.resetModules() // others of this process may watch, too: this is a count of its own
@@ -28,15 +29,21 @@ const write = (directory: string, version: number): void =>
 /** Somebody who listens, until the end of the test at the latest. */
 class Listener implements Disposable {
   heard = 0
-  readonly #watch: Disposable
+  readonly generations: Generation[] = []
+  readonly #watch: Watching
   #next = Promise.withResolvers<void>()
 
   constructor(directory: string) {
-    this.#watch = watchVersions(directory, () => {
+    this.#watch = watchVersions(directory, (generation) => {
       this.heard++
+      this.generations.push(generation)
       this.#next.resolve()
     })
     onTestFinished(() => this[Symbol.dispose]())
+  }
+
+  get hears(): boolean | undefined {
+    return this.#watch.hears
   }
 
   /** Settles with how often it was woken, once it is the next time. */
@@ -66,6 +73,7 @@ describe("a directory of versions", () => {
     writeFileSync(join(directory, "end"), "")
     await end.promise
     await expect.poll(() => listener.heard, { timeout: 30_000 }).toBe(3)
+    expect(listener.generations).toEqual(["1", "2", "5"])
   })
 
   it("tells nobody who has left, and leaving twice is leaving once", async () => {
@@ -77,6 +85,7 @@ describe("a directory of versions", () => {
     write(directory, 1)
     expect(await next).toBe(1)
     expect(gone.heard).toBe(0)
+    expect([gone.hears, stays.hears]).toEqual([false, true])
   })
 
   it("that is missing tells nothing, also once it is there", async () => {
@@ -88,6 +97,7 @@ describe("a directory of versions", () => {
     write(directory, 1)
     expect(await next).toBe(1)
     expect(early.heard).toBe(0)
+    expect([early.hears, late.hears]).toEqual([false, true])
   })
 
   it("is not watched by more than the system can bear", async () => {
@@ -100,6 +110,7 @@ describe("a directory of versions", () => {
       expect(await next).toBe(version)
     }
     expect(tooMany.heard).toBe(0)
+    expect([last.hears, tooMany.hears]).toEqual([true, false])
     tooMany[Symbol.dispose]() // it had no watch to give back
     for (const each of all) each[Symbol.dispose]()
     const late = new Listener(directory)

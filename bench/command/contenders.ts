@@ -4,19 +4,17 @@
  * same runs with nobody to wait for. In one go, since each takes half a minute.
  */
 import { spawn, spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
-import { fileURLToPath } from "node:url"
-import { detail, ratio } from "./ratio.ts"
+import { detail, ratio } from "../ratio.ts"
+import type { Program } from "./program.ts"
 
 const CONTENDERS = 200
 /** Runs that don't contend, to know what one takes. */
 const ALONE = 20
 /** Of the times in `/proc`: USER_HZ is 100 wherever Linux runs Node. In milliseconds. */
 const TICK_MS = 10
-const bundler = fileURLToPath(new URL("../scripts/bundle.ts", import.meta.url))
 
 /** What a crowd of contenders came to, in milliseconds. */
 interface Crowd {
@@ -26,37 +24,30 @@ interface Crowd {
 }
 
 /** Prints the figures. */
-export async function benchContenders(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), "leasehold-bench-"))
-  try {
-    const { status } = spawnSync(process.execPath, [bundler, join(directory, "bin")], { stdio: "ignore" })
-    if (status !== 0) throw new Error(`the bundle was not made: ${status}`)
-    const run = [process.execPath, join(directory, "bin", "leasehold.js"), "run", "--store", `file:${directory}/locks`]
-    const alone = cpuOf(() => {
-      for (let at = 0; at < ALONE; at++) {
-        const ended = spawnSync(run[0]!, [...run.slice(1), `alone-${at}`, "--", "true"])
-        if (ended.status !== 0) throw new Error(`a run alone ended with ${ended.status}`)
-      }
-    })
-    const flocks = await crowd(directory, "flock", ["flock", join(directory, "flock")])
-    const runs = await crowd(directory, "leasehold", [...run, "--lock-timeout", "600", "key", "--"])
-    tell("flock(1)", flocks)
-    tell("leasehold run", runs)
-    ratio("contenders-time/flock", runs.took / flocks.took, "<=", 2.1)
-    ratio("contenders-cpu/alone", runs.cpu / ((alone / ALONE) * CONTENDERS), "<=", 1)
-  } finally {
-    rmSync(directory, { recursive: true })
-  }
+export async function contenders(directory: string, command: Program): Promise<void> {
+  const run = [...command, "run", "--store", `file:${join(directory, "contenders")}`] as const
+  const alone = cpuOf(() => {
+    for (let at = 0; at < ALONE; at++) {
+      const ended = spawnSync(run[0], [...run.slice(1), `alone-${at}`, "--", "true"])
+      if (ended.status !== 0) throw new Error(`a run alone ended with ${ended.status}`)
+    }
+  })
+  const flocks = await crowd(directory, "flock", ["flock", join(directory, "contended")])
+  const runs = await crowd(directory, "leasehold", [...run, "--lock-timeout", "600", "key", "--"])
+  tell("flock(1)", flocks)
+  tell("leasehold run", runs)
+  ratio("contenders-time/flock", runs.took / flocks.took, "<=", 2.1)
+  ratio("contenders-cpu/alone", runs.cpu / ((alone / ALONE) * CONTENDERS), "<=", 1)
 }
 
 /** Starts them all at once; each takes the lock, writes down when it began to work, and works for 50 ms. */
-async function crowd(directory: string, name: string, [program, ...args]: readonly string[]): Promise<Crowd> {
+async function crowd(directory: string, name: string, [program, ...args]: Program): Promise<Crowd> {
   const log = join(directory, `${name}.log`)
   const work = ["sh", "-c", `date +%s%3N >>${log}; sleep 0.05`]
   const [from, cpuBefore] = [process.hrtime.bigint(), childrenCpu()]
   await Promise.all(
     Array.from({ length: CONTENDERS }, async () => {
-      const child = spawn(program!, [...args, ...work], { stdio: "ignore" })
+      const child = spawn(program, [...args, ...work], { stdio: "ignore" })
       const code = await new Promise<number | null>((resolve, reject) =>
         child.once("error", reject).once("close", resolve),
       )

@@ -1,0 +1,2 @@
+/** A program with its arguments. */
+export type Program = readonly [string, ...string[]]
