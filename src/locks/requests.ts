@@ -16,7 +16,8 @@ import { encodeName } from "./keys.ts"
 import type { Command, Input, ReadResult, WriteResult } from "./protocol/state.ts"
 import { RECORD_LIMIT } from "./record.ts"
 import { brokenStore, cancelled, notReady, silentStore } from "./refusals.ts"
-import { lacksRoom, started } from "./start-store.ts"
+import { lacksRoom } from "./room.ts"
+import { started } from "./start-store.ts"
 import type { LeaseStore, ObjectRef, PromptRequests, ReadAnswer, RequestOptions } from "./store.ts"
 
 /** A request's own deadline is the store's to keep; this much later it is no longer believed in. */

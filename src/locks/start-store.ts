@@ -3,7 +3,7 @@
  * next who needs the store tries again.
  */
 import type { Clock } from "../runtime/clock.ts"
-import { type LockError, StoreUnavailableError } from "./errors.ts"
+import { StoreUnavailableError } from "./errors.ts"
 import type { LeaseStore, ObjectStore } from "./store.ts"
 
 /** What a start may take, in milliseconds, when nobody waits for less. */
@@ -29,12 +29,6 @@ export function started(store: ObjectStore, clock: Clock): Promise<void> {
   )
   return start
 }
-
-/** No room on a file system, no quota, or a limit on file sizes. */
-const ROOM: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"])
-
-/** Whether somebody has to make room first: no start waits for that, it says so at once. */
-export const lacksRoom = (error: LockError): boolean => "status" in error && ROOM.has(error.status)
 
 /** Settles as what is done at a start does; rejects where the store is silent for longer than a start may take. */
 export async function withinStart<A>(

@@ -11,15 +11,18 @@ describe.runIf(canMount()).each<Runtime>(["node", "deno"])("on a full disk (%s)"
   it("says so at once instead of waiting, and reads all the same", { timeout: LONG }, async () => {
     const disk = new SmallDisk()
     const shell = new Shell(runtime, { LEASEHOLD_STORE: `file:${disk.directory}` })
-    expect(await shell.call("run", "k", "--", "true")).toMatchObject({ code: 0 })
+    const holder = shell.start("run", "--ttl", "2min", "k", "--", "sh", "-c", "echo at work; read line")
+    await says(holder, "at work")
+    const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
     disk.fill()
     for (const words of [
+      ["run", "free", "--", "true"],
       ["run", "k", "--", "true"],
       ["request", "k"],
-      ["unlock", "k", "--generation", "9"],
+      ["unlock", "k", "--generation", generation],
     ]) {
       const { code, stderr } = await shell.call(...words)
-      const full = expect.stringMatching(/failed with ENOSPC while (writing|starting).*Make room on that file system/)
+      const full = expect.stringMatching(/failed with ENOSPC while writing.*Make room on that file system/)
       expect({ words, code, stderr }).toEqual({ words, code: 69, stderr: full })
       expect(stderr).not.toContain("did not get ready")
     }
@@ -27,6 +30,8 @@ describe.runIf(canMount()).each<Runtime>(["node", "deno"])("on a full disk (%s)"
     expect(await shell.call("status", "k")).toMatchObject({ code: 0, stderr: "" })
     expect(await shell.call("ls")).toMatchObject({ code: 0, stdout: expect.stringContaining("k"), stderr: "" })
     disk.empty()
+    holder.child.stdin?.end("\n")
+    expect(await holder.ended).toMatchObject({ code: 0, stderr: "" })
     expect(await shell.call("run", "k", "--", "true")).toMatchObject({ code: 0, stderr: "" })
   })
 

@@ -2,9 +2,11 @@
 import { expect, it } from "vitest"
 import { type LockError, StoreUnavailableError } from "../../src/locks/errors.ts"
 import { StoreLock } from "../../src/locks/store-lock.ts"
+import type { LeaseStore } from "../../src/locks/store.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import { probe } from "../../src/locks/stores/probe.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { storeWith } from "../support/lock-world.ts"
 
 const full = new StoreUnavailableError({ message: "The directory is full", next: "Make room", status: "ENOSPC" })
 
@@ -28,4 +30,38 @@ it("nor does the probe of a start", async () => {
   const probed = probe(store, clock, { deadline: 30_000 })
   expect(await clock.runUntil(probed.catch((error: LockError) => error))).toBe(full)
   expect(clock.mono() - from).toBe(0)
+})
+
+/** Starts, shows what it holds, and has no room for a write once it is told so. */
+function filled(clock: VirtualTime): { readonly store: LeaseStore; fill(): void } {
+  const memory = memoryStore({ clock })
+  let isFull = false
+  const store = storeWith(memory, {
+    put: async (ref, expected, body, options) =>
+      isFull ? { kind: "unknown", error: full } : memory.put(ref, expected, body, options),
+  })
+  return { store, fill: () => void (isFull = true) }
+}
+
+it("an acquire ends at once that finds no room for its claim", async () => {
+  const clock = new VirtualTime()
+  const { store, fill } = filled(clock)
+  fill()
+  const from = clock.mono()
+  const acquired = new StoreLock("k", { store, clock }).acquire({ timeout: "10 min" })
+  expect(await clock.runUntil(acquired.catch((error: LockError) => error))).toBe(full)
+  expect(clock.mono() - from).toBeLessThan(200)
+})
+
+it("nor does one wait that finds none for its mark", async () => {
+  const clock = new VirtualTime()
+  const { store, fill } = filled(clock)
+  const lock = (id: string): StoreLock => new StoreLock("k", { store, clock, incarnation: { id } })
+  const lease = await clock.runUntil(lock("a").acquire())
+  fill()
+  const from = clock.mono()
+  const acquired = lock("b").acquire({ timeout: "10 min" })
+  expect(await clock.runUntil(acquired.catch((error: LockError) => error))).toBe(full)
+  expect(clock.mono() - from).toBeLessThan(200)
+  expect(lease.isHeld()).toBe(true)
 })

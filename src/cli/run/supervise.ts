@@ -8,7 +8,7 @@
  */
 import { type LockError, LockLostError } from "../../locks/errors.ts"
 import type { Lease } from "../../locks/lock.ts"
-import { lacksRoom } from "../../locks/start-store.ts"
+import { lacksRoom } from "../../locks/room.ts"
 import type { Clock, Timer } from "../../runtime/clock.ts"
 import { instantText } from "../moments.ts"
 import type { Exit } from "./gate.ts"

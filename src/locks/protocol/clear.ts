@@ -3,6 +3,7 @@
  * can still land. The caller is told by then, or when its budget or its patience is over; the rest happens behind it.
  */
 import type { LockError } from "../errors.ts"
+import { lacksRoom } from "../room.ts"
 import { liveOwner } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
 import { abandon, backoff, leaversTurn, ownersTurn } from "./request.ts"
@@ -61,7 +62,7 @@ export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
 
 /** Nothing was learned: try again, where that can help. */
 export function clearingFailed(draft: Draft, phase: Clearing, error: LockError | undefined): void {
-  if (error !== undefined && !error.retryable) return done(draft)
+  if (error !== undefined && (!error.retryable || lacksRoom(error))) return done(draft)
   const wait = error === undefined ? 0 : backoff(draft, phase.failures)
   draft.phase = { ...phase, next: { act: "read", at: plus(draft.now, wait) }, failures: phase.failures + 1 }
 }

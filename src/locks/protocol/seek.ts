@@ -4,6 +4,7 @@
  */
 import type { LockError } from "../errors.ts"
 import { corruptError, LINE_LENGTH, type LeaseRecord, needsError, noteTo, ownerOf } from "../record.ts"
+import { lacksRoom } from "../room.ts"
 import { shownBound, writtenBound } from "./authority.ts"
 import { askedOf, beforeMe, isQuiet, liveOwner, liveWaiter, rankOf } from "./bodies.ts"
 import { budgetEnd } from "./budget.ts"
@@ -152,9 +153,9 @@ export function seekingUnsure(draft: Draft, phase: Seeking, error: LockError | u
   next(draft, "read", instant(draft.now))
 }
 
-/** Nothing was learned: try again later, where that can help. */
+/** Nothing was learned: try again later, where that can help. A full disk may pass, but the sooner somebody hears of it the better. */
 export function seekingFailed(draft: Draft, phase: Seeking, error: LockError): void {
-  if (!error.retryable) return fail(draft, error)
+  if (!error.retryable || lacksRoom(error)) return fail(draft, error)
   const at = plus(draft.now, backoff(draft, phase.failures))
   draft.phase = { ...phase, next: { act: "read", at }, failures: phase.failures + 1, lastError: error }
 }

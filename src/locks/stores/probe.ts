@@ -8,7 +8,7 @@
  */
 import type { Clock } from "../../runtime/clock.ts"
 import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../errors.ts"
-import { lacksRoom } from "../start-store.ts"
+import { lacksRoom } from "../room.ts"
 import { ABSENT, type Generation, type ObjectRef, type ObjectStore, type RequestOptions } from "../store.ts"
 
 /** What the probe needs of a store. */

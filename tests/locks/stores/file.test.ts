@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process"
 import {
   chmod,
+  cp,
   mkdir,
   mkdtemp,
   open,
@@ -10,6 +11,7 @@ import {
   readFile,
   rename,
   rm,
+  stat,
   symlink,
   truncate,
   utimes,
@@ -73,6 +75,12 @@ const refusal = (directory: string): Promise<unknown> =>
 const versions = async (directory: string, ...path: string[]): Promise<string[]> =>
   (await readdir(join(directory, ...path))).toSorted()
 
+/** When each of its folders was written last. */
+async function writtenAt(directory: string): Promise<Readonly<Record<string, number>>> {
+  const times = (await versions(directory)).map(async (name) => [name, (await stat(join(directory, name))).mtimeMs])
+  return Object.fromEntries(await Promise.all(times)) as Record<string, number>
+}
+
 async function age(path: string, ms: number): Promise<void> {
   const then = (liveClock.read().wall - ms) / 1000
   await utimes(path, then, then)
@@ -132,12 +140,52 @@ describe("fileStore", () => {
 })
 
 describe("the directory of a file store", () => {
-  it("is made with all above it, and holds nothing but its areas and this boot's clock after a start", async () => {
+  it("is made with all above it, and holds its areas, this boot's clock and what a probe has shown after a start", async () => {
     const directory = join(await fresh(), "not", "there", "yet")
     await Promise.all([started(directory), started(directory), started(directory)])
-    expect(await versions(directory)).toEqual(["clock", "leases", "probe", "state", "store"])
+    expect(await versions(directory)).toEqual(["clock", "leases", "probe", "proofs", "state", "store"])
     expect(await versions(directory, "clock")).toEqual([liveClock.bootId])
     for (const area of ["leases", "probe", "state", "store"]) expect(await versions(directory, area)).toEqual([])
+  })
+
+  it("is probed once: a later start writes nothing", async () => {
+    const { directory } = await make()
+    expect(await versions(directory, "proofs")).toEqual([expect.stringMatching(/^1-\d+-\d+-deletes$/)])
+    const before = await writtenAt(directory)
+    const { capabilities } = await started(directory)
+    expect(capabilities.deletes).toBe(true)
+    expect(await writtenAt(directory)).toEqual(before)
+  })
+
+  it("is probed again where it is asked for, though it has started", async () => {
+    const { directory, store } = await make()
+    const [{ probe }, proofs] = [await writtenAt(directory), await versions(directory, "proofs")]
+    await store.start({ ...options, probe: "again" })
+    expect((await writtenAt(directory)).probe).toBeGreaterThan(probe!)
+    expect(await versions(directory, "proofs")).toEqual(proofs)
+  })
+
+  it("is probed by a copy of it, of which nothing was shown", async () => {
+    const { directory } = await make()
+    const copy = `${directory}-copy`
+    await cp(directory, copy, { recursive: true, preserveTimestamps: true })
+    const { probe } = await writtenAt(copy)
+    await started(copy)
+    expect((await writtenAt(copy)).probe).toBeGreaterThan(probe!)
+    expect(await versions(copy, "proofs")).toHaveLength(2)
+  })
+
+  it("is taken for the less where two probes have shown two things", async () => {
+    const { directory } = await make()
+    const [proof] = await versions(directory, "proofs")
+    await writeFile(join(directory, "proofs", proof!.replace("deletes", "writes")), "")
+    expect((await started(directory)).capabilities.deletes).toBe(false)
+  })
+
+  it("starts where what was shown can't be written down", async () => {
+    const directory = await fresh()
+    await writeFile(join(directory, "proofs"), "no folder")
+    expect((await started(directory)).capabilities.deletes).toBe(true)
   })
 
   it("starts once, and again after a start that failed", async () => {

@@ -7,6 +7,7 @@
  *     probe/<name>/<16 digits>            scratch objects of a start
  *     store/<name>/<16 digits>            what tells this directory from others (../../store-identity.ts)
  *     clock/<boot id>                     the offset of the boot clock (time.ts)
+ *     proofs/<name>                       what a probe has shown (proof.ts)
  *
  * A version that is a directory is a tombstone: the object was deleted. `.t-<pid>-<id>` is a version being written.
  * The highest number of an object is never removed, or its generations would come again; only names that are never used

@@ -37,6 +37,7 @@ import { durableFiles, type Files, quickFiles } from "./files.ts"
 import { generationNumber, isDurable, objectDirectory, type Target } from "./layout.ts"
 import { list } from "./list.ts"
 import { prepare, requireArea, requireStore } from "./prepare.ts"
+import { forget, type Proof, recall, remember } from "./proof.ts"
 import { run, runNow, step, type Steps } from "./steps.ts"
 import { put, remove, type Swap } from "./swap.ts"
 import { knownTime, storeTime, type StoreTime } from "./time.ts"
@@ -118,7 +119,8 @@ class FileStore implements LeaseStore, CheckpointStore {
 
   start({ probe: depth = "once", ...options }: StartOptions): Promise<void> {
     if (depth === "never") return this.#startReading(options)
-    this.#started ??= this.#start(options).catch((error: unknown) => {
+    if (depth === "again") this.#started = undefined
+    this.#started ??= this.#start(options, depth === "again").catch((error: unknown) => {
       this.#started = undefined
       throw failure(error, "starting", this.#root)
     })
@@ -162,15 +164,24 @@ class FileStore implements LeaseStore, CheckpointStore {
   /** Nothing stays open between requests. */
   async close(): Promise<void> {}
 
-  async #start(options: RequestOptions): Promise<void> {
+  async #start(options: RequestOptions, again: boolean): Promise<void> {
     if (process.platform === "win32") throw unsupported()
     const bounds = new Bounds(this.#clock, options, this.#root)
     const files = bounds.guarded(durableFiles)
     await bounds.within(() => run(prepare(files, this.#root)))
     this.#time = await bounds.within(() => run(storeTime(files, this.#root, this.#id, this.#clock)))
-    const { deletes } = await bounds.within(() => probe(this, this.#clock, options))
+    if (again) await bounds.within(() => run(forget(files, this.#root)))
+    const proof = await bounds.within(() => run(recall(files, this.#root)))
+    const { deletes } = proof ?? (await bounds.within(() => this.#probe(files, options)))
     const { id: bootId } = this.#time ?? {}
     this.#capabilities = { ...this.#capabilities, deletes, ...(bootId !== undefined && { bootId }) }
+  }
+
+  /** Where what it shows can't be written down, the next start probes as well. */
+  async #probe(files: Files, options: RequestOptions): Promise<Proof> {
+    const proof = await probe(this, this.#clock, options)
+    await run(remember(files, this.#root, proof)).catch(() => {})
+    return proof
   }
 
   /** Makes nothing and writes nothing: the directory may be another's, or mounted to be read. */
