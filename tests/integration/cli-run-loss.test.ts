@@ -5,7 +5,7 @@ import { dirname } from "node:path"
 import process from "node:process"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { fileStore } from "../../src/locks/stores/file/store.ts"
-import { says, Shell } from "./support/command.ts"
+import { areRenewed, leasesEnd, says, Shell } from "./support/command.ts"
 import type { Spawned } from "./support/spawn.ts"
 
 const LONG = 60_000
@@ -108,12 +108,9 @@ describe("a lease that is held", () => {
     const script = "echo $LEASEHOLD_LEASE_FILE; echo at work; read line; exit 5"
     const run = shell.start("run", "--ttl", "12", "k", "--", "sh", "-c", script)
     const [path = ""] = (await says(run, "at work")).split("\n")
-    const deadline = async (): Promise<number> =>
-      (JSON.parse((await shell.call("status", "--json", "k")).stdout) as { owner: { expiresAt: number } }).owner
-        .expiresAt
-    const before = await deadline()
+    const before = leasesEnd(shell, ["k"])
     rmSync(dirname(path), { recursive: true, maxRetries: 5 })
-    await expect.poll(deadline, { timeout: 20_000 }).toBeGreaterThan(before + 3000)
+    await areRenewed(shell, run, ["k"], before + 3000)
     run.child.stdin?.end("\n")
     const { code, stderr } = await run.ended
     expect({ code, said: stderr.match(/can't be kept current/g) }).toEqual({ code: 5, said: [expect.any(String)] })

@@ -1,6 +1,6 @@
 /** What a run does when another asks for its key. */
 import { describe, expect, it } from "vitest"
-import { says, Shell } from "./support/command.ts"
+import { areRenewed, says, Shell } from "./support/command.ts"
 
 const LONG = 60_000
 
@@ -49,13 +49,7 @@ describe("a request", () => {
       const hook = `exec:${tells("asked")}; echo "$LEASEHOLD_WAITER"; cat "$LEASEHOLD_LEASE_FILE"; kill -TERM -"$LEASEHOLD_GROUP"`
       const run = shell.start("run", "--ttl", "12", "--on-request", hook, "a", "b", "--", "sh", "-c", tellsFirst)
       const first = /before DEADLINE\n(\d+)/.exec(await says(run, "before end"))?.[1]
-      const end = async (key: string): Promise<number> =>
-        (JSON.parse((await shell.call("status", "--json", key)).stdout) as { owner: { expiresAt: number } | null })
-          .owner?.expiresAt ?? 0
-      const until = async (): Promise<number> => Math.min(await end("a"), await end("b"))
-      const early = run.ended.then((ended): never => expect.unreachable(`it ended: ${JSON.stringify(ended)}`))
-      // Renewed: the record says a tenth of the ttl more.
-      while ((await Promise.race([until(), early])) <= Number(first) * 1000 + 3500);
+      await areRenewed(shell, run, ["a", "b"], Number(first) * 1000 + 3500) // the record says a tenth of the ttl more
       await shell.call("request", "--for", "30", "a")
       const { code, stdout } = await run.ended
       const told = (when: string): readonly string[] =>

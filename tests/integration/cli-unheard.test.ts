@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { leasehold, says, Shell } from "./support/command.ts"
+import { areRenewed, leasesEnd, leasehold, says, Shell } from "./support/command.ts"
 import { type Ended, type Runtime, type Spawned, spawnProgram, spawnScript } from "./support/spawn.ts"
 
 const LONG = 60_000
@@ -107,11 +107,8 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
       "3",
       "--on-request=exec:true",
     )
-    const until = async (): Promise<number> =>
-      ((await stateOf(shell, "k")) as { owner: { expiresAt: number } }).owner.expiresAt
     expect((await shell.call("request", "--for", "1", "k")).stdout).toContain("hasn't left")
-    const before = await until()
-    await expect.poll(until, { timeout: 20_000 }).toBeGreaterThan(before + 3000)
+    await areRenewed(shell, run, ["k"], leasesEnd(shell, ["k"]) + 3000)
     run.child.stdin?.end("\n")
     expect(await run.ended).toMatchObject({ code: 5, signal: null })
   })

@@ -1,9 +1,9 @@
 /** The `leasehold` command as a process of its own, bundled from the sources, on a store in a directory unless another is named. */
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { inject, onTestFinished } from "vitest"
+import { expect, inject, onTestFinished } from "vitest"
 import { type Ended, type Runtime, type Spawned, spawnScript } from "./spawn.ts"
 
 /** What is started. */
@@ -88,6 +88,26 @@ export async function says({ child, ended }: Spawned, text: string): Promise<str
 export async function waiterOf(shell: Shell, key: string): Promise<{ readonly waiterId: string } | null> {
   const { stdout } = await shell.call("status", "--json", key)
   return (JSON.parse(stdout) as { waiter: { waiterId: string } | null }).waiter
+}
+
+/** When the first of these leases ends by its record in the shell's directory, in Unix milliseconds; 0 where one has no owner. */
+export function leasesEnd({ directory }: Shell, keys: readonly string[]): number {
+  const ends = keys.map((key) => {
+    const path = join(directory, `${key}.lock`)
+    if (!existsSync(path)) return 0 // for a moment, while a version is written
+    return Math.round((JSON.parse(readFileSync(path, "utf8")) as { expiresAt: number }).expiresAt * 1000)
+  })
+  return Math.min(...ends)
+}
+
+/** Settles once the leases end later than that; rejects where the run that has them ends first. */
+export async function areRenewed(shell: Shell, run: Spawned, keys: readonly string[], than: number): Promise<void> {
+  const early = run.ended.then((ended): never => {
+    throw new Error(`it ended, and ${keys.join()} was never seen to be renewed: ${JSON.stringify(ended)}`)
+  })
+  const renewed = expect.poll(() => leasesEnd(shell, keys), { timeout: 30_000, interval: 20 }).toBeGreaterThan(than)
+  renewed.catch(() => {}) // where the run ends first nobody waits for it
+  await Promise.race([renewed, early])
 }
 
 /** Settles once the record of the key names a waiter; rejects where the one that should be it ends first. */
