@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { expect, inject, onTestFinished } from "vitest"
+import { expect, inject, onTestFinished, vi } from "vitest"
 import { type Ended, type Runtime, type Spawned, spawnScript } from "./spawn.ts"
 
 /** What is started. */
@@ -105,7 +105,8 @@ export async function areRenewed(shell: Shell, run: Spawned, keys: readonly stri
   const early = run.ended.then((ended): never => {
     throw new Error(`it ended, and ${keys.join()} was never seen to be renewed: ${JSON.stringify(ended)}`)
   })
-  const renewed = expect.poll(() => leasesEnd(shell, keys), { timeout: 30_000, interval: 20 }).toBeGreaterThan(than)
+  const ends = (): void => expect(leasesEnd(shell, keys)).toBeGreaterThan(than)
+  const renewed = vi.waitFor(ends, { timeout: 30_000, interval: 20 })
   renewed.catch(() => {}) // where the run ends first nobody waits for it
   await Promise.race([renewed, early])
 }
