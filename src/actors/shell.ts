@@ -187,7 +187,8 @@ export class Shell {
    */
   release(): Promise<ReleaseResult> {
     this.leave("released")
-    return this.#isOver && this.#result === "unknown" ? this.#owned.release() : this.#released.promise
+    // The promise may have settled while the work was stuck; and what nobody could tell may be told by now.
+    return this.#isOver && this.#result !== undefined ? this.#owned.release() : this.#released.promise
   }
 
   /** A command of the chart. */

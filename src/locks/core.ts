@@ -21,7 +21,7 @@ import { Lookout } from "./lookout.ts"
 import { requestDeadline } from "./options.ts"
 import { Prompt } from "./prompt.ts"
 import { deadlineOf, isHeld } from "./protocol/authority.ts"
-import { initialState, nextWake, traced } from "./protocol/reducer.ts"
+import { initialState, nextWake, traced, watched } from "./protocol/reducer.ts"
 import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
 import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
 import { ownerOf } from "./record.ts"
@@ -254,9 +254,9 @@ export class KeyCore {
       else if (command.type === "abandon") this.requests.abandon(command.id)
       else this.requests.run(command, deadline, room, (answer) => this.#answered(answer))
     }
+    if (this.#lookout !== undefined) this.#follow(this.#lookout, state, now)
     this.#rearm(now)
     this.#onStep?.(state)
-    if (this.#lookout !== undefined) this.#follow(this.#lookout, state)
     this.#count(input, state)
     for (const event of events) this.#tell({ at: now.wall, key: this.key, ownerId: state.config.id, ...event })
     if (!wasAtRest && this.#atRest) this.#outbox.push(() => this.#rest())
@@ -288,9 +288,9 @@ export class KeyCore {
     this.dispatch(examined(witness, answer, { key, bootId, view: this.#state?.view }))
   }
 
-  #follow(lookout: Lookout, state: LockState): void {
+  #follow(lookout: Lookout, state: LockState, now: Now): void {
     if (lookout.follow(state)) this.#rung = true
-    if (state.watched !== lookout.hears) this.#state = { ...state, watched: lookout.hears }
+    this.#state = watched(state, lookout.hears, now)
   }
 
   /** Something happened to the record, or to its owner's process: nothing where it is the version that is known, as of a write of mine. */

@@ -148,9 +148,9 @@ export interface Lease extends AsyncDisposable {
   /**
    * Ends ownership; hands over to a waiter if there is one. Settles within 10 s of its first request, which may have to wait
    * at a busy store, as long as the lease lasts. Idempotent: only a call after `unknown` looks again what became of it, and
-   * leaves again where the lease still stands, unless this process has asked for the key since. Rejects only with
-   * InvalidConfigError, before it does anything, for a note that isn't one. It waits for no work and `signal` doesn't abort:
-   * end first what is done under the lease.
+   * leaves again where the lease still stands, unless this process has asked for the key since, or for a thousand others. The
+   * end of a block (`await using`) doesn't. Rejects only with InvalidConfigError, before it does anything, for a note that isn't
+   * one. It waits for no work and `signal` doesn't abort: end first what is done under the lease.
    */
   release(options?: ReleaseOptions): Promise<ReleaseResult>
 }

@@ -129,8 +129,9 @@ export class StoreLease implements Lease {
     return this.#released
   }
 
+  /** The end of a block doesn't try again what its section has heard of. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release()
+    if (this.#ending === undefined) await this.release()
   }
 
   async #release({ note }: ReleaseOptions): Promise<ReleaseResult> {

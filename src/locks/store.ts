@@ -89,7 +89,8 @@ export type WriteAnswer = Stamped &
     | { readonly kind: "refused" }
     /**
      * It may have been applied, or be applied later. `throttled`: the object took another write within its spacing.
-     * `overtaken`: another write came between, and no failure; a read tells at once what there is to know.
+     * `overtaken`: another write came between, and no failure; a read tells at once what there is to know. An error that says
+     * by its `status` that there is no room (ENOSPC, EDQUOT, EFBIG) is for a write of which nothing was made.
      */
     | {
         readonly kind: "unknown"

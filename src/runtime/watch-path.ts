@@ -9,7 +9,7 @@
 import { watch } from "node:fs"
 import { basename } from "node:path"
 
-/** Called with the name, within the watched directory, that something happened to; empty where that isn't told. */
+/** Called with the name, within the watched directory, that something happened to; empty where that isn't told, as at its own end. */
 export type Heard = (name: string) => void
 
 /** A watch, until it is disposed. */
@@ -43,7 +43,10 @@ function byNode(path: string, heard: Heard): Watch {
     hears = false
     watcher.close()
   }
-  watcher.on("error", end)
+  watcher.on("error", () => {
+    end()
+    heard("")
+  })
   return {
     get hears() {
       return hears
@@ -64,14 +67,17 @@ function byDeno(watcher: DenoWatcher, heard: Heard): Watch {
       for (const path of value.paths) if (!closed) heard(basename(path))
     }
   }
-  const deaf = (): void => void (hears = false)
-  listen().then(deaf, deaf) // it ends when it is closed, and when the system ends it
+  const ended = (): void => {
+    hears = false
+    if (!closed) heard("")
+  }
+  listen().then(ended, ended) // it ends when it is closed, and when the system ends it
   return {
     get hears() {
       return hears
     },
     [Symbol.dispose]: () => {
-      deaf()
+      hears = false
       if (!closed) watcher.close()
       closed = true
     },

@@ -53,6 +53,7 @@ describe("work that ignores that it should end", () => {
     going.resolve()
     await world.run(use)
     expect(await world.run(stuck.ended)).toEqual({ reason: "drain" })
+    expect(await world.run(stuck.release())).toBe("released")
     await world.end()
   })
 

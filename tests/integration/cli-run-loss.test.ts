@@ -43,6 +43,12 @@ function guardianOf({ child }: Spawned): number {
   return Number.parseInt(line, 10)
 }
 
+/** What only waits for its parent to look lives no more. */
+function isAlive(pid: number): boolean {
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" })
+  return stdout !== "" && !stdout.startsWith("Z")
+}
+
 describe("a lease that is lost", () => {
   it("to another ends the command at once, without a word", { timeout: LONG }, async () => {
     const shell = new Shell()
@@ -100,6 +106,26 @@ describe("a lease that is lost", () => {
     const after = JSON.parse(stdout.slice(stdout.indexOf("{"))) as unknown
     expect(after).toMatchObject({ held: false, keys: [{ key: "k", held: false }] })
   })
+})
+
+describe("what a command left in its group", () => {
+  it.each(["SIGKILL", "SIGSTOP"] as const)(
+    "doesn't outlive the lease where the run gets %s while that has its grace",
+    { timeout: LONG },
+    async (signal) => {
+      const shell = new Shell()
+      const whileLed = "while kill -0 $$ 2>/dev/null; do sleep 0.02; done"
+      const left = `trap "" TERM; ${whileLed}; sleep 0.5; echo alone; exec sleep 50`
+      const run = shell.start("run", "--ttl", "12", "k", "--", "sh", "-c", `(${left}) & echo left $!; sleep 0.5`)
+      const pid = Number(/left (\d+)/.exec(await says(run, "alone"))?.[1])
+      onTestFinished(() => void (isAlive(pid) && process.kill(pid, "SIGKILL")))
+      expect(isAlive(pid)).toBe(true)
+      run.signal(signal)
+      await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false)
+      run.signal("SIGKILL")
+      await run.ended
+    },
+  )
 })
 
 describe("a lease that is held", () => {

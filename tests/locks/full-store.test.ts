@@ -33,14 +33,14 @@ it("nor does the probe of a start", async () => {
 })
 
 /** Starts, shows what it holds, and has no room for a write once it is told so. */
-function filled(clock: VirtualTime): { readonly store: LeaseStore; fill(): void } {
+function filled(clock: VirtualTime): { readonly store: LeaseStore; fill(): void; empty(): void } {
   const memory = memoryStore({ clock })
   let isFull = false
   const store = storeWith(memory, {
     put: async (ref, expected, body, options) =>
       isFull ? { kind: "unknown", error: full } : memory.put(ref, expected, body, options),
   })
-  return { store, fill: () => void (isFull = true) }
+  return { store, fill: () => void (isFull = true), empty: () => void (isFull = false) }
 }
 
 it("an acquire ends at once that finds no room for its claim", async () => {
@@ -64,4 +64,25 @@ it("nor does one wait that finds none for its mark", async () => {
   expect(await clock.runUntil(acquired.catch((error: LockError) => error))).toBe(full)
   expect(clock.mono() - from).toBeLessThan(200)
   expect(lease.isHeld()).toBe(true)
+})
+
+it("a grant that comes to who gave up meanwhile is released once there is room again, behind the call", async () => {
+  const clock = new VirtualTime()
+  const { store, fill, empty } = filled(clock)
+  const lock = (id: string): StoreLock => new StoreLock("k", { store, clock, incarnation: { id } })
+  const lease = await clock.runUntil(lock("a").acquire())
+  const stop = new AbortController()
+  const given = lock("b").acquire({ signal: stop.signal })
+  await clock.advance(20_000)
+  await clock.runUntil(lease.release()) // by a grant, which its waiter has not seen yet
+  fill()
+  const from = clock.mono()
+  stop.abort()
+  expect(await clock.runUntil(given.catch((error: LockError) => error))).toMatchObject({ _tag: "LockCancelledError" })
+  expect(clock.mono() - from).toBeLessThan(200)
+  await clock.advance(1000)
+  empty()
+  const next = await clock.runUntil(lock("c").acquire())
+  expect(next.isHeld()).toBe(true)
+  expect(clock.mono() - from).toBeLessThan(5000)
 })

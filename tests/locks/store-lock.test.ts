@@ -313,6 +313,18 @@ describe("release", () => {
     await expectRest(time)
   })
 
+  it("isn't tried again by the end of a block that has heard `unknown`", async () => {
+    const { time, store, lock } = lockWorld()
+    const ended = (async () => {
+      await using lease = await lock("a").acquire()
+      silenced(store)
+      return await lease.release()
+    })()
+    const { ms, value } = await settling(time, ended)
+    expect(value).toBe("unknown")
+    expect(ms).toBeLessThanOrEqual(10_010)
+  })
+
   it("is not tried again where this process has asked for the key since", async () => {
     const { time, store, lock } = lockWorld()
     const lease = await time.runUntil(lock("a").acquire())

@@ -87,15 +87,16 @@ done`
  * outlive it.
  *
  * The number of a group that has ended may be another's. What it kills is the group that it was told of: its leader is the
- * process that was seen, or it is in the session of that one, whose own leader is there yet: numbers in use are not given anew.
- * Without /proc only the leader can be known.
+ * process that was seen; or it is in the session of that one, whose own leader is there yet, or it was the group that was meant
+ * 3 s ago at most. Numbers in use are not given anew, nor are any before all others were used once. What a command left in its
+ * group is so known by looking every 2 s. Without /proc only the leader can be known.
  *
  * A shell that can't read with a timeout would take each read for the end of the input: it is none for a guardian, and ends.
  * Some shells don't tell the end of the input from that of their patience: a read that failed before its time, twice in a row,
  * was at the end.
  */
 export const GUARDIAN: string = `${ALOOF}
-clock=$1 folder=$2 born= session= opened= due= early=0
+clock=$1 folder=$2 born= session= opened= due= meant= early=0
 trap '' HUP INT QUIT TERM TSTP USR1 USR2
 exec 2>/dev/null
 [ -z "\${BASH_VERSION-}" ] || [ "$clock" = boot ] || SECONDS=$(date +%s)
@@ -126,7 +127,7 @@ isOurs() {
   status "$group"
   [ "$of" = "$group" ] && [ "$start" = "$born" ] && return
   status "$session"
-  [ -n "$start" ] && [ "$start" = "$opened" ] || return
+  [ -n "$start" ] && [ "$start" = "$opened" ] || { [ -n "$meant" ] && [ "$((now - meant))" -le 300 ]; } || return
   for each in /proc/[0-9]*; do
     status "\${each#/proc/}"
     [ "$of" = "$group" ] && [ "$in" = "$session" ] && return
@@ -134,6 +135,7 @@ isOurs() {
   return 1
 }
 finish() {
+  look
   isOurs && kill -s KILL -- "-$group"
 }
 IFS= read -r -t 1 line </dev/null
@@ -146,6 +148,7 @@ born=$start session=$in
 opened=$start
 echo seen
 while look && [ "$early" -lt 2 ]; do
+  isOurs && meant=$now
   if [ -z "$due" ]; then
     IFS= read -r line || break
   elif [ "$now" -ge "$due" ]; then

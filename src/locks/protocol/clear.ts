@@ -62,9 +62,14 @@ export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
 
 /** Nothing was learned: try again, where that can help. */
 export function clearingFailed(draft: Draft, phase: Clearing, error: LockError | undefined): void {
-  if (error !== undefined && (!error.retryable || lacksRoom(error))) return done(draft)
+  if (error !== undefined && !error.retryable) return done(draft)
+  if (error !== undefined && lacksRoom(error)) tell(draft) // whoever waits for it may be who has to make room
   const wait = error === undefined ? 0 : backoff(draft, phase.failures)
-  draft.phase = { ...phase, next: { act: "read", at: plus(draft.now, wait) }, failures: phase.failures + 1 }
+  draft.phase = {
+    ...(draft.phase as Clearing),
+    next: { act: "read", at: plus(draft.now, wait) },
+    failures: phase.failures + 1,
+  }
 }
 
 function shown(draft: Draft, attempt: Attempt, view: View | undefined): boolean {

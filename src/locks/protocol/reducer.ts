@@ -3,6 +3,7 @@
  * production, simulator and checker run this same function. `nextWake` says when it wants to be called again.
  */
 import type { LockError } from "../errors.ts"
+import { lacksRoom } from "../room.ts"
 import { deadlineOf } from "./authority.ts"
 import { budgetEnd } from "./budget.ts"
 import { clearingFailed, clearingSaw, expireClearing } from "./clear.ts"
@@ -38,6 +39,7 @@ import {
   cancelSeeking,
   expireSeeking,
   lookNow,
+  OFTEN,
   seekingFailed,
   seekingSaw,
   seekingUnsure,
@@ -53,9 +55,10 @@ import type {
   LockConfig,
   LockState,
   ProtocolEvent,
+  SentWrite,
   WriteResult,
 } from "./state.ts"
-import { compare, instant, type Instant, later, type Now, past, plus } from "./time.ts"
+import { compare, earlier, instant, type Instant, later, type Now, past, plus } from "./time.ts"
 import { settleSent, takeApplied, takeRead, takeSample } from "./view.ts"
 
 /** What one step comes to. */
@@ -109,6 +112,19 @@ export function traced(state: LockState, trace: "possible" | "sure"): LockState 
   const { phase } = state
   if (phase.name !== "owning" || phase.hold.trace === "sure") return state
   return { ...state, phase: { ...phase, hold: { ...phase.hold, trace } } }
+}
+
+/**
+ * Whether the shell is told of the record's changes and of the end of its owner's process. Once it no longer is, a look comes as soon
+ * as it would have come without, whoever was to have its turn first.
+ */
+export function watched(state: LockState, hears: boolean, now: Now): LockState {
+  if (state.watched === hears) return state
+  const { phase } = state
+  const isFar = !hears && phase.name === "seeking" && phase.next.act === "read"
+  if (!isFar) return { ...state, watched: hears }
+  const at = earlier(phase.next.at, plus(now, OFTEN))
+  return { ...state, watched: hears, phase: { ...phase, unheard: 0, next: { act: "read", at } } }
 }
 
 /**
@@ -235,6 +251,7 @@ function readAnswered(draft: Draft, flight: Flight, answer: Extract<Input, { typ
 function writeAnswered(draft: Draft, flight: Flight, answer: WriteResult): void {
   takeSample(draft, flight, answer.storeTime)
   const sent = draft.sent.find(({ opId }) => opId === flight.opId)
+  if (answer.kind === "unknown" && lacksRoom(answer.error)) forget(draft, flight, sent)
   if (answer.kind === "unknown" && answer.throttled) return throttled(draft, answer.error)
   if (answer.kind === "unknown" && !answer.overtaken) return unsure(draft, answer.error)
   const untimed = draft.config.clock !== "none" && answer.storeTime === undefined
@@ -263,6 +280,11 @@ function unsure(draft: Draft, error: LockError | undefined): void {
   else if (phase.name === "owning") ownerUnsure(draft, phase, error)
   else if (phase.name === "leaving") leaverUnsure(draft, phase, error)
   else if (phase.name === "clearing") clearingFailed(draft, phase, error)
+}
+
+/** There was no room for it: where it was sent this once nothing of it is on its way. */
+function forget(draft: Draft, { sentAt }: Flight, sent: SentWrite | undefined): void {
+  if (sent?.firstSend.mono === sentAt.mono) draft.sent = draft.sent.filter((other) => other !== sent)
 }
 
 /** The object took another's write within its spacing: contention for it, which is no loss under any setting. */

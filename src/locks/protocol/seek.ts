@@ -39,9 +39,9 @@ const LEAST_LEFT = 3
 /** Where reads aren't cheap, a look comes after one to two of these. */
 const SHORTEST_POLL = 1000
 /** Where they are, looks come to be half of this to all of it apart, in milliseconds: nobody tells of what happens. */
-const OFTEN = 1000
+export const OFTEN = 1000
 /** The same where the shell is told of it: a look is for what it wasn't told, and for leases and marks that are over by time. */
-const SELDOM = 4000
+const SELDOM = 3000
 
 /** Starts an attempt: a read first, unless my own release is the last version known. */
 export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquire" }>): void {

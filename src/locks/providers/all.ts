@@ -59,6 +59,7 @@ class AllHeld implements HeldLocks {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release()
+    this.#lost[Symbol.dispose]()
+    await Promise.all(this.#held.toReversed().map((lock) => lock[Symbol.asyncDispose]()))
   }
 }

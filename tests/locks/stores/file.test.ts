@@ -150,7 +150,7 @@ describe("the directory of a file store", () => {
 
   it("is probed once: a later start writes nothing", async () => {
     const { directory } = await make()
-    expect(await versions(directory, "proofs")).toEqual([expect.stringMatching(/^1-\d+-\d+-deletes$/)])
+    expect(await versions(directory, "proofs")).toEqual([expect.stringMatching(/^1-.+-\d+-\d+-deletes$/)])
     const before = await writtenAt(directory)
     const { capabilities } = await started(directory)
     expect(capabilities.deletes).toBe(true)
@@ -185,7 +185,15 @@ describe("the directory of a file store", () => {
   it("starts where what was shown can't be written down", async () => {
     const directory = await fresh()
     await writeFile(join(directory, "proofs"), "no folder")
-    expect((await started(directory)).capabilities.deletes).toBe(true)
+    const store = await started(directory)
+    await store.start({ ...options, probe: "again" })
+    expect(store.capabilities.deletes).toBe(true)
+  })
+
+  it("is remembered by nobody whose boot can't be told", async () => {
+    const directory = await fresh()
+    await started(directory, new VirtualTime({ bootClock: false }))
+    expect(await versions(directory)).not.toContain("proofs")
   })
 
   it("starts once, and again after a start that failed", async () => {

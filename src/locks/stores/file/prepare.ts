@@ -10,9 +10,7 @@ import { type Steps, step } from "./steps.ts"
 
 /** Makes what is missing, the directory itself and those above it included, so that it survives a power cut. */
 export function* prepare(files: Files, root: string): Steps<void> {
-  const there = yield* unlessMissing(() => step(files.names(root)))
-  if (there === undefined) yield* make(files, root)
-  for (const name of directories) if (there?.includes(name) !== true) yield* make(files, join(root, name))
+  for (const path of [root, ...directories.map((name) => join(root, name))]) yield* make(files, path)
 }
 
 /** Throws StoreMisconfiguredError where no lock was ever kept: for who only reads nothing is made. */

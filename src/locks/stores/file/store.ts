@@ -37,7 +37,7 @@ import { durableFiles, type Files, quickFiles } from "./files.ts"
 import { generationNumber, isDurable, objectDirectory, type Target } from "./layout.ts"
 import { list } from "./list.ts"
 import { prepare, requireArea, requireStore } from "./prepare.ts"
-import { forget, type Proof, recall, remember } from "./proof.ts"
+import { forget, type Place, type Proof, recall, remember } from "./proof.ts"
 import { run, runNow, step, type Steps } from "./steps.ts"
 import { put, remove, type Swap } from "./swap.ts"
 import { knownTime, storeTime, type StoreTime } from "./time.ts"
@@ -157,7 +157,7 @@ class FileStore implements LeaseStore, CheckpointStore {
   }
 
   /** Hears of this machine's writes alone, and of none where the system has no watches left. */
-  watch(ref: ObjectRef, wake: (generation: Generation) => void): Watching {
+  watch(ref: ObjectRef, wake: (generation?: Generation) => void): Watching {
     return watchVersions(objectDirectory(this.#root, ref), wake)
   }
 
@@ -170,17 +170,18 @@ class FileStore implements LeaseStore, CheckpointStore {
     const files = bounds.guarded(durableFiles)
     await bounds.within(() => run(prepare(files, this.#root)))
     this.#time = await bounds.within(() => run(storeTime(files, this.#root, this.#id, this.#clock)))
-    if (again) await bounds.within(() => run(forget(files, this.#root)))
-    const proof = await bounds.within(() => run(recall(files, this.#root)))
-    const { deletes } = proof ?? (await bounds.within(() => this.#probe(files, options)))
+    const place = { files, root: this.#root, boot: this.#bootId }
+    if (again) await bounds.within(() => run(forget(place)))
+    const proof = again ? undefined : await bounds.within(() => run(recall(place)))
+    const { deletes } = proof ?? (await bounds.within(() => this.#probe(place, options)))
     const { id: bootId } = this.#time ?? {}
     this.#capabilities = { ...this.#capabilities, deletes, ...(bootId !== undefined && { bootId }) }
   }
 
   /** Where what it shows can't be written down, the next start probes as well. */
-  async #probe(files: Files, options: RequestOptions): Promise<Proof> {
+  async #probe(place: Place, options: RequestOptions): Promise<Proof> {
     const proof = await probe(this, this.#clock, options)
-    await run(remember(files, this.#root, proof)).catch(() => {})
+    await run(remember(place, proof)).catch(() => {})
     return proof
   }
 

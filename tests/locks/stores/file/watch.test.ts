@@ -10,7 +10,7 @@ import { watchPath } from "../../../../src/runtime/watch-path.ts"
 /** More than these are not watched: each watch of Deno takes one of the 128 instances that Linux allows a user. */
 const MOST = "Deno" in globalThis ? 32 : 1000
 
-let watchVersions: (directory: string, wake: (generation: Generation) => void) => Watching
+let watchVersions: (directory: string, wake: (generation?: Generation) => void) => Watching
 
 beforeAll(async () => {
   vi.resetModules() // others of this process may watch, too: this is a count of its own
@@ -36,7 +36,7 @@ class Listener implements Disposable {
   constructor(directory: string) {
     this.#watch = watchVersions(directory, (generation) => {
       this.heard++
-      this.generations.push(generation)
+      this.generations.push(generation ?? "none")
       this.#next.resolve()
     })
     onTestFinished(() => this[Symbol.dispose]())
@@ -98,6 +98,17 @@ describe("a directory of versions", () => {
     expect(await next).toBe(1)
     expect(early.heard).toBe(0)
     expect([early.hears, late.hears]).toEqual([false, true])
+  })
+
+  it("tells that it is watched no more once it was removed, though there is another of that name", async () => {
+    const directory = join(folder(), "key")
+    mkdirSync(directory)
+    const listener = new Listener(directory)
+    const next = listener.next()
+    rmSync(directory, { recursive: true })
+    mkdirSync(directory)
+    await next
+    expect([listener.generations, listener.hears]).toEqual([["none"], false])
   })
 
   it("is not watched by more than the system can bear", async () => {
