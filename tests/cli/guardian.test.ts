@@ -151,6 +151,21 @@ describe.skipIf(process.platform === "win32")("a guardian", () => {
     expect(await ended).toBe("SIGKILL")
   })
 
+  it("goes by the last moment that it was told, also where it was held up and has yet to read it", async () => {
+    const { id, ended } = group()
+    const watching = guardian("boot", folder(), { PATH: process.env["PATH"]! })
+    watching.tell(String(id))
+    expect(await watching.said).toBe("seen\n")
+    process.kill(watching.pid, "SIGSTOP")
+    for (const ms of [-20_000, -10_000, 30_000]) watching.tell(moment("boot", ms))
+    process.kill(watching.pid, "SIGCONT")
+    watching.tell("done")
+    await watching.ended
+    expect(spawnSync("ps", ["-o", "stat=", "-p", String(id)], { encoding: "utf8" }).stdout).toMatch(/^S/)
+    process.kill(id, "SIGKILL")
+    await ended
+  })
+
   /** In a namespace of processes of its own, where the next number can be chosen. */
   const isolated = ["--pid", "--fork", "--kill-child", "--mount-proc", "/bin/sh", "-c"]
   /** Processes that start in one hundredth of a second can't be told apart by when they did, but no number is given anew as soon. */

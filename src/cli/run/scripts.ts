@@ -10,7 +10,8 @@
  * GUARDIAN outlives whoever runs the command, in a session of its own, to kill the command's process group: at the end of its
  * input, since then the wrapper is gone; and when the moment has come that it was told last, since then the wrapper is
  * stopped or cut off, and others may own the key soon. Moments are hundredths of a second by a clock that it reads itself: so
- * that one which was sent long ago, by a process that was stopped in between, gives no time anew. By `/proc/uptime`, which
+ * that one which was sent long ago, by a process that was stopped in between, gives no time anew. Before one ends the group
+ * another is looked for, which a guardian that was held up has yet to read. By `/proc/uptime`, which
  * counts while the machine sleeps, where there is one.
  *
  * Not promised: anything when the guardian is killed too before it acts.
@@ -87,9 +88,10 @@ done`
  * outlive it.
  *
  * The number of a group that has ended may be another's. What it kills is the group that it was told of: its leader is the
- * process that was seen; or it is in the session of that one, whose own leader is there yet, or it was the group that was meant
- * 3 s ago at most. Numbers in use are not given anew, nor are any before all others were used once. What a command left in its
- * group is so known by looking every 2 s. Without /proc only the leader can be known.
+ * process that was seen, or it is in the session of that one, whose own leader is there yet: numbers in use are not given anew.
+ * Once both are gone, what a command left in its group is known by its environment, which names the folder; and a member that had
+ * begun when the group was last seen to be the one that is meant shows that the numbers were never free. Without /proc only the
+ * leader can be known.
  *
  * A shell that can't read with a timeout would take each read for the end of the input: it is none for a guardian, and ends.
  * Some shells don't tell the end of the input from that of their patience: a read that failed before its time, twice in a row,
@@ -122,15 +124,25 @@ $(ps -o pgid=,lstart= -p "$1")
 END
   fi
 }
+namesFolder() {
+  while IFS= read -r -d '' line; do
+    case $line in "LEASEHOLD_LEASE_FILE=$folder/"*) return ;; esac
+  done <"/proc/$1/environ"
+  return 1
+}
 isOurs() {
   [ -n "$born" ] || return
   status "$group"
   [ "$of" = "$group" ] && [ "$start" = "$born" ] && return
   status "$session"
-  [ -n "$start" ] && [ "$start" = "$opened" ] || { [ -n "$meant" ] && [ "$((now - meant))" -le 300 ]; } || return
+  anchored=
+  [ -z "$start" ] || [ "$start" != "$opened" ] || anchored=yes
   for each in /proc/[0-9]*; do
     status "\${each#/proc/}"
-    [ "$of" = "$group" ] && [ "$in" = "$session" ] && return
+    [ "$of" = "$group" ] && [ "$in" = "$session" ] || continue
+    [ -z "$anchored" ] || return 0
+    [ "$clock" = boot ] && [ "$start" -le "\${meant:-0}" ] && return
+    namesFolder "\${each#/proc/}" && return
   done
   return 1
 }
@@ -152,9 +164,11 @@ while look && [ "$early" -lt 2 ]; do
   if [ -z "$due" ]; then
     IFS= read -r line || break
   elif [ "$now" -ge "$due" ]; then
-    finish
-    due=
-    continue
+    IFS= read -r -t 0.01 line || {
+      finish
+      due=
+      continue
+    }
   else
     left=$((due - now))
     [ "$left" -ge 5 ] || left=5
