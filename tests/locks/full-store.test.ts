@@ -33,7 +33,11 @@ it("nor does the probe of a start", async () => {
 })
 
 /** Starts, shows what it holds, and has no room for a write once it is told so. */
-function filled(clock: VirtualTime): { readonly store: LeaseStore; fill(): void; empty(): void } {
+function filled(clock: VirtualTime): {
+  readonly store: LeaseStore
+  readonly fill: () => void
+  readonly empty: () => void
+} {
   const memory = memoryStore({ clock })
   let isFull = false
   const store = storeWith(memory, {
