@@ -16,16 +16,25 @@ export interface DrainResult {
   readonly error?: StatesUnsavedError
 }
 
+/** How the sandboxes of a manager leave. */
+interface Leaving {
+  readonly clock: Clock
+  /** In milliseconds. */
+  readonly grace: number
+  /** Settles once nothing is taken back from the store any more: a mark of who is gone would keep the key from others. */
+  readonly cleared: () => Promise<void>
+}
+
 /**
  * Asks every sandbox to leave: the work of all ends at once, and as many are saved at a time as the store answers. Settles
- * when all have left, or after `grace` milliseconds. Never rejects.
+ * when all have left, and left nothing, or when the grace is over. Never rejects.
  */
-export const drainAll = async (registry: Registry, clock: Clock, grace: number): Promise<DrainResult> => {
+export const drainAll = async (registry: Registry, { clock, grace, cleared }: Leaving): Promise<DrainResult> => {
   const shells = [...registry.shells]
   for (const shell of shells) shell.leave("drain")
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const timer = clock.after(grace, resolve)
-  await Promise.race([over, Promise.all(shells.map(({ gone }) => gone))])
+  await Promise.race([over, Promise.all(shells.map(({ gone }) => gone)).then(cleared)])
   timer.cancel()
   const stuck = Array.from(registry.shells, ({ lockKey }) => lockKey)
   const lost = shells.filter(({ isUnsaved }) => isUnsaved)

@@ -96,10 +96,10 @@ export interface SandboxManager extends AsyncDisposable {
   cordon(): void
   /**
    * Lets every sandbox end its work, save and leave, and takes no new one in: the work of all ends at once, and as many save
-   * at a time as the store answers. Settles when all have left, or after `grace` (default `killGrace`) with the lock keys of
-   * those that haven't: their leases are renewed as long as their work runs. `error` says of how many the last state isn't
-   * known to be stored; without an `onError` it goes to standard error, in place of one error each. ReentrantLockError from
-   * inside a turn.
+   * at a time as the store answers. Settles when all have left, and no mark of a wait is left in the store, or after `grace`
+   * (default `killGrace`) with the lock keys of those that haven't left: their leases are renewed as long as their work runs.
+   * `error` says of how many the last state isn't known to be stored; without an `onError` it goes to standard error, in place
+   * of one error each. ReentrantLockError from inside a turn.
    */
   drain(options?: DrainOptions): Promise<DrainResult>
   /** What happens to the leases of these sandboxes. Completes when the manager is disposed. */
@@ -215,7 +215,7 @@ class Manager implements SandboxManager {
   }
 
   stats(): Readonly<Record<string, number>> {
-    return { ...statsOf(this.#registry.shells), ...(this.#settings.counts() ?? this.#registry.counts) }
+    return { ...statsOf(this.#registry.shells), ...(this.#settings.cores()?.counts ?? this.#registry.counts) }
   }
 
   cordon(): void {
@@ -224,11 +224,12 @@ class Manager implements SandboxManager {
 
   async drain(options: DrainOptions = {}): Promise<DrainResult> {
     refuseUnknown("drain", options, DRAIN_OPTIONS)
-    const { clock, killGrace, report, sumsUp } = this.#settings
+    const { clock, cores, killGrace, report, sumsUp } = this.#settings
     const { grace = killGrace } = options
     this.#registry.refuseInside("drain")
     if (this.#closed !== "closed") this.#closed = "draining"
-    const result = await drainAll(this.#registry, clock, millis("grace", grace))
+    const cleared = async (): Promise<void> => cores()?.cleared()
+    const result = await drainAll(this.#registry, { clock, grace: millis("grace", grace), cleared })
     if (sumsUp && result.error !== undefined) report(result.error)
     return result
   }

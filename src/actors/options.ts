@@ -3,11 +3,10 @@
  * and none that can't work becomes a default.
  */
 import type { InspectionEvent, Observer } from "xstate"
-import type { LockCounts } from "../locks/counts.ts"
 import { anIncarnation, thisProcess } from "../locks/incarnation.ts"
 import type { Incarnation, Lock, LockFactory } from "../locks/lock.ts"
 import { anAddress, configOf, type LockOptions } from "../locks/options.ts"
-import { coresOf } from "../locks/registry.ts"
+import { type Cores, coresOf } from "../locks/registry.ts"
 import { isStore } from "../locks/start-store.ts"
 import { StoreLock } from "../locks/store-lock.ts"
 import type { CheckpointStore, LeaseStore } from "../locks/store.ts"
@@ -132,8 +131,8 @@ export interface Settings {
   readonly checkpoints: CheckpointStore
   readonly lockOptions: LockOptions & { readonly incarnation: Incarnation }
   readonly makeLock: (lockKey: string) => Lock
-  /** What happened to the locks made here; undefined where they are made elsewhere. */
-  readonly counts: () => LockCounts | undefined
+  /** The keys of the locks made here; undefined where they are made elsewhere. */
+  readonly cores: () => Cores | undefined
   readonly ttl: number
   readonly minTenure: number
   readonly restoreWithin: number
@@ -177,7 +176,7 @@ export const settingsOf = (options: ManagerOptions): Settings => {
     sumsUp: onError === undefined,
   }
   checkInequalities(settings)
-  return { ...settings, makeLock: lockMaker(options, lockOptions), counts: counter(options, lockOptions) }
+  return { ...settings, makeLock: lockMaker(options, lockOptions), cores: coresBy(options, lockOptions) }
 }
 
 /** Checks what only a store that has started can tell: its clock decides which ttl it allows. */
@@ -242,10 +241,10 @@ const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoint
 const lockMaker = ({ store, lockFactory }: ManagerOptions, lockOptions: LockOptions): Settings["makeLock"] =>
   lockFactory ?? ((lockKey) => new StoreLock(lockKey, { ...lockOptions, store }))
 
-const counter =
-  ({ store }: ManagerOptions, { clock = liveClock, incarnation }: Settings["lockOptions"]): Settings["counts"] =>
+const coresBy =
+  ({ store }: ManagerOptions, { clock = liveClock, incarnation }: Settings["lockOptions"]): Settings["cores"] =>
   () =>
-    store && coresOf(store, incarnation.id, clock, "").counts
+    store && coresOf(store, incarnation.id, clock, "")
 
 type Checked = Pick<Settings, "settleWithin" | "checkpointWithin" | "killGrace" | "keepCheckpoints">
 

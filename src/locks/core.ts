@@ -146,6 +146,11 @@ export class KeyCore {
     return this.#taken
   }
 
+  /** Whether something is taken back from the store, mostly behind a caller whose wait has ended. */
+  get isClearing(): boolean {
+    return this.#state?.phase.name === "clearing"
+  }
+
   /** Whether this process may act on the key now. */
   isHeld(): boolean {
     return this.#state !== undefined && isHeld(this.#state, this.#glance())

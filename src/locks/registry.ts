@@ -56,7 +56,17 @@ export class Cores {
    * caller whose wait has ended. Keeps no process alive.
    */
   async rested(): Promise<void> {
-    while (this.#busy.size > 0) await new Promise<void>((resolve) => this.#whenRested.push(resolve))
+    while (this.#busy.size > 0) await this.#nextRest()
+  }
+
+  /** Settles once nothing is taken back behind a caller whose wait has ended, whatever else is under way. Keeps no process alive. */
+  async cleared(): Promise<void> {
+    while ([...this.#busy].some(({ isClearing }) => isClearing)) await this.#nextRest()
+  }
+
+  /** Settles when a key comes to rest, if only for its next turn. */
+  #nextRest(): Promise<void> {
+    return new Promise((resolve) => void this.#whenRested.push(resolve))
   }
 
   #works(core: KeyCore): void {
@@ -66,7 +76,7 @@ export class Cores {
 
   #rests(core: KeyCore): void {
     this.#busy.delete(core)
-    if (this.#busy.size === 0) for (const resolve of this.#whenRested.splice(0)) resolve()
+    for (const resolve of this.#whenRested.splice(0)) resolve()
     this.#resting.add(core)
     const [oldest] = this.#resting
     if (oldest === undefined || this.#resting.size <= REMEMBERED) return

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from "vitest"
+import { encodeName } from "../../src/locks/keys.ts"
 import { drainOnSignals, LockError, ManagerClosedError, StatesUnsavedError } from "../../src/mod.ts"
 import type { ShutdownSignal, SignalPort } from "../../src/runtime/signals.ts"
-import { lateAnswer } from "../support/scripted-store.ts"
+import { lateAnswer, loseRequest } from "../support/scripted-store.ts"
 import { counter, failure, gate, World } from "./world.ts"
 
 describe("a manager that is to end", () => {
@@ -19,6 +20,34 @@ describe("a manager that is to end", () => {
     expect(await world.failure(a.use(sandbox, "x", () => 0))).toMatchObject({ state: "draining" })
     expect([...a.sandboxes()]).toEqual([])
     await world.end()
+  })
+
+  it("settles once no mark of a wait that it cancelled is left, within its grace", async () => {
+    const ref = { area: "leases", name: encodeName("counter/k") } as const
+    for (const [lost, grace, waiter] of [
+      [2, "25 s", null],
+      [1000, "12 s", "b"],
+    ] as const) {
+      const world = new World()
+      const sandbox = counter()
+      const a = await world.manager("a", sandbox, { minTenure: "5 min" })
+      await world.run(a.restoreSandbox(sandbox, "k"))
+      const wire = world.wire()
+      const b = await world.manager("b", sandbox, { store: wire, checkpoints: wire })
+      const waiting = failure(b.restoreSandbox(sandbox, "k", { whenOwned: "request", timeout: "5 min" }))
+      await world.time.advance(100)
+      wire.script.onPut(...Array.from({ length: lost }, loseRequest))
+      const from = world.time.mono()
+      const drained = b.drain({ grace })
+      expect(await world.run(waiting)).toBeInstanceOf(ManagerClosedError)
+      await world.run(drained)
+      expect(world.time.mono() - from).toBeLessThanOrEqual(25_000)
+      const read = await world.store.read(ref, { limit: 65_536, deadline: 1000 })
+      const record = JSON.parse(new TextDecoder().decode((read as { body: Uint8Array }).body)) as object
+      expect(record).toMatchObject({ waitingOwnerId: waiter })
+      wire.script.heal()
+      await world.end()
+    }
   })
 
   it("refuses during a drain at once what would have to wait for it", async () => {
