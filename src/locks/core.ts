@@ -259,7 +259,8 @@ export class KeyCore {
       else if (command.type === "abandon") this.requests.abandon(command.id)
       else this.requests.run(command, deadline, room, (answer) => this.#answered(answer))
     }
-    if (this.#lookout !== undefined) this.#follow(this.#lookout, state, now)
+    if (this.#lookout?.follow(state) === true) this.#rung = true
+    this.#state = watched(state, this.#lookout?.hears === true, now)
     this.#rearm(now)
     this.#onStep?.(state)
     this.#count(input, state)
@@ -291,11 +292,6 @@ export class KeyCore {
     const { key } = this
     const bootId = this.#state?.config.bootId ?? null
     this.dispatch(examined(witness, answer, { key, bootId, view: this.#state?.view }))
-  }
-
-  #follow(lookout: Lookout, state: LockState, now: Now): void {
-    if (lookout.follow(state)) this.#rung = true
-    this.#state = watched(state, lookout.hears, now)
   }
 
   /** Something happened to the record, or to its owner's process: nothing where it is the version that is known, as of a write of mine. */
