@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 import { commandFor, ownRuntime } from "../../examples/sqlite-workers/runtimes.ts"
 
+/** So many runs find what the careless change does, or it isn't found. */
+const TRIES = 4
+
 it.each([
   [
     "every lease is over",
@@ -23,13 +26,17 @@ it.each([
     const script = fileURLToPath(new URL("../../scripts/chaos.ts", import.meta.url))
     const [command, ...args] = commandFor(ownRuntime, script)
     const own = ["--minutes", "0.3", "--runtime", ownRuntime, "--mutant", mutant]
-    const { status, stdout } = spawnSync(command, [...args, ...own], {
-      ...{ encoding: "utf8", timeout: 110_000, stdio: ["ignore", "pipe", "inherit"] },
-    })
-    const last = stdout.trim().split("\n").at(-1)
-    expect(last).toMatch(line)
-    expect(stdout).toMatch(violation)
-    expect(status).toBe(1)
+    const chaos = () =>
+      spawnSync(command, [...args, ...own], {
+        ...{ encoding: "utf8", timeout: 110_000, stdio: ["ignore", "pipe", "inherit"] },
+      })
+    const lastOf = (stdout: string): string => stdout.trim().split("\n").at(-1)!
+    // Two workers at work on one key need not write at once in a third of a minute of a busy machine.
+    let run = chaos()
+    for (let tries = 1; tries < TRIES && !line.test(lastOf(run.stdout)); tries++) run = chaos()
+    expect(lastOf(run.stdout)).toMatch(line)
+    expect(run.stdout).toMatch(violation)
+    expect(run.status).toBe(1)
   },
-  120_000,
+  TRIES * 120_000,
 )
