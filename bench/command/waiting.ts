@@ -16,7 +16,7 @@ import type { Program } from "./program.ts"
 
 const listing = fileURLToPath(new URL("./listing.mjs", import.meta.url))
 const SECONDS = 60
-/** By then a start is over, and the looks have come to be a second apart. */
+/** By then a start is over, and the looks are as far apart as they come to be. */
 const SETTLED_MS = 5000
 
 /** Prints the figures. */

@@ -294,7 +294,7 @@ export class KeyCore {
     this.dispatch(examined(witness, answer, { key, bootId, view: this.#state?.view }))
   }
 
-  /** Something happened to the record, or to its owner's process: nothing where it is the version that is known, as of a write of mine. */
+  /** Something happened to the record, or to its owner's process. A version that is known is no news: most are writes of mine. */
   #ring(generation: Generation | undefined): void {
     if (generation !== undefined && generation === this.#state?.view?.generation) return
     this.#rung = true

@@ -3,7 +3,7 @@
  * where the record names one of this machine. Begins only with the second look, so that a key which nobody contends for
  * costs nothing; and not for one outside of a full line, who would be woken by each of many turns before its own.
  *
- * Not promised: that anything is heard. The looks go on, as without.
+ * Not promised: that anything is heard. The looks go on, more seldom where both watches may be relied on.
  */
 import type { LockState } from "./protocol/state.ts"
 import { type HostHalf, LINE_LENGTH } from "./record.ts"

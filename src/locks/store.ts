@@ -162,7 +162,7 @@ export interface Witness {
 
 /** A watch, until it is disposed. */
 export interface Watching extends Disposable {
-  /** It is as good as the system's word: whoever watches then looks for himself seldom. Default: false. */
+  /** The system is known to tell of what happens: while it is, a lock that waits looks seldom by itself. Default: false. */
   readonly hears?: boolean
 }
 

@@ -105,8 +105,9 @@ export class Processes {
   }
 
   /**
-   * Calls `wake` once, soon after a process with that `life` has ended. It may miss the end, and hears nothing after it. Nothing tells when the last
-   * thread of a process is gone, only that its files are: from then on it looks, for as long as that takes.
+   * Calls `wake` once, soon after a process with that `life` has ended. It may miss the end, and hears nothing after it.
+   * Nothing tells when the last thread of a process is gone, only that its files are: from then on it looks, for as long as
+   * that takes.
    */
   whenEnding(pid: number, startedAt: string, life: number, wake: () => void): Watch {
     if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(life) || pid <= 1 || life < 0) return unwatched

@@ -8,7 +8,18 @@ import {
   LockTimeoutError,
   OwnedElsewhereError,
 } from "../../src/locks/errors.ts"
-import { eventsOf, expectRest, failure, lockWorld, recordOf, settling, spaced, types } from "../support/lock-world.ts"
+import type { Lease } from "../../src/locks/lock.ts"
+import {
+  eventsOf,
+  expectRest,
+  failure,
+  lockWorld,
+  type LockWorld,
+  recordOf,
+  settling,
+  spaced,
+  types,
+} from "../support/lock-world.ts"
 import { failApplied, failPut, failRead, hold, type ScriptedStore } from "../support/scripted-store.ts"
 
 /** It hears of nothing until its script is healed. */
@@ -17,6 +28,17 @@ function silenced({ script }: ScriptedStore): void {
     script.onPut({ before: "lost" })
     script.onRead({ before: "lost" })
   }
+}
+
+/** A lease whose release nobody heard of, on a store that hears again. */
+async function unheard(): Promise<LockWorld & { readonly lease: Lease }> {
+  const world = lockWorld()
+  const { time, store, lock } = world
+  const lease = await time.runUntil(lock("a").acquire())
+  silenced(store)
+  expect(await time.runUntil(lease.release())).toBe("unknown")
+  store.script.heal()
+  return { ...world, lease }
 }
 
 describe("a lock", () => {
@@ -326,11 +348,7 @@ describe("release", () => {
   })
 
   it("is not tried again where this process has asked for the key since", async () => {
-    const { time, store, lock } = lockWorld()
-    const lease = await time.runUntil(lock("a").acquire())
-    silenced(store)
-    expect(await time.runUntil(lease.release())).toBe("unknown")
-    store.script.heal()
+    const { time, lock, lease } = await unheard()
     const next = await time.runUntil(lock("a").acquire())
     expect(await time.runUntil(lease.release())).toBe("unknown")
     expect(next.isHeld()).toBe(true)
@@ -338,11 +356,7 @@ describe("release", () => {
   })
 
   it("takes a turn of its own when it is tried again", async () => {
-    const { time, store, lock } = lockWorld()
-    const lease = await time.runUntil(lock("a").acquire())
-    silenced(store)
-    expect(await time.runUntil(lease.release())).toBe("unknown")
-    store.script.heal()
+    const { time, lock, lease } = await unheard()
     const again = lease.release()
     const next = lock("a").acquire()
     expect(await time.runUntil(again)).toBe("released")

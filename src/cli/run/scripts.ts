@@ -10,9 +10,9 @@
  * GUARDIAN outlives whoever runs the command, in a session of its own, to kill the command's process group: at the end of its
  * input, since then the wrapper is gone; and when the moment has come that it was told last, since then the wrapper is
  * stopped or cut off, and others may own the key soon. Moments are hundredths of a second by a clock that it reads itself: so
- * that one which was sent long ago, by a process that was stopped in between, gives no time anew. Before one ends the group
- * another is looked for, which a guardian that was held up has yet to read. By `/proc/uptime`, which
- * counts while the machine sleeps, where there is one.
+ * that one which was sent long ago, by a process that was stopped in between, gives no time anew. The clock is
+ * `/proc/uptime`, which counts while the machine sleeps, where there is one. Before a moment ends the group the input is read to
+ * its end: a guardian that was held up may have a later one there.
  *
  * Not promised: anything when the guardian is killed too before it acts.
  */
@@ -160,7 +160,7 @@ born=$start session=$in
 opened=$start
 echo seen
 while look && [ "$early" -lt 2 ]; do
-  isOurs && meant=$now
+  [ "$clock" != boot ] || { isOurs && meant=$now; }
   if [ -z "$due" ]; then
     IFS= read -r line || break
   elif [ "$now" -ge "$due" ]; then

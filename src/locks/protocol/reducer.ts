@@ -121,7 +121,7 @@ export function traced(state: LockState, trace: "possible" | "sure"): LockState 
 export function watched(state: LockState, hears: boolean, now: Now): LockState {
   if (state.watched === hears) return state
   const { phase } = state
-  const isFar = !hears && phase.name === "seeking" && phase.next.act === "read"
+  const isFar = !hears && phase.name === "seeking" && phase.next.act === "read" && phase.failures === 0
   if (!isFar) return { ...state, watched: hears }
   const at = earlier(phase.next.at, plus(now, OFTEN))
   return { ...state, watched: hears, phase: { ...phase, unheard: 0, next: { act: "read", at } } }

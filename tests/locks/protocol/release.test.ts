@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { acquire, type ProcessModel } from "./process-model.ts"
 import { overtaken } from "./store-model.ts"
 import { Stranger } from "./strangers.ts"
-import { type ProcessOptions, World } from "./world.ts"
+import { World } from "./world.ts"
 
 const result = (process: ProcessModel): unknown => process.last("Released")?.result
 
@@ -208,9 +208,9 @@ describe("rule 11: release", () => {
 
 describe("rule 11: a release after one whose end nobody could tell", () => {
   /** It has released while its network was down, for longer than a release takes. */
-  const unheard = (options?: ProcessOptions) => {
+  const unheard = () => {
     const world = new World()
-    const a = world.owner("a", options)
+    const a = world.owner("a")
     world.advance(2000)
     a.network = "down"
     world.send(a, { type: "release", note: "n" })
