@@ -27,9 +27,10 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    // A guard against hangs, no measure of speed: a busy machine takes its time.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A guard against hangs, no measure of speed: a busy machine takes its time. A test has its own only where it needs more.
+    testTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
+    hookTimeout: 240_000,
     maxWorkers: workers,
     reporters: reports === undefined ? ["default"] : ["default", jsonReport],
     projects: [
@@ -57,7 +58,6 @@ const config: ViteUserConfig = defineConfig({
           include: ["tests/integration/**/*.test.ts"],
           exclude: ["tests/integration/**/gcs*.test.ts", crowds],
           globalSetup: [commandSetup],
-          hookTimeout: 120_000,
         },
       },
       {
@@ -66,12 +66,11 @@ const config: ViteUserConfig = defineConfig({
           name: "gcs",
           include: ["tests/integration/**/gcs*.test.ts"],
           globalSetup: [commandSetup, gcsSetup],
-          hookTimeout: 240_000,
         },
       },
       {
         extends: true,
-        test: { name: "crowds", include: [crowds], globalSetup: [gcsSetup], hookTimeout: 240_000 },
+        test: { name: "crowds", include: [crowds], globalSetup: [gcsSetup] },
       },
     ],
   },

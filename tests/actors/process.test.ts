@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { run } from "../runtime/programs.ts"
 
-describe("a process that used a manager", { timeout: 60_000 }, () => {
+describe("a process that used a manager", () => {
   it("exits by itself once the manager is disposed, everything released", async () => {
     const { code, signal, stdout, stderr } = await run("../../actors/programs/idle-manager")
     expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" })

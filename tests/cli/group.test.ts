@@ -25,7 +25,7 @@ describe.skipIf(process.platform !== "linux")("a process group", () => {
       const group = new ProcessGroup(Number(said))
       expect(group.isThere()).toBe(true)
       parent.stdin.end("\n")
-      await expect.poll(() => group.isThere(), { timeout: 30_000 }).toBe(false)
+      await expect.poll(() => group.isThere()).toBe(false)
       expect(() => process.kill(group.id, 0)).not.toThrow() // it is still listed
     } finally {
       parent.kill("SIGKILL")

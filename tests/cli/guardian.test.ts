@@ -200,7 +200,7 @@ kill -0 "$second" && echo spared`
         [...isolated, REUSED, "sh", helperShell()[0], folder(), GUARDIAN],
         {
           encoding: "utf8",
-          timeout: 20_000,
+          timeout: 120_000,
         },
       )
       expect({ stdout, stderr }).toEqual({ stdout: "spared\n", stderr: "" })

@@ -7,8 +7,6 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { leasehold, says, Shell } from "./support/command.ts"
 import { type Ended, type Runtime, type Spawned, spawnScript } from "./support/spawn.ts"
 
-const LONG = 60_000
-
 /** A program with variables of its own, each a text with a character for each byte. */
 const EXEC = `import json, os, sys
 own = dict(pair.encode("latin1").split(b"=", 1) for pair in json.loads(sys.argv[1]))
@@ -37,7 +35,7 @@ describe.each<Runtime>(["node", "deno"])("bytes that are no UTF-8 (%s)", (runtim
     return spawned.ended
   }
 
-  it("in a word are refused: it would be another file's name, or another key", { timeout: LONG }, async () => {
+  it("in a word are refused: it would be another file's name, or another key", async () => {
     const added = `exec "$@" "$(printf 'caf\\351')"`
     for (const args of [["run", "k", "--", "rm"], ["status"], ["ls", "--config"], ["doctor", "--store"]]) {
       const { code, stdout, stderr } = await call(added, args)
@@ -48,7 +46,7 @@ describe.each<Runtime>(["node", "deno"])("bytes that are no UTF-8 (%s)", (runtim
     expect(real).toMatchObject({ code: 0, stdout: "caf\uFFFD\n", stderr: "" })
   })
 
-  it("in the environment reach the command as they are, whatever the name", { timeout: LONG }, async () => {
+  it("in the environment reach the command as they are, whatever the name", async () => {
     const out = join(folder(), "out")
     const every = Array.from({ length: 255 }, (_, byte) => String.fromCharCode(byte + 1)).join("")
     const path = `PATH=${process.env["PATH"]}:/caf\u00e9`
@@ -65,13 +63,13 @@ describe.each<Runtime>(["node", "deno"])("bytes that are no UTF-8 (%s)", (runtim
     expect(got.filter((pair) => pair.startsWith("leasehold"))).toEqual([])
   })
 
-  it("in what the gate sets itself are no more: it is of this run", { timeout: LONG }, async () => {
+  it("in what the gate sets itself are no more: it is of this run", async () => {
     const lines = `for name in TOKEN DEADLINE; do export "LEASEHOLD_$name=$(printf '\\351')"; done; exec "$@"`
     const told = ["run", "k", "--", "sh", "-c", 'echo "$LEASEHOLD_TOKEN $LEASEHOLD_DEADLINE"']
     expect(await call(lines, told)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+ \d+\n$/), stderr: "" })
   })
 
-  it("reach what is run for a request, too", { timeout: LONG }, async () => {
+  it("reach what is run for a request, too", async () => {
     const out = join(folder(), "out")
     const shell = new Shell(runtime)
     const hook = `--on-request=exec:printf %s "$V" >${out}; kill -KILL "-$LEASEHOLD_GROUP"`
@@ -88,19 +86,15 @@ describe.each<Runtime>(["node", "deno"])("bytes that are no UTF-8 (%s)", (runtim
     expect(readFileSync(out, "latin1")).toBe("caf\u00e9")
   })
 
-  it(
-    "in a place of the command's own are refused, as is a directory that can't be named",
-    { timeout: LONG },
-    async () => {
-      const home = await call(`HOME=$(printf '/caf\\351'); export HOME; exec "$@"`, ["status", "k"])
-      expect(home).toMatchObject({ code: 78, stderr: expect.stringContaining('The variable "HOME" has bytes') })
-      const place = folder()
-      mkdirSync(join(place, "here"))
-      const inside = `cd "$PLACE" && mv here "$(printf 'caf\\351')" && cd "$(printf 'caf\\351')" && exec "$@"`
-      const here = await call(inside, ["status", "k"], { PLACE: place })
-      expect(here).toMatchObject({ code: 78, stderr: expect.stringContaining("The working directory can't be named") })
-      const back = `cd "$PLACE/$(printf 'caf\\351')" && exec "$@"`
-      expect(await call(back, ["--version"], { PLACE: place })).toMatchObject({ code: 0, stderr: "" })
-    },
-  )
+  it("in a place of the command's own are refused, as is a directory that can't be named", async () => {
+    const home = await call(`HOME=$(printf '/caf\\351'); export HOME; exec "$@"`, ["status", "k"])
+    expect(home).toMatchObject({ code: 78, stderr: expect.stringContaining('The variable "HOME" has bytes') })
+    const place = folder()
+    mkdirSync(join(place, "here"))
+    const inside = `cd "$PLACE" && mv here "$(printf 'caf\\351')" && cd "$(printf 'caf\\351')" && exec "$@"`
+    const here = await call(inside, ["status", "k"], { PLACE: place })
+    expect(here).toMatchObject({ code: 78, stderr: expect.stringContaining("The working directory can't be named") })
+    const back = `cd "$PLACE/$(printf 'caf\\351')" && exec "$@"`
+    expect(await call(back, ["--version"], { PLACE: place })).toMatchObject({ code: 0, stderr: "" })
+  })
 })

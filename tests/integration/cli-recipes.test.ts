@@ -12,7 +12,6 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { says, Shell } from "./support/command.ts"
 import { type Spawned, spawnProgram } from "./support/spawn.ts"
 
-const LONG = 60_000
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const tools = `${join(root, "node_modules", ".bin")}${delimiter}${process.env["PATH"]}`
 
@@ -66,13 +65,13 @@ class Place {
 describe("the deploy script", () => {
   const script = block("docs/command.md", "sh", "./deploy.sh")
 
-  it("ends as the deploy ended", { timeout: LONG }, async () => {
+  it("ends as the deploy ended", async () => {
     const failing = new Place('echo "deploys $LEASEHOLD_KEY"; exit 3').start(script)
     expect(await failing.ended).toMatchObject({ code: 3, stdout: "deploys deploy\n" })
     expect(await new Place("echo deploys").start(script).ended).toMatchObject({ code: 0, stdout: "deploys\n" })
   })
 
-  it("waits for the deploy before it, and says so where that takes too long", { timeout: LONG }, async () => {
+  it("waits for the deploy before it, and says so where that takes too long", async () => {
     const place = new Place('echo "at work"; read line; echo done')
     const first = place.start(script)
     await says(first, "at work")
@@ -102,7 +101,7 @@ async function freePorts(): Promise<readonly string[]> {
 describe("the web servers", () => {
   const lines = typed(block("docs/providers.md", "console", "examples/web-server/main.ts"))
 
-  it("sell a seat once, by the lines that are typed on the page", { timeout: LONG }, async () => {
+  it("sell a seat once, by the lines that are typed on the page", async () => {
     const { directory } = new Shell()
     const ports = await freePorts()
     const instead = new Map([

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest"
 import { says, Shell } from "./support/command.ts"
 
-it("a run says as JSON that it waits, owns, is asked and has lost, and why it fails", { timeout: 60_000 }, async () => {
+it("a run says as JSON that it waits, owns, is asked and has lost, and why it fails", async () => {
   const shell = new Shell()
   const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
   await says(holder, "at work")

@@ -8,8 +8,6 @@ import { fileStore } from "../../src/locks/stores/file/store.ts"
 import { areRenewed, leasesEnd, says, Shell } from "./support/command.ts"
 import type { Spawned } from "./support/spawn.ts"
 
-const LONG = 60_000
-
 /** Says so when it is told to end, and goes on; `LEASEHOLD_LEASE_FILE` is shown at each of its steps. */
 const deaf = (then: string): string => `trap '${then}' TERM; echo at work; while :; do sleep 0.02; done`
 
@@ -50,7 +48,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a lease that is lost", () => {
-  it("to another ends the command at once, without a word", { timeout: LONG }, async () => {
+  it("to another ends the command at once, without a word", async () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", deaf("echo told"))
     await says(run, "at work")
@@ -60,27 +58,23 @@ describe("a lease that is lost", () => {
     expect(stderr).toContain("another process owns the key")
   })
 
-  it(
-    "to a store that is gone ends the command in time: told first, and dead before the deadline",
-    { timeout: LONG },
-    async () => {
-      const shell = new Shell()
-      const told = "date +told\\ %s%3N; cat $LEASEHOLD_LEASE_FILE; while :; do date +%s%3N; done"
-      const run = shell.start("run", "--ttl", "12", "k", "--", "sh", "-c", deaf(told))
-      await says(run, "at work")
-      takeAway(shell.directory)
-      const { code, stdout, stderr } = await run.ended
-      expect({ code, stderr }).toMatchObject({ code: 79, stderr: expect.stringContaining("was not renewed in time") })
-      const deadline = Number(/"deadline": (\d+)/.exec(stdout)?.[1])
-      const moments = stdout.split("\n").filter((line) => /^(told )?\d+$/.test(line))
-      const [first, ...rest] = moments.map((line) => Number(line.replace("told ", "")))
-      expect(first).toBeGreaterThanOrEqual(deadline - 2050) // a sixth of the ttl; the boot clock has steps
-      expect(rest.length).toBeGreaterThan(0)
-      expect(rest.at(-1)).toBeLessThan(deadline + 1200) // from then on it is over for others: a tenth of the ttl
-    },
-  )
+  it("to a store that is gone ends the command in time: told first, and dead before the deadline", async () => {
+    const shell = new Shell()
+    const told = "date +told\\ %s%3N; cat $LEASEHOLD_LEASE_FILE; while :; do date +%s%3N; done"
+    const run = shell.start("run", "--ttl", "12", "k", "--", "sh", "-c", deaf(told))
+    await says(run, "at work")
+    takeAway(shell.directory)
+    const { code, stdout, stderr } = await run.ended
+    expect({ code, stderr }).toMatchObject({ code: 79, stderr: expect.stringContaining("was not renewed in time") })
+    const deadline = Number(/"deadline": (\d+)/.exec(stdout)?.[1])
+    const moments = stdout.split("\n").filter((line) => /^(told )?\d+$/.test(line))
+    const [first, ...rest] = moments.map((line) => Number(line.replace("told ", "")))
+    expect(first).toBeGreaterThanOrEqual(deadline - 2050) // a sixth of the ttl; the boot clock has steps
+    expect(rest.length).toBeGreaterThan(0)
+    expect(rest.at(-1)).toBeLessThan(deadline + 1200) // from then on it is over for others: a tenth of the ttl
+  })
 
-  it("is said by the exit code, although the command obeyed in time", { timeout: LONG }, async () => {
+  it("is said by the exit code, although the command obeyed in time", async () => {
     const shell = new Shell()
     const run = shell.start("run", "--ttl", "3", "k", "--", "sh", "-c", deaf("exit 0"))
     await says(run, "at work")
@@ -88,7 +82,7 @@ describe("a lease that is lost", () => {
     expect(await run.ended).toMatchObject({ code: 79, stderr: expect.stringContaining("was lost") })
   })
 
-  it("is what the command can read in its lease file, which was current until then", { timeout: LONG }, async () => {
+  it("is what the command can read in its lease file, which was current until then", async () => {
     const shell = new Shell()
     const last = 'cat "$LEASEHOLD_LEASE_FILE"; exit'
     const run = shell.start("run", "--ttl", "12", "k", "--", "sh", "-c", `echo $LEASEHOLD_LEASE_FILE; ${deaf(last)}`)
@@ -96,12 +90,12 @@ describe("a lease that is lost", () => {
     const lease = (): { deadline: number; held: boolean } => JSON.parse(readFileSync(path, "utf8")) as never
     const before = lease()
     expect(before).toMatchObject({ held: true })
-    await expect.poll(() => lease().deadline, { timeout: 30_000 }).toBeGreaterThan(before.deadline)
+    await expect.poll(() => lease().deadline).toBeGreaterThan(before.deadline)
     const unlocked = async (): Promise<number | null> => {
       const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
       return (await shell.call("unlock", "k", "--generation", generation)).code
     }
-    await expect.poll(unlocked, { timeout: 30_000 }).toBe(0) // a renewal may come between the two
+    await expect.poll(unlocked).toBe(0) // a renewal may come between the two
     const { stdout } = await run.ended
     const after = JSON.parse(stdout.slice(stdout.indexOf("{"))) as unknown
     expect(after).toMatchObject({ held: false, keys: [{ key: "k", held: false }] })
@@ -111,7 +105,6 @@ describe("a lease that is lost", () => {
 describe("what a command left in its group", () => {
   it.each(["SIGKILL", "SIGSTOP"] as const)(
     "doesn't outlive the lease where the run gets %s while that has its grace",
-    { timeout: LONG },
     async (signal) => {
       const shell = new Shell()
       const whileLed = "while kill -0 $$ 2>/dev/null; do sleep 0.02; done"
@@ -121,7 +114,7 @@ describe("what a command left in its group", () => {
       onTestFinished(() => void (isAlive(pid) && process.kill(pid, "SIGKILL")))
       expect(isAlive(pid)).toBe(true)
       run.signal(signal)
-      await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false)
+      await expect.poll(() => isAlive(pid)).toBe(false)
       run.signal("SIGKILL")
       await run.ended
     },
@@ -129,7 +122,7 @@ describe("what a command left in its group", () => {
 })
 
 describe("a lease that is held", () => {
-  it("is renewed although its file can't be written, which is said once", { timeout: LONG }, async () => {
+  it("is renewed although its file can't be written, which is said once", async () => {
     const shell = new Shell()
     const script = "echo $LEASEHOLD_LEASE_FILE; echo at work; read line; exit 5"
     const run = shell.start("run", "--ttl", "12", "k", "--", "sh", "-c", script)
@@ -142,7 +135,7 @@ describe("a lease that is held", () => {
     expect({ code, said: stderr.match(/can't be kept current/g) }).toEqual({ code: 5, said: [expect.any(String)] })
   })
 
-  it("is said to stand yet where its release didn't get through, and until when", { timeout: LONG }, async () => {
+  it("is said to stand yet where its release didn't get through, and until when", async () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", "echo at work; read line; exit 5")
     await says(run, "at work")
@@ -156,7 +149,7 @@ describe("a lease that is held", () => {
     )
   })
 
-  it("is given up where nobody guards the command any more", { timeout: LONG }, async () => {
+  it("is given up where nobody guards the command any more", async () => {
     const run = new Shell().start("run", "k", "--", "sh", "-c", deaf("echo told; exit 3"))
     await says(run, "at work")
     process.kill(guardianOf(run), "SIGKILL")

@@ -2,12 +2,10 @@
 import { describe, expect, it } from "vitest"
 import { areRenewed, says, Shell } from "./support/command.ts"
 
-const LONG = 60_000
-
 describe("a request", () => {
   const work = 'trap "echo told; exit 3" TERM; echo at work; while :; do sleep 0.1; done'
 
-  it("ends the command, which may say how it ended", { timeout: LONG }, async () => {
+  it("ends the command, which may say how it ended", async () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", work)
     await says(run, "at work")
@@ -15,7 +13,7 @@ describe("a request", () => {
     expect(await run.ended).toMatchObject({ code: 3, stdout: "at work\ntold\n" })
   })
 
-  it("is made by a run that asks, and not by one that waits", { timeout: LONG }, async () => {
+  it("is made by a run that asks, and not by one that waits", async () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", work)
     await says(run, "at work")
@@ -24,7 +22,7 @@ describe("a request", () => {
     expect(await run.ended).toMatchObject({ stdout: "at work\ntold\n" })
   })
 
-  it("is ignored, or answered by another command, where the user says so", { timeout: LONG }, async () => {
+  it("is ignored, or answered by another command, where the user says so", async () => {
     const shell = new Shell()
     const deaf = shell.start("run", "--on-request", "ignore", "a", "--", "sh", "-c", work)
     const own = shell.start("run", "--on-request", 'exec:kill -KILL -"$LEASEHOLD_GROUP"', "b", "--", "sh", "-c", work)
@@ -36,35 +34,31 @@ describe("a request", () => {
     expect(await deaf.ended).toMatchObject({ code: 3 })
   })
 
-  it(
-    "is answered by a command that is told of the lease as it is, not of an outer run's",
-    { timeout: LONG },
-    async () => {
-      const outer = { KEY: "outer", TOKEN: "1", OWNER: "outer", DEADLINE: "2", LEASE_FILE: "/outer", WAITER: "outer" }
-      const env = Object.fromEntries(Object.entries(outer).map(([name, value]) => [`LEASEHOLD_${name}`, value]))
-      const shell = new Shell("node", env)
-      const tells = (when: string): string =>
-        `for name in KEY TOKEN OWNER LEASE_FILE DEADLINE; do echo "${when} $name"; printenv LEASEHOLD_$name; done; echo "${when} end"`
-      const tellsFirst = `${tells("before")}; trap "exit 3" TERM; while :; do sleep 0.1; done`
-      const hook = `exec:${tells("asked")}; echo "$LEASEHOLD_WAITER"; cat "$LEASEHOLD_LEASE_FILE"; kill -TERM -"$LEASEHOLD_GROUP"`
-      const run = shell.start("run", "--ttl", "12", "--on-request", hook, "a", "b", "--", "sh", "-c", tellsFirst)
-      const first = /before DEADLINE\n(\d+)/.exec(await says(run, "before end"))?.[1]
-      await areRenewed(shell, run, ["a", "b"], Number(first) * 1000 + 3500) // the record says a tenth of the ttl more
-      await shell.call("request", "--for", "30", "a")
-      const { code, stdout } = await run.ended
-      const told = (when: string): readonly string[] =>
-        new RegExp(`^${when} KEY\n([^]*)${when} DEADLINE\n(\\d+)\n${when} end\n([^]*)`, "m").exec(stdout)!.slice(1)
-      const [[before, atFirst], [asked, later, rest]] = [told("before"), told("asked")]
-      expect({ code, asked }).toEqual({ code: 3, asked: before!.replaceAll("before", "asked") })
-      expect(asked).toMatch(/^a\nb\nasked TOKEN\n\d{13}\n\d{13}\nasked OWNER\n.+\nasked LEASE_FILE\n.+lease\.json\n$/)
-      expect(Number(later)).toBeGreaterThan(Number(atFirst))
-      expect(rest).toMatch(/^(?!outer).+\n\{/)
-      const { deadline } = JSON.parse(rest!.slice(rest!.indexOf("{"))) as { deadline: number }
-      expect(Number(later)).toBeLessThanOrEqual(deadline / 1000)
-    },
-  )
+  it("is answered by a command that is told of the lease as it is, not of an outer run's", async () => {
+    const outer = { KEY: "outer", TOKEN: "1", OWNER: "outer", DEADLINE: "2", LEASE_FILE: "/outer", WAITER: "outer" }
+    const env = Object.fromEntries(Object.entries(outer).map(([name, value]) => [`LEASEHOLD_${name}`, value]))
+    const shell = new Shell("node", env)
+    const tells = (when: string): string =>
+      `for name in KEY TOKEN OWNER LEASE_FILE DEADLINE; do echo "${when} $name"; printenv LEASEHOLD_$name; done; echo "${when} end"`
+    const tellsFirst = `${tells("before")}; trap "exit 3" TERM; while :; do sleep 0.1; done`
+    const hook = `exec:${tells("asked")}; echo "$LEASEHOLD_WAITER"; cat "$LEASEHOLD_LEASE_FILE"; kill -TERM -"$LEASEHOLD_GROUP"`
+    const run = shell.start("run", "--ttl", "12", "--on-request", hook, "a", "b", "--", "sh", "-c", tellsFirst)
+    const first = /before DEADLINE\n(\d+)/.exec(await says(run, "before end"))?.[1]
+    await areRenewed(shell, run, ["a", "b"], Number(first) * 1000 + 3500) // the record says a tenth of the ttl more
+    await shell.call("request", "--for", "30", "a")
+    const { code, stdout } = await run.ended
+    const told = (when: string): readonly string[] =>
+      new RegExp(`^${when} KEY\n([^]*)${when} DEADLINE\n(\\d+)\n${when} end\n([^]*)`, "m").exec(stdout)!.slice(1)
+    const [[before, atFirst], [asked, later, rest]] = [told("before"), told("asked")]
+    expect({ code, asked }).toEqual({ code: 3, asked: before!.replaceAll("before", "asked") })
+    expect(asked).toMatch(/^a\nb\nasked TOKEN\n\d{13}\n\d{13}\nasked OWNER\n.+\nasked LEASE_FILE\n.+lease\.json\n$/)
+    expect(Number(later)).toBeGreaterThan(Number(atFirst))
+    expect(rest).toMatch(/^(?!outer).+\n\{/)
+    const { deadline } = JSON.parse(rest!.slice(rest!.indexOf("{"))) as { deadline: number }
+    expect(Number(later)).toBeLessThanOrEqual(deadline / 1000)
+  })
 
-  it("ends a command that doesn't obey, after the grace", { timeout: LONG }, async () => {
+  it("ends a command that doesn't obey, after the grace", async () => {
     const shell = new Shell()
     const deaf = "trap 'echo told' TERM; echo at work; while :; do sleep 0.02; done"
     const run = shell.start("run", "--grace", "3", "k", "--", "sh", "-c", deaf)
@@ -81,7 +75,7 @@ describe("a request", () => {
       "trap 'echo hook ended; exit' TERM; echo hook begins; while :; do sleep 0.02; done",
       "hook ended\n",
     ],
-  ])("begins nothing that outlives the run: %s", { timeout: LONG }, async (_, hook, end) => {
+  ])("begins nothing that outlives the run: %s", async (_, hook, end) => {
     const shell = new Shell()
     const run = shell.start("run", "--on-request", `exec:${hook}`, "k", "--", "sh", "-c", "echo at work; read line")
     await says(run, "at work")

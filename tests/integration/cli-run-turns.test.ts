@@ -2,10 +2,8 @@
 import { describe, expect, it } from "vitest"
 import { isWaitedFor, says, Shell } from "./support/command.ts"
 
-const LONG = 60_000
-
 describe("several runs that ask for one key", () => {
-  it("have their turns, alone, whoever asks for it meanwhile", { timeout: LONG }, async () => {
+  it("have their turns, alone, whoever asks for it meanwhile", async () => {
     const shell = new Shell()
     const busy = `${shell.directory}/busy`
     const run = (work: string): readonly string[] => {

@@ -10,8 +10,6 @@ import { processes } from "../../src/runtime/processes.ts"
 import { isWaitedFor, leasehold, says, Shell, waiterOf } from "./support/command.ts"
 import { type Ended, type Runtime, spawnScript } from "./support/spawn.ts"
 
-const LONG = 60_000
-
 /** The processes that this one has started, as /proc tells of them. */
 function childrenOf(parent: number): readonly Beside[] {
   const pids = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").trim().split(" ").map(Number)
@@ -36,7 +34,7 @@ interface Beside {
 }
 
 describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime) => {
-  it("is told of its lease, and its exit code is passed on", { timeout: LONG }, async () => {
+  it("is told of its lease, and its exit code is passed on", async () => {
     const shell = new Shell(runtime)
     const script =
       'printenv LEASEHOLD_KEY LEASEHOLD_TOKEN LEASEHOLD_OWNER LEASEHOLD_DEADLINE; cat "$LEASEHOLD_LEASE_FILE"; exit 7'
@@ -52,7 +50,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(JSON.parse(status.stdout)).toMatchObject({ state: "released", ended: { token: Number(token) } })
   })
 
-  it("finds its lease file wherever it goes, also where TMPDIR is relative", { timeout: LONG }, async () => {
+  it("finds its lease file wherever it goes, also where TMPDIR is relative", async () => {
     const shell = new Shell(runtime, { TMPDIR: relative(process.cwd(), new Shell().directory) })
     const script = 'echo "$LEASEHOLD_LEASE_FILE"; cd / && cat "$LEASEHOLD_LEASE_FILE"'
     const { code, stdout } = await shell.call("run", "k", "--", "sh", "-c", script)
@@ -61,49 +59,45 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(JSON.parse(lease.join("\n"))).toMatchObject({ held: true })
   })
 
-  it("has the whole environment of its caller, also what no shell could name", { timeout: LONG }, async () => {
+  it("has the whole environment of its caller, also what no shell could name", async () => {
     const shell = new Shell(runtime, { "a.b": "1 2", "BASH_FUNC_f%%": "() {  echo from f\n}" })
     const { code, stdout } = await shell.call("run", "k", "--", "bash", "-c", "printenv a.b LEASEHOLD_KEY; f")
     expect({ code, stdout }).toEqual({ code: 0, stdout: "1 2\nk\nfrom f\n" })
   })
 
-  it(
-    "has it unchanged, also what a shell gives values of its own or would stumble over",
-    { timeout: LONG },
-    async () => {
-      const odd = {
-        ...{ IFS: "foo", OPTIND: "foo", PPID: "7", PWD: "/nonsense", LINENO: "foo", PS1: "> ", RANDOM: "no" },
-        ...{ SHELLOPTS: "noexec", BASHOPTS: "foo", line: "a line", gate: "a gate", code: "a code", "a b": "\n= " },
-      }
-      const directory = new Shell().directory
-      const call = async (more: Readonly<Record<string, string>>, first: string): Promise<Record<string, string>> => {
-        const env = { LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1", ...more }
-        const args = ["run", "k", "--", "env", "-0"]
-        const { code, stdout, stderr } = await spawnScript({
-          runtime,
-          script: leasehold,
-          args,
-          env,
-          under: ["env", first],
-        }).ended
-        expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-        const pairs = stdout.split("\0").filter((pair) => pair !== "")
-        return Object.fromEntries(
-          pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
-        )
-      }
-      const given = { ...process.env, ...odd, LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1" }
-      const left = ["_", "SHLVL", "OLDPWD", "LEASEHOLD_KEY", "LEASEHOLD_TOKEN", "LEASEHOLD_OWNER"]
-      const own = [...left, "LEASEHOLD_DEADLINE", "LEASEHOLD_LEASE_FILE"]
-      const all = Object.entries(await call(odd, "A=1")).filter(([name]) => !own.includes(name))
-      const expected = Object.entries({ ...given, A: "1" }).filter(([name]) => !own.includes(name))
-      expect(Object.fromEntries(all)).toEqual(Object.fromEntries(expected))
-      expect(await call({ PWD: process.cwd() }, "A=1")).toMatchObject({ PWD: process.cwd() })
-      expect(await call({}, "-uPWD")).not.toHaveProperty("PWD")
-    },
-  )
+  it("has it unchanged, also what a shell gives values of its own or would stumble over", async () => {
+    const odd = {
+      ...{ IFS: "foo", OPTIND: "foo", PPID: "7", PWD: "/nonsense", LINENO: "foo", PS1: "> ", RANDOM: "no" },
+      ...{ SHELLOPTS: "noexec", BASHOPTS: "foo", line: "a line", gate: "a gate", code: "a code", "a b": "\n= " },
+    }
+    const directory = new Shell().directory
+    const call = async (more: Readonly<Record<string, string>>, first: string): Promise<Record<string, string>> => {
+      const env = { LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1", ...more }
+      const args = ["run", "k", "--", "env", "-0"]
+      const { code, stdout, stderr } = await spawnScript({
+        runtime,
+        script: leasehold,
+        args,
+        env,
+        under: ["env", first],
+      }).ended
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+      const pairs = stdout.split("\0").filter((pair) => pair !== "")
+      return Object.fromEntries(
+        pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
+      )
+    }
+    const given = { ...process.env, ...odd, LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1" }
+    const left = ["_", "SHLVL", "OLDPWD", "LEASEHOLD_KEY", "LEASEHOLD_TOKEN", "LEASEHOLD_OWNER"]
+    const own = [...left, "LEASEHOLD_DEADLINE", "LEASEHOLD_LEASE_FILE"]
+    const all = Object.entries(await call(odd, "A=1")).filter(([name]) => !own.includes(name))
+    const expected = Object.entries({ ...given, A: "1" }).filter(([name]) => !own.includes(name))
+    expect(Object.fromEntries(all)).toEqual(Object.fromEntries(expected))
+    expect(await call({ PWD: process.cwd() }, "A=1")).toMatchObject({ PWD: process.cwd() })
+    expect(await call({}, "-uPWD")).not.toHaveProperty("PWD")
+  })
 
-  it("shows none of it to other users while it waits", { timeout: LONG }, async () => {
+  it("shows none of it to other users while it waits", async () => {
     const shell = new Shell(runtime, { "a.b": "a secret", PS1: "a secret" })
     const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
     await says(holder, "at work")
@@ -116,22 +110,18 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(await waits.ended).toMatchObject({ code: 0, stdout: "a secret\na secret\n" })
   })
 
-  it("reads and writes as if nothing were in between, and its signal is passed on", { timeout: LONG }, async () => {
+  it("reads and writes as if nothing were in between, and its signal is passed on", async () => {
     const run = new Shell(runtime).start("run", "k", "--", "sh", "-c", 'cat; echo err >&2; kill -TERM "$$"')
     run.child.stdin?.end("in\0out\n")
     expect(await run.ended).toEqual({ code: null, signal: "SIGTERM", stdout: "in\0out\n", stderr: "err\n" })
   })
 
-  it.each([34, 40, 64])(
-    "that ends by signal %i, which has no name, ends with 128 and its number",
-    { timeout: LONG },
-    async (signal) => {
-      const ended = await new Shell(runtime).call("run", "k", "--", "sh", "-c", `kill -${signal} $$`)
-      expect(ended).toEqual({ code: 128 + signal, signal: null, stdout: "", stderr: "" })
-    },
-  )
+  it.each([34, 40, 64])("that ends by signal %i, which has no name, ends with 128 and its number", async (signal) => {
+    const ended = await new Shell(runtime).call("run", "k", "--", "sh", "-c", `kill -${signal} $$`)
+    expect(ended).toEqual({ code: 128 + signal, signal: null, stdout: "", stderr: "" })
+  })
 
-  it("ends by the signal that ended it, and by no code like it", { timeout: LONG }, async () => {
+  it("ends by the signal that ended it, and by no code like it", async () => {
     const shell = new Shell(runtime)
     for (const [name, number] of [
       ["INT", 2],
@@ -146,7 +136,6 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
 
   it.skipIf(process.platform !== "linux")(
     "has no descriptor of its caller's, nor have those beside it, which stand in no folder of the caller's either",
-    { timeout: LONG },
     async () => {
       const directory = new Shell().directory
       const lock = join(directory, "lock")
@@ -185,16 +174,16 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
       expect(await run.ended).toMatchObject({ code: 0, stdout })
       const alive = (): readonly Beside[] =>
         beside.filter(({ pid, startedAt }) => processes.fateOf(pid, startedAt) === "alive")
-      await expect.poll(alive, { timeout: 1000, interval: 5 }).toEqual([]) // told so, they end on their own
+      await expect.poll(alive, { interval: 5 }).toEqual([]) // told so, they end on their own
     },
   )
 
-  it("is continued where it is stopped, also off a terminal", { timeout: LONG }, async () => {
+  it("is continued where it is stopped, also off a terminal", async () => {
     const ended = await new Shell(runtime).call("run", "k", "--", "sh", "-c", "kill -s STOP $$; echo again; exit 4")
     expect(ended).toEqual({ code: 4, signal: null, stdout: "again\n", stderr: "" })
   })
 
-  it.skipIf(process.platform !== "linux")("has its caller's soft limit of open files", { timeout: LONG }, async () => {
+  it.skipIf(process.platform !== "linux")("has its caller's soft limit of open files", async () => {
     const { code, stdout } = await spawnScript({
       runtime,
       script: leasehold,
@@ -205,7 +194,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect({ code, stdout }).toEqual({ code: 0, stdout: "300\n400\n" })
   })
 
-  it("is refused at once where it would wait for the run that it is a part of", { timeout: LONG }, async () => {
+  it("is refused at once where it would wait for the run that it is a part of", async () => {
     const shell = new Shell(runtime)
     const outer = shell.start("run", "k", "--", "sh", "-c", "printenv | grep ^LEASEHOLD_; echo at work; read line")
     const told = (await says(outer, "at work")).matchAll(/^(LEASEHOLD_\w+)=(.*)$/gm)
@@ -223,13 +212,13 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(await within({}, "k")).toMatchObject({ code: 0, stdout: "inner\n", stderr: "" })
   })
 
-  it("never ends well where nobody knows how it ended", { timeout: LONG }, async () => {
+  it("never ends well where nobody knows how it ended", async () => {
     // Its parent waits for it, and is not there any more when it ends.
     const run = new Shell(runtime).start("run", "k", "--", "sh", "-c", "kill -KILL $PPID; exit 0")
     expect(await run.ended).toMatchObject({ code: 80, signal: null, stderr: expect.stringContaining("is not known") })
   })
 
-  it("is killed when the wrapper is, before another is let in", { timeout: LONG }, async () => {
+  it("is killed when the wrapper is, before another is let in", async () => {
     const shell = new Shell(runtime)
     const log = join(shell.directory, "log")
     const deaf = `trap "" TERM; echo "at work $$"; while :; do echo first >>${log}; sleep 0.01; done`
@@ -247,14 +236,14 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
 })
 
 describe("a command that is run", () => {
-  it("begins only once the record names its process group", { timeout: LONG }, async () => {
+  it("begins only once the record names its process group", async () => {
     const shell = new Shell()
     const { stdout } = await shell.call("run", "k", "--", "sh", "-c", `echo $$; cat ${shell.directory}/k.lock`)
     const [group, ...record] = stdout.split("\n")
     expect(JSON.parse(record.join("\n"))).toMatchObject({ owner: { host: { groups: [Number(group)] } } })
   })
 
-  it("has all its keys, in one order, each once", { timeout: LONG }, async () => {
+  it("has all its keys, in one order, each once", async () => {
     const shell = new Shell()
     const { stdout } = await shell.call(
       "run",
@@ -269,27 +258,23 @@ describe("a command that is run", () => {
     expect(stdout).toMatch(/^a\nb,\d+\n\d+\n$/)
   })
 
-  it(
-    "has all its keys or none: one that is not to be had in time leaves the others free",
-    { timeout: LONG },
-    async () => {
-      const shell = new Shell()
-      const holder = shell.start("run", "b", "--", "sh", "-c", "echo at work; sleep 1000")
-      await says(holder, "at work")
-      const late = await shell.call("run", "--lock-timeout", "5", "c", "b", "a", "--", "echo", "never")
-      expect(late).toMatchObject({
-        code: 75,
-        stdout: "",
-        stderr: expect.stringContaining("of 5000 ms (--lock-timeout 5)"),
-      })
-      const free = await shell.call("run", "--lock-timeout", "0", "a", "c", "--", "printenv", "LEASEHOLD_KEY")
-      expect(free).toMatchObject({ code: 0, stdout: "a\nc\n" })
-      holder.signal("SIGTERM")
-      await holder.ended
-    },
-  )
+  it("has all its keys or none: one that is not to be had in time leaves the others free", async () => {
+    const shell = new Shell()
+    const holder = shell.start("run", "b", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(holder, "at work")
+    const late = await shell.call("run", "--lock-timeout", "5", "c", "b", "a", "--", "echo", "never")
+    expect(late).toMatchObject({
+      code: 75,
+      stdout: "",
+      stderr: expect.stringContaining("of 5000 ms (--lock-timeout 5)"),
+    })
+    const free = await shell.call("run", "--lock-timeout", "0", "a", "c", "--", "printenv", "LEASEHOLD_KEY")
+    expect(free).toMatchObject({ code: 0, stdout: "a\nc\n" })
+    holder.signal("SIGTERM")
+    await holder.ended
+  })
 
-  it("ends with what it left behind in its group", { timeout: LONG }, async () => {
+  it("ends with what it left behind in its group", async () => {
     const { code, stdout } = await new Shell().call(
       "run",
       "--grace",
@@ -303,38 +288,34 @@ describe("a command that is run", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" })
   })
 
-  it(
-    "that can't be found, or isn't one, ends as in a shell, and is told of by the run itself",
-    { timeout: LONG },
-    async () => {
-      const shell = new Shell()
-      const [none, text] = [join(shell.directory, "none"), join(shell.directory, "text")]
-      writeFileSync(text, "true\n", { mode: 0o644 })
-      const why = {
-        there: "there is no such program in PATH",
-        path: "there is no such file",
-        not: "it is not executable",
-      }
-      for (const [name, code, reason] of [
-        ["no-such-command", 127, why.there],
-        [none, 127, why.path],
-        [text, 126, why.not],
-      ] as const) {
-        const said = `The command "${name}" can't be started: ${reason}`
-        const plain = await shell.call("run", "k", "--", name)
-        expect(plain).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(/^leasehold: .+\.\n$/) })
-        expect(plain.stderr).toContain(said)
-        const json = await shell.call("run", "--json", "k", "--", name)
-        expect({ code: json.code, ...(JSON.parse(json.stderr) as object) }).toEqual({
-          ...{ code, exitCode: code, error: "StartError", message: said, next: expect.stringMatching(/./) },
-        })
-      }
-      const status = await shell.call("status", "--json", "k")
-      expect(JSON.parse(status.stdout)).toMatchObject({ state: "released" })
-    },
-  )
+  it("that can't be found, or isn't one, ends as in a shell, and is told of by the run itself", async () => {
+    const shell = new Shell()
+    const [none, text] = [join(shell.directory, "none"), join(shell.directory, "text")]
+    writeFileSync(text, "true\n", { mode: 0o644 })
+    const why = {
+      there: "there is no such program in PATH",
+      path: "there is no such file",
+      not: "it is not executable",
+    }
+    for (const [name, code, reason] of [
+      ["no-such-command", 127, why.there],
+      [none, 127, why.path],
+      [text, 126, why.not],
+    ] as const) {
+      const said = `The command "${name}" can't be started: ${reason}`
+      const plain = await shell.call("run", "k", "--", name)
+      expect(plain).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(/^leasehold: .+\.\n$/) })
+      expect(plain.stderr).toContain(said)
+      const json = await shell.call("run", "--json", "k", "--", name)
+      expect({ code: json.code, ...(JSON.parse(json.stderr) as object) }).toEqual({
+        ...{ code, exitCode: code, error: "StartError", message: said, next: expect.stringMatching(/./) },
+      })
+    }
+    const status = await shell.call("status", "--json", "k")
+    expect(JSON.parse(status.stdout)).toMatchObject({ state: "released" })
+  })
 
-  it("is looked for in each folder of PATH, also relative ones", { timeout: LONG }, async () => {
+  it("is looked for in each folder of PATH, also relative ones", async () => {
     const folder = relative(process.cwd(), new Shell().directory)
     writeFileSync(join(folder, "my-program"), "#!/bin/sh\necho mine\n", { mode: 0o755 })
     const PATH = `/nonexistent:/dev/null:${folder}:${process.env["PATH"]}`
@@ -342,60 +323,52 @@ describe("a command that is run", () => {
     expect(found).toMatchObject({ code: 0, stdout: "mine\n", stderr: "" })
   })
 
-  it(
-    "is never taken for a variable: one with = is refused where env(1) passes variables on",
-    { timeout: LONG },
-    async () => {
-      const program = join(new Shell().directory, "a=b")
-      writeFileSync(program, '#!/bin/sh\necho "right $1"\n', { mode: 0o755 })
-      expect(await new Shell().call("run", "k", "--", program, "echo")).toMatchObject({
-        code: 0,
-        stdout: "right echo\n",
-      })
-      const refused = await new Shell("node", { PS1: "$ " }).call("run", "k", "--", program, "echo", "wrong")
-      expect(refused).toMatchObject({ code: 126, stdout: "", stderr: expect.stringContaining('has a "="') })
-    },
-  )
+  it("is never taken for a variable: one with = is refused where env(1) passes variables on", async () => {
+    const program = join(new Shell().directory, "a=b")
+    writeFileSync(program, '#!/bin/sh\necho "right $1"\n', { mode: 0o755 })
+    expect(await new Shell().call("run", "k", "--", program, "echo")).toMatchObject({
+      code: 0,
+      stdout: "right echo\n",
+    })
+    const refused = await new Shell("node", { PS1: "$ " }).call("run", "k", "--", program, "echo", "wrong")
+    expect(refused).toMatchObject({ code: 126, stdout: "", stderr: expect.stringContaining('has a "="') })
+  })
 
-  it("that ends by a signal which runtimes ignore ends as a shell says it", { timeout: LONG }, async () => {
+  it("that ends by a signal which runtimes ignore ends as a shell says it", async () => {
     expect(await new Shell().call("run", "k", "--", "sh", "-c", 'kill -PIPE "$$"')).toMatchObject({ code: 141 })
   })
 
-  it("leaves no file behind", { timeout: LONG }, async () => {
+  it("leaves no file behind", async () => {
     const { stdout } = await new Shell().call("run", "k", "--", "printenv", "LEASEHOLD_LEASE_FILE")
     const [, folder] = /(leasehold-run-\w+)/.exec(stdout) ?? []
     expect(folder).toBeDefined()
     expect(readdirSync(tmpdir())).not.toContain(folder)
   })
 
-  it(
-    "is killed in time when the wrapper is stopped, and the wrapper says that its lease was lost",
-    { timeout: LONG },
-    async () => {
-      const shell = new Shell()
-      const first = shell.start(
-        "run",
-        "--ttl",
-        "4",
-        "k",
-        "--",
-        "sh",
-        "-c",
-        'trap "" TERM; echo "at work $$"; while :; do sleep 1; done',
-      )
-      const [, pid] = /at work (\d+)/.exec(await says(first, "at work")) ?? []
-      first.signal("SIGSTOP")
-      // Its zombie stays until the wrapper can hear of it.
-      const second = await shell.call("run", "k", "--", "sh", "-c", `ps -o stat= -p ${pid} | grep -v Z; echo mine`)
-      expect(second.stdout).toBe("mine\n")
-      first.signal("SIGCONT")
-      const { code, stderr } = await first.ended
-      expect({ code, stderr }).toEqual({ code: 79, stderr: expect.stringContaining("was lost") })
-      expect(stderr).not.toMatch(/ENOENT|told to end/) // it was killed, and nothing was taken from it
-    },
-  )
+  it("is killed in time when the wrapper is stopped, and the wrapper says that its lease was lost", async () => {
+    const shell = new Shell()
+    const first = shell.start(
+      "run",
+      "--ttl",
+      "4",
+      "k",
+      "--",
+      "sh",
+      "-c",
+      'trap "" TERM; echo "at work $$"; while :; do sleep 1; done',
+    )
+    const [, pid] = /at work (\d+)/.exec(await says(first, "at work")) ?? []
+    first.signal("SIGSTOP")
+    // Its zombie stays until the wrapper can hear of it.
+    const second = await shell.call("run", "k", "--", "sh", "-c", `ps -o stat= -p ${pid} | grep -v Z; echo mine`)
+    expect(second.stdout).toBe("mine\n")
+    first.signal("SIGCONT")
+    const { code, stderr } = await first.ended
+    expect({ code, stderr }).toEqual({ code: 79, stderr: expect.stringContaining("was lost") })
+    expect(stderr).not.toMatch(/ENOENT|told to end/) // it was killed, and nothing was taken from it
+  })
 
-  it("is told to end when its lease is taken away, and killed if it doesn't", { timeout: LONG }, async () => {
+  it("is told to end when its lease is taken away, and killed if it doesn't", async () => {
     const shell = new Shell()
     const run = shell.start(
       "run",
@@ -415,32 +388,28 @@ describe("a command that is run", () => {
 })
 
 describe("a wait", () => {
-  it(
-    "ends in a timeout that names the holder and the budget's source, with the exit code that is wanted",
-    { timeout: LONG },
-    async () => {
-      const shell = new Shell()
-      const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
-      await says(holder, "at work")
-      const [late, wanted, cancelled] = [
-        await shell.call("run", "--lock-timeout", "6.5", "k", "--", "true"),
-        await shell.call("run", "--lock-timeout", "0", "-E", "0", "k", "--", "true"),
-        shell.start("run", "k", "--", "true"),
-      ]
-      expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining("--lock-timeout 6.5") })
-      expect(late.stderr).toContain(`(pid ${holder.child.pid} on`)
-      expect(wanted.code).toBe(0)
-      await says(cancelled, "waiting for")
-      cancelled.signal("SIGTERM")
-      expect(await cancelled.ended).toMatchObject({ code: 77, signal: null })
-      const status = JSON.parse((await shell.call("status", "--json", "k")).stdout) as object
-      expect(status).toMatchObject({ state: "owned", waiter: null })
-      holder.signal("SIGTERM")
-      expect(await holder.ended).toMatchObject({ signal: "SIGTERM" })
-    },
-  )
+  it("ends in a timeout that names the holder and the budget's source, with the exit code that is wanted", async () => {
+    const shell = new Shell()
+    const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
+    await says(holder, "at work")
+    const [late, wanted, cancelled] = [
+      await shell.call("run", "--lock-timeout", "6.5", "k", "--", "true"),
+      await shell.call("run", "--lock-timeout", "0", "-E", "0", "k", "--", "true"),
+      shell.start("run", "k", "--", "true"),
+    ]
+    expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining("--lock-timeout 6.5") })
+    expect(late.stderr).toContain(`(pid ${holder.child.pid} on`)
+    expect(wanted.code).toBe(0)
+    await says(cancelled, "waiting for")
+    cancelled.signal("SIGTERM")
+    expect(await cancelled.ended).toMatchObject({ code: 77, signal: null })
+    const status = JSON.parse((await shell.call("status", "--json", "k")).stdout) as object
+    expect(status).toMatchObject({ state: "owned", waiter: null })
+    holder.signal("SIGTERM")
+    expect(await holder.ended).toMatchObject({ signal: "SIGTERM" })
+  })
 
-  it("that asked takes its mark back before it ends, cancelled or out of time", { timeout: LONG }, async () => {
+  it("that asked takes its mark back before it ends, cancelled or out of time", async () => {
     const shell = new Shell()
     const holder = shell.start("run", "--on-request", "ignore", "k", "--", "sh", "-c", "echo at work; sleep 1000")
     await says(holder, "at work")
@@ -457,7 +426,7 @@ describe("a wait", () => {
     await holder.ended
   })
 
-  it("of several on one key gives each its turn, alone", { timeout: LONG }, async () => {
+  it("of several on one key gives each its turn, alone", async () => {
     const shell = new Shell()
     const script = `mkdir ${shell.directory}/busy || echo two; sleep 0.05; rmdir ${shell.directory}/busy`
     const runs = await Promise.all([1, 2, 3, 4, 5].map(() => shell.call("run", "k", "--", "sh", "-c", script)))
@@ -466,7 +435,7 @@ describe("a wait", () => {
 })
 
 describe("a run that asks and doesn't queue", () => {
-  it("fails where another asks already, with the exit code that is wanted", { timeout: LONG }, async () => {
+  it("fails where another asks already, with the exit code that is wanted", async () => {
     const shell = new Shell()
     const holder = shell.start("run", "--on-request", "ignore", "k", "--", "sh", "-c", "echo at work; sleep 1000")
     await says(holder, "at work")
@@ -479,7 +448,7 @@ describe("a run that asks and doesn't queue", () => {
 })
 
 describe("a store that can't be reached", () => {
-  it("fails a run and a look at a key with a code of its own", { timeout: LONG }, async () => {
+  it("fails a run and a look at a key with a code of its own", async () => {
     const shell = new Shell("node", { STORAGE_EMULATOR_HOST: "http://127.0.0.1:9" })
     const at = ["--store", "gs://nowhere"]
     const [run, status] = await Promise.all([

@@ -19,8 +19,6 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { leasehold, says, Shell } from "./support/command.ts"
 import { type Ended, type Runtime, type Spawned, spawnScript } from "./support/spawn.ts"
 
-const LONG = 60_000
-
 /** A directory of this user alone, or with other rights. */
 function folder(mode = 0o700): string {
   const made = mkdtempSync(join(tmpdir(), "leasehold-host-"))
@@ -45,31 +43,27 @@ describe.each<Runtime>(["node", "deno"])("root (%s)", (runtime) => {
   const callIn = (cwd: string, env: Record<string, string>, ...args: string[]): Promise<Ended> =>
     spawnScript({ runtime, script: leasehold, args, env: { ...unnamed, ...env }, under: ["env", "-C", cwd] }).ended
 
-  it.runIf(isRoot)(
-    "takes no configuration of another user who put it above where root is",
-    { timeout: LONG },
-    async () => {
-      const [open, home, elsewhere] = [folder(0o1777), folder(), folder()]
-      const deep = join(open, "deep")
-      mkdirSync(deep)
-      mkdirSync(join(elsewhere, "leases"))
-      const planted = join(open, "leasehold.config.json")
-      writeFileSync(planted, JSON.stringify({ store: `file:${elsewhere}` }))
-      given(planted)
-      const refused = await callIn(deep, { HOME: home }, "status", "k")
-      expect(refused).toMatchObject({ code: 78, stdout: "" })
-      expect(refused.stderr).toContain(
-        `The configuration ${planted}, which nobody named, could be another user's (uid ${OTHER}`,
-      )
-      expect(await callIn(deep, { HOME: home }, "status", "--json", "--config", planted, "k")).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining(elsewhere),
-        stderr: "",
-      })
-    },
-  )
+  it.runIf(isRoot)("takes no configuration of another user who put it above where root is", async () => {
+    const [open, home, elsewhere] = [folder(0o1777), folder(), folder()]
+    const deep = join(open, "deep")
+    mkdirSync(deep)
+    mkdirSync(join(elsewhere, "leases"))
+    const planted = join(open, "leasehold.config.json")
+    writeFileSync(planted, JSON.stringify({ store: `file:${elsewhere}` }))
+    given(planted)
+    const refused = await callIn(deep, { HOME: home }, "status", "k")
+    expect(refused).toMatchObject({ code: 78, stdout: "" })
+    expect(refused.stderr).toContain(
+      `The configuration ${planted}, which nobody named, could be another user's (uid ${OTHER}`,
+    )
+    expect(await callIn(deep, { HOME: home }, "status", "--json", "--config", planted, "k")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(elsewhere),
+      stderr: "",
+    })
+  })
 
-  it.runIf(isRoot)("follows no link of another user's to a configuration of its own", { timeout: LONG }, async () => {
+  it.runIf(isRoot)("follows no link of another user's to a configuration of its own", async () => {
     const [open, home] = [folder(0o1777), folder()]
     const own = join(home, "other.json")
     writeFileSync(own, "{}")
@@ -83,20 +77,16 @@ describe.each<Runtime>(["node", "deno"])("root (%s)", (runtime) => {
     })
   })
 
-  it.runIf(isRoot)(
-    "writes nothing into the home directory of another, which sudo may leave it",
-    { timeout: LONG },
-    async () => {
-      const home = folder()
-      given(home)
-      const { code, stderr } = await callIn("/", { HOME: home }, "run", "k", "--", "true")
-      expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(`(${home}: uid ${OTHER} owns it)`) })
-      // Deno keeps compiled code by itself.
-      expect(readdirSync(home, { recursive: true }).filter((name) => String(name).includes("leasehold"))).toEqual([])
-    },
-  )
+  it.runIf(isRoot)("writes nothing into the home directory of another, which sudo may leave it", async () => {
+    const home = folder()
+    given(home)
+    const { code, stderr } = await callIn("/", { HOME: home }, "run", "k", "--", "true")
+    expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(`(${home}: uid ${OTHER} owns it)`) })
+    // Deno keeps compiled code by itself.
+    expect(readdirSync(home, { recursive: true }).filter((name) => String(name).includes("leasehold"))).toEqual([])
+  })
 
-  it.runIf(isRoot)("keeps no lease file where another could put a link in its place", { timeout: LONG }, async () => {
+  it.runIf(isRoot)("keeps no lease file where another could put a link in its place", async () => {
     const [home, temporary] = [folder(), folder()]
     given(temporary)
     const { code, stderr } = await callIn("/", { HOME: home, TMPDIR: temporary }, "run", "k", "--", "true")
@@ -112,7 +102,7 @@ describe.each<Runtime>(["node", "deno"])("root (%s)", (runtime) => {
     })
   })
 
-  it.runIf(isRoot)("is never told to take over what another made", { timeout: LONG }, async () => {
+  it.runIf(isRoot)("is never told to take over what another made", async () => {
     const [home, open] = [folder(), folder(0o1777)]
     const planted = join(open, "leasehold.config.json")
     writeFileSync(planted, "{}")
@@ -126,7 +116,7 @@ describe.each<Runtime>(["node", "deno"])("root (%s)", (runtime) => {
 })
 
 describe("Deno without leave to tell who its user is", () => {
-  it("takes no configuration for missing that it can't judge", { timeout: LONG }, async () => {
+  it("takes no configuration for missing that it can't judge", async () => {
     const [project, home, store] = [folder(), folder(), folder()]
     mkdirSync(join(store, "leases"))
     writeFileSync(join(project, "leasehold.config.json"), JSON.stringify({ store: `file:${store}` }))
@@ -185,7 +175,7 @@ describe.runIf(canServe).each<Runtime>(["node", "deno"])("two users of one direc
     return spawned
   }
 
-  it("have their turns at a key, alone", { timeout: LONG }, async () => {
+  it("have their turns at a key, alone", async () => {
     const directory = shared()
     const script = `mkdir ${directory}/busy || echo two; sleep 0.05; rmdir ${directory}/busy; id -u`
     const runs = [...USERS, ...USERS, ...USERS].map((user) => ({
@@ -195,7 +185,7 @@ describe.runIf(canServe).each<Runtime>(["node", "deno"])("two users of one direc
     for (const { user, run } of runs) expect(await run.ended).toMatchObject({ code: 0, stdout: `${user}\n` })
   })
 
-  it("take over from each other what one that was killed left, and ask each other", { timeout: LONG }, async () => {
+  it("take over from each other what one that was killed left, and ask each other", async () => {
     const directory = shared()
     const [one, other] = USERS
     const killed = start(one, "002", directory, "run", "--ttl", "1h", "k", "--", "sh", "-c", "echo at work; sleep 1000")
@@ -208,7 +198,7 @@ describe.runIf(canServe).each<Runtime>(["node", "deno"])("two users of one direc
     expect(await asks.ended).toMatchObject({ code: 0, stdout: `${one}\n` })
   })
 
-  it("are refused what one of them made with another umask, and run nothing", { timeout: LONG }, async () => {
+  it("are refused what one of them made with another umask, and run nothing", async () => {
     const directory = shared()
     const [one, other] = USERS
     expect(await start(one, "002", directory, "run", "a", "--", "true").ended).toMatchObject({ code: 0 })
@@ -224,26 +214,22 @@ describe.runIf(canServe).each<Runtime>(["node", "deno"])("two users of one direc
 })
 
 describe("a lease file", () => {
-  it(
-    "is in a folder of its user's alone, first as a draft that is made anew, whatever lies there",
-    { timeout: LONG },
-    async () => {
-      const [shell, victim] = [new Shell(), join(folder(), "victim")]
-      writeFileSync(victim, "as it was")
-      const script = `ln -s ${victim} "$LEASEHOLD_LEASE_FILE.new"; echo $LEASEHOLD_LEASE_FILE at work; while grep -q '"held": true' "$LEASEHOLD_LEASE_FILE"; do :; done`
-      const run = shell.start("run", "--ttl", "5min", "k", "--", "sh", "-c", script)
-      const [path = ""] = (await says(run, "at work")).split(" ")
-      expect(lstatSync(dirname(path)).mode & 0o777).toBe(0o700)
-      const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
-      await shell.call("unlock", "k", "--generation", generation)
-      expect(await run.ended).toMatchObject({ code: 79 })
-      expect(readFileSync(victim, "utf8")).toBe("as it was")
-    },
-  )
+  it("is in a folder of its user's alone, first as a draft that is made anew, whatever lies there", async () => {
+    const [shell, victim] = [new Shell(), join(folder(), "victim")]
+    writeFileSync(victim, "as it was")
+    const script = `ln -s ${victim} "$LEASEHOLD_LEASE_FILE.new"; echo $LEASEHOLD_LEASE_FILE at work; while grep -q '"held": true' "$LEASEHOLD_LEASE_FILE"; do :; done`
+    const run = shell.start("run", "--ttl", "5min", "k", "--", "sh", "-c", script)
+    const [path = ""] = (await says(run, "at work")).split(" ")
+    expect(lstatSync(dirname(path)).mode & 0o777).toBe(0o700)
+    const { generation } = JSON.parse((await shell.call("status", "--json", "k")).stdout) as { generation: string }
+    await shell.call("unlock", "k", "--generation", generation)
+    expect(await run.ended).toMatchObject({ code: 79 })
+    expect(readFileSync(victim, "utf8")).toBe("as it was")
+  })
 })
 
 describe("a sandbox without root", () => {
-  it.runIf(mapsOther)("takes what is nobody's there for the system's (as root)", { timeout: LONG }, async () => {
+  it.runIf(mapsOther)("takes what is nobody's there for the system's (as root)", async () => {
     const [home, store] = [folder(), folder()]
     given(home, store)
     const within = ["unshare", "--user", "--map-user=1", "env", "-C", "/"]
@@ -258,26 +244,22 @@ describe("a sandbox without root", () => {
     expect(readdirSync(join(home, ".cache", "leasehold"))).toEqual(["compiled"])
   })
 
-  it.runIf(mapsOther)(
-    "takes nothing for the system's where all may put things (as root)",
-    { timeout: LONG },
-    async () => {
-      const [home, open] = [folder(), folder(0o1777)]
-      const planted = join(open, "leasehold.config.json")
-      writeFileSync(planted, "{}")
-      given(home)
-      chownSync(planted, OTHER + 1, OTHER + 1)
-      const { code, stderr } = await spawnScript({
-        ...{ runtime: "node", script: leasehold, args: ["status", "k"] },
-        env: { HOME: home, LEASEHOLD_CONFIG: "" },
-        under: [
-          ...["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-groups"],
-          ...["unshare", "--user", "--map-user=1", "env", "-C", open],
-        ],
-      }).ended
-      expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(`The configuration ${planted}`) })
-    },
-  )
+  it.runIf(mapsOther)("takes nothing for the system's where all may put things (as root)", async () => {
+    const [home, open] = [folder(), folder(0o1777)]
+    const planted = join(open, "leasehold.config.json")
+    writeFileSync(planted, "{}")
+    given(home)
+    chownSync(planted, OTHER + 1, OTHER + 1)
+    const { code, stderr } = await spawnScript({
+      ...{ runtime: "node", script: leasehold, args: ["status", "k"] },
+      env: { HOME: home, LEASEHOLD_CONFIG: "" },
+      under: [
+        ...["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-groups"],
+        ...["unshare", "--user", "--map-user=1", "env", "-C", open],
+      ],
+    }).ended
+    expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining(`The configuration ${planted}`) })
+  })
 })
 
 describe("compiled code", () => {
@@ -285,7 +267,7 @@ describe("compiled code", () => {
   const call = (env: Record<string, string>): Promise<Ended> =>
     spawnScript({ runtime: "node", script: leasehold, args: ["--version"], env, under: ["env", ...unset] }).ended
 
-  it("is kept where its user alone may write, never among the temporary files of all", { timeout: LONG }, async () => {
+  it("is kept where its user alone may write, never among the temporary files of all", async () => {
     const [home, temporary] = [folder(), folder(0o1777)]
     expect(await call({ HOME: home, TMPDIR: temporary })).toMatchObject({ code: 0, stderr: "" })
     expect(readdirSync(temporary)).toEqual([])
@@ -294,13 +276,13 @@ describe("compiled code", () => {
     expect(readdirSync(kept)).toHaveLength(1)
   })
 
-  it("is not kept in a home directory that isn't there, nor makes one", { timeout: LONG }, async () => {
+  it("is not kept in a home directory that isn't there, nor makes one", async () => {
     const [above, temporary] = [folder(), folder(0o1777)]
     expect(await call({ HOME: join(above, "home"), TMPDIR: temporary })).toMatchObject({ code: 0, stderr: "" })
     expect([...readdirSync(above), ...readdirSync(temporary)]).toEqual([])
   })
 
-  it("is not kept where others may write, or read", { timeout: LONG }, async () => {
+  it("is not kept where others may write, or read", async () => {
     const [open, temporary] = [folder(0o777), folder(0o1777)]
     expect(await call({ HOME: open, TMPDIR: temporary })).toMatchObject({ code: 0, stderr: "" })
     expect([...readdirSync(open), ...readdirSync(temporary)]).toEqual([])

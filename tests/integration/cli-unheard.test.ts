@@ -6,8 +6,6 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { areRenewed, leasesEnd, leasehold, says, Shell } from "./support/command.ts"
 import { type Ended, type Runtime, type Spawned, spawnProgram, spawnScript } from "./support/spawn.ts"
 
-const LONG = 60_000
-
 /** Takes a while to obey, writes that down, and ends with a code of its own. What its shell says of it nobody hears, too. */
 const obeys = (log: string): string =>
   `exec 2>/dev/null; trap 'sleep 0.3; echo obeyed >${log}; exit 3' TERM; echo at work; while :; do sleep 0.1; done`
@@ -50,54 +48,42 @@ async function stateOf(shell: Shell, key: string): Promise<unknown> {
 }
 
 describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime) => {
-  it(
-    "a run goes on: its command is told of a request, has its grace, and frees the key",
-    { timeout: LONG },
-    async () => {
-      const shell = new Shell(runtime)
-      const log = join(shell.directory, "log")
-      const run = shell.start("run", "k", "--", "sh", "-c", obeys(log))
-      await says(run, "at work")
-      run.child.stderr?.destroy()
-      expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
-      expect(await run.ended).toMatchObject({ code: 3, signal: null })
-      expect(readFileSync(log, "utf8")).toBe("obeyed\n")
-      expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
-    },
-  )
+  it("a run goes on: its command is told of a request, has its grace, and frees the key", async () => {
+    const shell = new Shell(runtime)
+    const log = join(shell.directory, "log")
+    const run = shell.start("run", "k", "--", "sh", "-c", obeys(log))
+    await says(run, "at work")
+    run.child.stderr?.destroy()
+    expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
+    expect(await run.ended).toMatchObject({ code: 3, signal: null })
+    expect(readFileSync(log, "utf8")).toBe("obeyed\n")
+    expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
+  })
 
-  it(
-    "a run whose reader stands still goes on in the same way, and is heard when that one reads on",
-    { timeout: LONG },
-    async () => {
-      const shell = new Shell(runtime)
-      const log = join(shell.directory, "log")
-      const { run, pipe } = await runStuck(shell, runtime, obeys(log))
-      expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
-      expect(await run.ended).toMatchObject({ code: 3, signal: null })
-      expect(readFileSync(log, "utf8")).toBe("obeyed\n")
-      expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
-      const reader = spawnProgram("cat", [pipe])
-      onTestFinished(() => void reader.signal("SIGKILL"))
-      expect(await says(reader, "told to end")).toMatch(/^x+leasehold: "[^"]+" asks for the key: the command is told/)
-    },
-  )
+  it("a run whose reader stands still goes on in the same way, and is heard when that one reads on", async () => {
+    const shell = new Shell(runtime)
+    const log = join(shell.directory, "log")
+    const { run, pipe } = await runStuck(shell, runtime, obeys(log))
+    expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
+    expect(await run.ended).toMatchObject({ code: 3, signal: null })
+    expect(readFileSync(log, "utf8")).toBe("obeyed\n")
+    expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
+    const reader = spawnProgram("cat", [pipe])
+    onTestFinished(() => void reader.signal("SIGKILL"))
+    expect(await says(reader, "told to end")).toMatch(/^x+leasehold: "[^"]+" asks for the key: the command is told/)
+  })
 
-  it(
-    "a run whose reader stands still ends as its command did, however often it is told to end",
-    { timeout: LONG },
-    async () => {
-      const shell = new Shell(runtime)
-      const log = join(shell.directory, "log")
-      const { run } = await runStuck(shell, runtime, obeys(log))
-      expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
-      // It waits for its reader for a second, which is told to end over and over.
-      await expect.poll(() => run.signal("SIGTERM"), { timeout: 20_000, interval: 20 }).toBe(false)
-      expect(await run.ended).toMatchObject({ code: 3, signal: null })
-    },
-  )
+  it("a run whose reader stands still ends as its command did, however often it is told to end", async () => {
+    const shell = new Shell(runtime)
+    const log = join(shell.directory, "log")
+    const { run } = await runStuck(shell, runtime, obeys(log))
+    expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
+    // It waits for its reader for a second, which is told to end over and over.
+    await expect.poll(() => run.signal("SIGTERM"), { interval: 20 }).toBe(false)
+    expect(await run.ended).toMatchObject({ code: 3, signal: null })
+  })
 
-  it("a run whose reader stands still renews its lease after it had something to say", { timeout: LONG }, async () => {
+  it("a run whose reader stands still renews its lease after it had something to say", async () => {
     const shell = new Shell(runtime)
     const { run } = await runStuck(
       shell,
@@ -113,24 +99,20 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     expect(await run.ended).toMatchObject({ code: 5, signal: null })
   })
 
-  it(
-    "a run is heard to its end although all that it started was told to end, as a service is",
-    { timeout: LONG },
-    async () => {
-      const shell = new Shell(runtime)
-      const work = "trap '' TERM; echo at work; while :; do sleep 0.1; done"
-      const run = shell.start("run", "--ttl", "5min", "--on-request=exec:true", "k", "--", "sh", "-c", work)
-      await says(run, "at work")
-      const heard = says(run, "asks for the key")
-      await Promise.all([heard, shell.call("request", "--for", "1", "k")])
-      execFileSync("pkill", ["-TERM", "-P", String(run.child.pid)])
-      const { generation } = (await stateOf(shell, "k")) as { generation: string }
-      expect(await shell.call("unlock", "k", "--generation", generation)).toMatchObject({ code: 0 })
-      expect(await run.ended).toMatchObject({ code: 79, stderr: expect.stringContaining("the lease is lost") })
-    },
-  )
+  it("a run is heard to its end although all that it started was told to end, as a service is", async () => {
+    const shell = new Shell(runtime)
+    const work = "trap '' TERM; echo at work; while :; do sleep 0.1; done"
+    const run = shell.start("run", "--ttl", "5min", "--on-request=exec:true", "k", "--", "sh", "-c", work)
+    await says(run, "at work")
+    const heard = says(run, "asks for the key")
+    await Promise.all([heard, shell.call("request", "--for", "1", "k")])
+    execFileSync("pkill", ["-TERM", "-P", String(run.child.pid)])
+    const { generation } = (await stateOf(shell, "k")) as { generation: string }
+    expect(await shell.call("unlock", "k", "--generation", generation)).toMatchObject({ code: 0 })
+    expect(await run.ended).toMatchObject({ code: 79, stderr: expect.stringContaining("the lease is lost") })
+  })
 
-  it("a run in a session of its own outlives its terminal, and ends in the same way", { timeout: LONG }, async () => {
+  it("a run in a session of its own outlives its terminal, and ends in the same way", async () => {
     const shell = new Shell(runtime)
     const [log, code] = [join(shell.directory, "log"), join(shell.directory, "code")]
     const line = `setsid sh -c '"$@"; echo $? >${code}' sh "$@" & read line`
@@ -138,12 +120,12 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     expect(hungUp).toMatchObject({ code: 0 })
     expect(await stateOf(shell, "k")).toMatchObject({ state: "owned" })
     expect((await shell.call("request", "--for", "30", "k")).stdout).toContain("has left")
-    await expect.poll(() => existsSync(code) && readFileSync(code, "utf8"), { timeout: 20_000 }).toBe("3\n")
+    await expect.poll(() => existsSync(code) && readFileSync(code, "utf8")).toBe("3\n")
     expect(readFileSync(log, "utf8")).toBe("obeyed\n")
     expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
   })
 
-  it("a result that its reader doesn't wait for ends quietly, and well", { timeout: LONG }, async () => {
+  it("a result that its reader doesn't wait for ends quietly, and well", async () => {
     const shell = new Shell(runtime)
     mkdirSync(join(shell.directory, "leases"))
     const list = shell.start("ls")
@@ -151,7 +133,7 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     expect(await list.ended).toMatchObject({ code: 0, signal: null, stderr: "" })
   })
 
-  it.skipIf(!existsSync("/dev/full"))("a result that can't be written is a failure", { timeout: LONG }, async () => {
+  it.skipIf(!existsSync("/dev/full"))("a result that can't be written is a failure", async () => {
     const { directory } = new Shell()
     mkdirSync(join(directory, "leases"))
     const env = { LEASEHOLD_STORE: `file:${directory}`, NO_COLOR: "1" }

@@ -11,7 +11,7 @@ it("the first sandbox of the README goes on where the run before it stopped, and
   const [command, ...args] = commandFor(ownRuntime, "../counter/main.ts")
   const run = (): unknown => {
     const env = { ...process.env, HOME: folder }
-    const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8", env, timeout: 30_000 })
+    const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8", env, timeout: 120_000 })
     return { status, stderr, count: /counted to (\d+)/.exec(stdout)?.[1] }
   }
   try {

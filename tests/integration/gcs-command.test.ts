@@ -9,7 +9,6 @@ import { startStrictGcs } from "../support/strict-gcs-server.ts"
 import { isWaitedFor, says, Shell, waiterOf } from "./support/command.ts"
 import { gcsTarget } from "./support/gcs-target.ts"
 
-const LONG = 120_000
 const onEmulator = gcsTarget().endpoint !== undefined
 
 /** What docs/command.md says to type: the words between `leasehold` and the command of the line that has this key. */
@@ -35,7 +34,7 @@ function machines(): { readonly one: Shell; readonly other: Shell; readonly stor
 }
 
 describe("the command on a bucket", () => {
-  it("runs a cron job on one of two machines, and skips it in peace on the other", { timeout: LONG }, async () => {
+  it("runs a cron job on one of two machines, and skips it in peace on the other", async () => {
     const { one, other, store } = machines()
     const flags = instead(recipe("nightly"), "gs://locks/cron", store)
     const first = one.start(...flags, "sh", "-c", "echo at work; read line; echo done")
@@ -47,29 +46,25 @@ describe("the command on a bucket", () => {
     expect(await first.ended).toMatchObject({ code: 0, stdout: "at work\ndone\n" })
   })
 
-  it(
-    "lets a deploy wait for the one before it, and tells by its exit code where that took too long",
-    { timeout: LONG },
-    async () => {
-      const { one, other } = machines()
-      const log = join(one.directory, "log")
-      writeFileSync(log, "")
-      const deploy = recipe("deploy")
-      const first = one.start(...deploy, "sh", "-c", `echo at work; read line; echo first >>${log}`)
-      await says(first, "at work")
-      expect(await other.call(...instead(deploy, "10min", "5"), "sh", "-c", `echo early >>${log}`)).toMatchObject({
-        code: 99,
-      })
-      const second = other.start(...deploy, "sh", "-c", `echo second >>${log}`)
-      await says(second, "deploy")
-      first.child.stdin?.end("\n")
-      expect((await first.ended).code).toBe(0)
-      expect((await second.ended).code).toBe(0)
-      expect(readFileSync(log, "utf8")).toBe("first\nsecond\n")
-    },
-  )
+  it("lets a deploy wait for the one before it, and tells by its exit code where that took too long", async () => {
+    const { one, other } = machines()
+    const log = join(one.directory, "log")
+    writeFileSync(log, "")
+    const deploy = recipe("deploy")
+    const first = one.start(...deploy, "sh", "-c", `echo at work; read line; echo first >>${log}`)
+    await says(first, "at work")
+    expect(await other.call(...instead(deploy, "10min", "5"), "sh", "-c", `echo early >>${log}`)).toMatchObject({
+      code: 99,
+    })
+    const second = other.start(...deploy, "sh", "-c", `echo second >>${log}`)
+    await says(second, "deploy")
+    first.child.stdin?.end("\n")
+    expect((await first.ended).code).toBe(0)
+    expect((await second.ended).code).toBe(0)
+    expect(readFileSync(log, "utf8")).toBe("first\nsecond\n")
+  })
 
-  it("takes its mark back before it ends, cancelled or out of time", { timeout: LONG }, async () => {
+  it("takes its mark back before it ends, cancelled or out of time", async () => {
     const { one, other } = machines()
     const holder = one.start("run", "--on-request", "ignore", "k", "--", "sh", "-c", "echo at work; sleep 1000")
     await says(holder, "at work")
@@ -127,7 +122,7 @@ describe("the command on a bucket", () => {
     },
   )
 
-  it("shows, lists, frees and examines what is there", { timeout: LONG }, async () => {
+  it("shows, lists, frees and examines what is there", async () => {
     const { one, store } = machines()
     const at = ["--store", store, "--json"]
     const holder = one.start(

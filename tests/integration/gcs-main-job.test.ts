@@ -3,7 +3,7 @@ import { gcsTarget } from "./support/gcs-target.ts"
 import { runMainJob } from "./support/main-job.ts"
 
 describe("the main job on GCS", () => {
-  it("hands over, takes over and drains without a lost row or two owners at once", { timeout: 120_000 }, async () => {
+  it("hands over, takes over and drains without a lost row or two owners at once", async () => {
     const { bucket, prefix, endpoint } = gcsTarget()
     const emulator = endpoint === undefined ? [] : ["--endpoint", endpoint]
     const { code, stdout, stderr, figures } = await runMainJob("--store", `gs://${bucket}/${prefix}`, ...emulator)

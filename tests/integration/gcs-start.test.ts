@@ -7,14 +7,13 @@ import { says, Shell } from "./support/command.ts"
 import { type GcsTarget, gcsTarget } from "./support/gcs-target.ts"
 import type { Runtime } from "./support/spawn.ts"
 
-const LONG = 120_000
 const onEmulator = gcsTarget().endpoint !== undefined
 
 let proxy: FaultProxy
 let place: GcsTarget
 
 // The proxy speaks no TLS, as a real bucket does.
-describe.skipIf(!onEmulator)("a start on a bucket", { timeout: LONG }, () => {
+describe.skipIf(!onEmulator)("a start on a bucket", () => {
   beforeEach(async () => {
     const target = gcsTarget()
     proxy = await startFaultProxy({ target: target.endpoint ?? "" })

@@ -25,20 +25,16 @@ async function buy(url: string, seat: string, buyer: string): Promise<{ status: 
   return { status: response.status, text: await response.text() }
 }
 
-it(
-  "a seat is sold once, whoever asks whichever server, and both end when they are told to",
-  { timeout: 60_000 },
-  async () => {
-    const directory = mkdtempSync(join(tmpdir(), "leasehold-seats-"))
-    onTestFinished(() => rmSync(directory, { recursive: true }))
-    const servers = await Promise.all([serve(directory), serve(directory)])
-    const buyers = Array.from({ length: 12 }, (_, index) => `buyer ${index}`)
-    const answers = await Promise.all(buyers.map((buyer, index) => buy(servers[index % 2]!.url, "12A", buyer)))
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(11).fill(409)])
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    expect(await buy(servers[0].url, "13A", "ada")).toEqual({ status: 201, text: "13A is ada's\n" })
-    expect((await buy(servers[0].url, "..", "ada")).status).toBe(404)
-    for (const { server } of servers) server.signal("SIGTERM")
-    for (const { server } of servers) expect(await server.ended).toMatchObject({ code: 0, stderr: "" })
-  },
-)
+it("a seat is sold once, whoever asks whichever server, and both end when they are told to", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "leasehold-seats-"))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const servers = await Promise.all([serve(directory), serve(directory)])
+  const buyers = Array.from({ length: 12 }, (_, index) => `buyer ${index}`)
+  const answers = await Promise.all(buyers.map((buyer, index) => buy(servers[index % 2]!.url, "12A", buyer)))
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(11).fill(409)])
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  expect(await buy(servers[0].url, "13A", "ada")).toEqual({ status: 201, text: "13A is ada's\n" })
+  expect((await buy(servers[0].url, "..", "ada")).status).toBe(404)
+  for (const { server } of servers) server.signal("SIGTERM")
+  for (const { server } of servers) expect(await server.ended).toMatchObject({ code: 0, stderr: "" })
+})

@@ -20,7 +20,7 @@ const fresh = async (): Promise<string> => {
 const incarnation = { id: "pod-0" }
 const knowsProcesses = processes.self.startedAt !== null
 
-describe("an incarnation that is at work elsewhere", { timeout: 60_000 }, () => {
+describe("an incarnation that is at work elsewhere", () => {
   it.runIf(knowsProcesses)(
     "is an error at once in another process, and once that one has ended its lease is taken over",
     async () => {

@@ -84,7 +84,7 @@ describe("the live clock", () => {
   })
 })
 
-describe("a process with background timers only", { timeout: 60_000 }, () => {
+describe("a process with background timers only", () => {
   it("ends by itself", async () => {
     const ended = await run("idle")
     expect(ended).toMatchObject({ code: 0, stderr: "" })

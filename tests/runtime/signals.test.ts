@@ -100,7 +100,7 @@ describe("shutdown", () => {
   })
 })
 
-describe("a real process", { timeout: 60_000 }, () => {
+describe("a real process", () => {
   const signalled = async (manner: string, ...signals: NodeJS.Signals[]): Promise<string> => {
     const program = start("shutdown", { args: [manner] })
     await program.printed("ready")

@@ -119,7 +119,7 @@ describe("actorView", () => {
   })
 })
 
-it("no error of an actor or of an observer kills the process", { timeout: 60_000 }, async () => {
+it("no error of an actor or of an observer kills the process", async () => {
   const ended = await run("actors")
   expect(ended).toMatchObject({ code: 0, stderr: "" })
   expect((JSON.parse(ended.stdout) as string[]).toSorted()).toEqual(

@@ -106,7 +106,7 @@ export async function areRenewed(shell: Shell, run: Spawned, keys: readonly stri
     throw new Error(`it ended, and ${keys.join()} was never seen to be renewed: ${JSON.stringify(ended)}`)
   })
   const ends = (): void => expect(leasesEnd(shell, keys)).toBeGreaterThan(than)
-  const renewed = vi.waitFor(ends, { timeout: 30_000, interval: 20 })
+  const renewed = vi.waitFor(ends, { timeout: 60_000, interval: 20 })
   renewed.catch(() => {}) // where the run ends first nobody waits for it
   await Promise.race([renewed, early])
 }

@@ -189,7 +189,6 @@ describe("a lock of ours", () => {
     ["owned", true],
   ])(
     "leads to none of it, in whatever turn its caller gives up or its process stops, while the key is %s",
-    { timeout: 60_000 },
     async (_, isOwned) => {
       const { moments } = await underBlow(isOwned)
       const ways = new Set<string>()

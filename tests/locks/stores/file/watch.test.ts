@@ -72,7 +72,7 @@ describe("a directory of versions", () => {
     }
     writeFileSync(join(directory, "end"), "")
     await end.promise
-    await expect.poll(() => listener.heard, { timeout: 30_000 }).toBe(3)
+    await expect.poll(() => listener.heard).toBe(3)
     expect(listener.generations).toEqual(["1", "2", "5"])
   })
 
