@@ -1,0 +1,124 @@
+/**
+ * What the live page, `leasehold top` and workers among each other are told of a fleet: the words on the wire, and nothing else.
+ * Server-sent events, in this order: `hello`, `rows` as often as there is more, `ready`; then `lines`, `workers` and `problem`
+ * as they come. Each has a sequence number as its id; a client that comes back with a number that is kept no more gets `hello`
+ * anew. Every text in it may have been written by others: show it as text.
+ */
+import type { SandboxStateValue } from "../../actors/chart-types.ts"
+import type { TraceError, TraceLine } from "../trace.ts"
+
+/** The version of these words. A client that knows another one says so, and shows nothing. */
+export const WIRE_VERSION = 1
+
+/** The first message of a stream: everything that a client knew before is void. */
+export interface Hello {
+  readonly version: typeof WIRE_VERSION
+  /** Live workers, or a trace that was recorded: of a live or of a simulated fleet. */
+  readonly source: "live" | "recorded"
+  /** Of the server, in Unix milliseconds: the lines' `at` of its own worker is by this clock. */
+  readonly now: number
+  /** Whether `POST …/action` is allowed. */
+  readonly actions: boolean
+  /** How many rows will come. */
+  readonly rows: number
+}
+
+/** One sandbox at one worker, as far as that worker believes. Keys are worker and key. */
+export interface SandboxRow {
+  readonly worker: string
+  /** The lock key: the definition's name, a slash, the sandbox's key. */
+  readonly key: string
+  /** The chart's state as XState has it. */
+  readonly value: SandboxStateValue
+  /** Since when it is in this top-level state, in Unix milliseconds. */
+  readonly since: number
+  /** The fencing token of its last tenancy, once it had one. */
+  readonly token: number | null
+  /** When its lease ends, in Unix milliseconds; null where it has none. */
+  readonly deadline: number | null
+  /** Since when it is owned here; null where it isn't. */
+  readonly ownedSince: number | null
+  /** Who is waited for, as the record told. */
+  readonly owner: { readonly ownerId: string; readonly address: string | null } | null
+  /** Who waits for it here. */
+  readonly waiterId: string | null
+  /** Why it leaves, once it was asked to. */
+  readonly leaving: string | null
+  /** The hook that goes on past its limit. */
+  readonly stuck: string | null
+  /** Its last error. */
+  readonly error: TraceError | null
+  /** How often the key has changed hands here, either way, in the last five minutes. */
+  readonly handoffs: number
+}
+
+/** One worker. */
+export interface WorkerRow {
+  /** Its name in traces. */
+  readonly worker: string
+  /** Its incarnation. */
+  readonly ownerId: string
+  /** Where it can be reached, as it publishes. */
+  readonly address: string | null
+  /** Null where it answers, else why nothing is known of it: no secret, no answer, an address that isn't allowed. */
+  readonly problem: string | null
+  /** The runtime and its version, `Node 24.21.0`; null where nothing is known. */
+  readonly runtime: string | null
+  /** By how much its wall clock is ahead of the store's, in milliseconds; null where that isn't known. */
+  readonly clockOffset: number | null
+  /** It takes no new sandbox in. */
+  readonly closed: boolean
+  /** Its leases' times in milliseconds; null where nothing is known. */
+  readonly ttl: number | null
+  readonly guard: number | null
+  /** What `manager.stats()` tells. */
+  readonly stats: Readonly<Record<string, number>>
+}
+
+/** What happened since the message before, in order. */
+export interface Lines {
+  readonly lines: readonly TraceLine[]
+  /** How many lines were left out, as there were too many for one message: rows follow anew. */
+  readonly left: number
+}
+
+/** By the event's name. */
+export interface WireMessages {
+  readonly hello: Hello
+  readonly rows: readonly SandboxRow[]
+  readonly ready: Record<string, never>
+  readonly lines: Lines
+  readonly workers: readonly WorkerRow[]
+}
+
+/** Of one sandbox: what the store says beside what its worker believes. `GET …/sandbox?worker=&key=`. */
+export interface SandboxDetail {
+  readonly row: SandboxRow
+  /** What its lease record says now; null: there is none; or why it can't be told. */
+  readonly store:
+    | {
+        readonly ownerId: string | null
+        readonly address: string | null
+        readonly token: number | null
+        readonly expiresAt: number
+        readonly waiterId: string | null
+        readonly line: readonly string[]
+        readonly generation: string
+        readonly at: number
+      }
+    | { readonly error: string }
+    | null
+  /** How often each transition of its chart was taken here, by `draw`'s edge id, and the last of them. */
+  readonly edges: Readonly<Record<string, number>>
+  readonly lastEdge: string | null
+  /** Of the machine that lives in it, where its definition names one: its drawing, and its state. */
+  readonly machine: { readonly svg: string; readonly value: unknown } | null
+}
+
+/** What can be asked of a sandbox or its worker. `POST …/action`. */
+export interface ActionRequest {
+  readonly action: "checkpoint" | "handoff" | "cordon"
+  readonly worker: string
+  /** Of all but `cordon`. */
+  readonly key?: string
+}
