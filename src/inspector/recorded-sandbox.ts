@@ -9,9 +9,9 @@ import type { CodecContext } from "../actors/checkpoints/codec.ts"
 import { type AnyHooks, defineSandbox, partsOf } from "../actors/definition.ts"
 import type { HookContext, RunContext, SandboxDefinition } from "../actors/sandbox.ts"
 import { sandboxLockKey } from "../locks/keys.ts"
-import { traceError } from "./lines.ts"
-import type { RecorderParts } from "./recorded-store.ts"
-import type { CallLine, WorkLine } from "./trace.ts"
+import { traceError } from "../trace/lines.ts"
+import type { RecorderParts } from "../trace/recorded-store.ts"
+import type { CallLine, WorkLine } from "../trace/trace.ts"
 
 /** Whose work it is. */
 type Section = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<WorkLine>, "reason">

@@ -25,10 +25,9 @@ import {
   refuseUnknown,
 } from "../runtime/options.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
-import { Handoffs } from "./handoffs.ts"
-import { lockLine, stateLine, traceError } from "./lines.ts"
-import { homeOf, recordedSandbox, WorkRecorder } from "./recorded-sandbox.ts"
-import { type Recorded, type RecorderParts, recordedStore } from "./recorded-store.ts"
+import { Handoffs } from "../trace/handoffs.ts"
+import { lockLine, stateLine, traceError } from "../trace/lines.ts"
+import { type Recorded, type RecorderParts, recordedStore } from "../trace/recorded-store.ts"
 import {
   type AppliedLine,
   type CallLine,
@@ -37,7 +36,8 @@ import {
   TRACE_VERSION,
   type TraceHeader,
   type TraceLine,
-} from "./trace.ts"
+} from "../trace/trace.ts"
+import { homeOf, recordedSandbox, WorkRecorder } from "./recorded-sandbox.ts"
 
 /** How a recorder is made. */
 export interface TraceRecorderOptions {

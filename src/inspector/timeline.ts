@@ -5,10 +5,10 @@
  * Not promised: that a long trace is quick to look at. Give the part that matters.
  */
 import { aNumber, aText, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
-import { lineText, stateText } from "./line-text.ts"
+import { lineText, stateText } from "../trace/line-text.ts"
+import { aTrace, isTraceLine } from "../trace/trace-text.ts"
+import type { AnswerLine, FaultLine, RequestLine, StateLine, Trace, TraceLine } from "../trace/trace.ts"
 import { timelineStyle } from "./timeline-style.ts"
-import { aTrace, isTraceLine } from "./trace-text.ts"
-import type { AnswerLine, FaultLine, RequestLine, StateLine, Trace, TraceLine } from "./trace.ts"
 
 /** What is marked on the page. */
 export interface TimelineMark {

@@ -5,7 +5,7 @@
  * anew. Every text in it may have been written by others: show it as text.
  */
 import type { SandboxStateValue } from "../../actors/chart-types.ts"
-import type { TraceError, TraceLine } from "../trace.ts"
+import type { TraceError, TraceLine } from "../../trace/trace.ts"
 
 /** The version of these words. A client that knows another one says so, and shows nothing. */
 export const WIRE_VERSION = 1

@@ -1,7 +1,7 @@
-/** One run of a plan: under traps, its trace hashed and judged line by line. */
-import type { TraceLine } from "../../inspector/trace.ts"
 import { liveClock } from "../../runtime/clock.ts"
 import { TraceHash } from "../../runtime/hash.ts"
+/** One run of a plan: under traps, its trace hashed and judged line by line. */
+import type { TraceLine } from "../../trace/trace.ts"
 import { servedWithin, waitersAreServed } from "../invariants/budgets.ts"
 import { type Invariant, TraceWatch, type Violation } from "../invariants/mod.ts"
 import { type FleetParts, runFleet } from "./fleet.ts"

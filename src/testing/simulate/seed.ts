@@ -1,5 +1,5 @@
 /** One seed: its plan run, once more where that is asked for, and judged; where it fails, fewer faults that fail too, and the report. */
-import { TRACE_VERSION, type TraceLine } from "../../inspector/trace.ts"
+import { TRACE_VERSION, type TraceLine } from "../../trace/trace.ts"
 import type { Violation } from "../invariants/mod.ts"
 import { failureOf, type SimulationError } from "./failure.ts"
 import type { Settings } from "./options.ts"

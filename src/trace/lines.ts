@@ -1,10 +1,23 @@
 /** What locks and charts say, as lines of a trace. Pure. Errors become plain values here. */
-import type { SandboxSnapshot } from "../actors/chart-types.ts"
 import { LockError } from "../locks/errors.ts"
 import type { LockEvent } from "../locks/lock.ts"
 import type { LockLine, StateLine, TraceError } from "./trace.ts"
 
 type OfWorker = Pick<LockLine, "at" | "worker">
+
+/** What a trace tells of a moment of a sandbox's chart: a part of the chart's snapshot. */
+export interface StateMoment {
+  /** The state as XState has it. */
+  readonly value: StateLine["value"]
+  /** What the chart remembers beside it. */
+  readonly context: {
+    readonly key: string
+    readonly token: number | undefined
+    readonly leaving: string | undefined
+    readonly error: unknown
+    readonly failure: { readonly error?: unknown } | undefined
+  }
+}
 
 /** The line of a lock's event. */
 export function lockLine({ at, worker }: OfWorker, event: LockEvent): LockLine {
@@ -24,7 +37,7 @@ export function lockLine({ at, worker }: OfWorker, event: LockEvent): LockLine {
 }
 
 /** The line of a sandbox's snapshot. */
-export function stateLine({ at, worker }: OfWorker, { value, context }: SandboxSnapshot): StateLine {
+export function stateLine({ at, worker }: OfWorker, { value, context }: StateMoment): StateLine {
   const { key, token = null, leaving } = context
   const error = context.error ?? context.failure?.error
   return {

@@ -1,12 +1,12 @@
 // Pins that a recorded store is the store: what is asked and answered passes unchanged, and is in the trace without bodies.
 import { describe, expect, it } from "vitest"
-import { type Recorded } from "../../src/inspector/recorded-store.ts"
 import { TraceRecorder } from "../../src/inspector/recorder.ts"
-import type { TraceLine } from "../../src/inspector/trace.ts"
 import { StoreMisconfiguredError, StoreUnavailableError } from "../../src/locks/errors.ts"
 import { ABSENT, type CheckpointStore, type LeaseStore, type ObjectStore } from "../../src/locks/store.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
 import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { type Recorded } from "../../src/trace/recorded-store.ts"
+import type { TraceLine } from "../../src/trace/trace.ts"
 import { failure, storeWith } from "../support/lock-world.ts"
 import { failPut, lateAnswer, overtake, scripted, throttle } from "../support/scripted-store.ts"
 

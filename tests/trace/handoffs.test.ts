@@ -1,7 +1,7 @@
 // Pins how a change of owner is told from what single workers say, whichever of them a trace has seen.
 import { describe, expect, it } from "vitest"
-import { Handoffs } from "../../src/inspector/handoffs.ts"
-import type { HandoffLine, LockLine } from "../../src/inspector/trace.ts"
+import { Handoffs } from "../../src/trace/handoffs.ts"
+import type { HandoffLine, LockLine } from "../../src/trace/trace.ts"
 
 type Said = Pick<LockLine, "type"> & Partial<LockLine>
 

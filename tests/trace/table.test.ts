@@ -1,6 +1,6 @@
 // Pins the table of a trace: a column for each worker and one for the store, the lines that lead to a place, of one key.
 import { describe, expect, it } from "vitest"
-import { traceTable } from "../../src/inspector/table.ts"
+import { traceTable } from "../../src/trace/table.ts"
 import { acquired, call, fault, head, lease, lost, work } from "../testing/invariants/told.ts"
 
 describe("a table of a trace", () => {

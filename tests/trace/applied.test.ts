@@ -1,6 +1,6 @@
 // Pins what a trace tells of a write that took effect, whatever was written.
 import { describe, expect, it } from "vitest"
-import { appliedWrite } from "../../src/inspector/applied.ts"
+import { appliedWrite } from "../../src/trace/applied.ts"
 
 const bytes = (value: unknown): Uint8Array =>
   new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value))

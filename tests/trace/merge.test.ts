@@ -1,8 +1,8 @@
 // Pins that the traces of several processes become one that invariants and drawings can read.
 import { describe, expect, it } from "vitest"
-import { mergeTraces } from "../../src/inspector/merge.ts"
-import type { CallLine, NoteLine, Trace, TraceHeader, UnknownLine } from "../../src/inspector/trace.ts"
 import { InvalidConfigError } from "../../src/locks/errors.ts"
+import { mergeTraces } from "../../src/trace/merge.ts"
+import type { CallLine, NoteLine, Trace, TraceHeader, UnknownLine } from "../../src/trace/trace.ts"
 
 const header: TraceHeader = { kind: "trace", version: 1, source: "live", seed: null, commit: "c" }
 const call = (at: number, worker: string, id: number, edge: CallLine["edge"] = "began"): CallLine => ({
