@@ -1,10 +1,21 @@
 /**
  * What the live page, `leasehold top` and workers among each other are told of a fleet: the words on the wire, and nothing else.
- * Server-sent events, in this order: `hello`, `rows` as often as there is more, `ready`; then `lines`, `workers` and `problem`
- * as they come. Each has a sequence number as its id; a client that comes back with a number that is kept no more gets `hello`
- * anew. Every text in it may have been written by others: show it as text.
+ *
+ * | request, below the page's own address          | what it gives                                   |
+ * | ---------------------------------------------- | ----------------------------------------------- |
+ * | `GET ./?token=T`                               | the page                                        |
+ * | `GET events`, `last-event-id: ID` to go on     | server-sent events, as `WireMessages`           |
+ * | `GET sandbox?worker=W&key=K`                   | `SandboxDetail`                                 |
+ * | `POST action`, an `ActionRequest` as its body  | `ActionAnswer`                                  |
+ *
+ * All but the page want `authorization: Bearer T`. What is refused has a status and an `{ "error": "…" }` in words.
+ *
+ * Server-sent events, in this order: `hello`, `rows` as often as there is more, `workers`, `ready`; then `lines`, `workers`,
+ * `rows` and `forget` as they come, at most ten times a second. The id of each is the stream's name, a dot, and a sequence
+ * number; a client that comes back with an id that is kept no more gets `hello` anew. A comment (`:`) comes every 10 s: a
+ * client that hears nothing for 30 s connects anew. Every text may have been written by others: show it as text.
  */
-import type { SandboxStateValue } from "../../actors/chart-types.ts"
+import type { SandboxStateValue } from "../../trace/state-value.ts"
 import type { TraceError, TraceLine } from "../../trace/trace.ts"
 
 /** The version of these words. A client that knows another one says so, and shows nothing. */
@@ -21,6 +32,8 @@ export interface Hello {
   readonly actions: boolean
   /** How many rows will come. */
   readonly rows: number
+  /** Of a recorded trace: its seed, its commit, and what its heading is. */
+  readonly title: string | null
 }
 
 /** One sandbox at one worker, as far as that worker believes. Keys are worker and key. */
@@ -78,8 +91,13 @@ export interface WorkerRow {
 /** What happened since the message before, in order. */
 export interface Lines {
   readonly lines: readonly TraceLine[]
-  /** How many lines were left out, as there were too many for one message: rows follow anew. */
+  /** How many lines were left out, as there were too many for one message. `hello` and all rows follow anew. */
   readonly left: number
+}
+
+/** All that is known of the sandboxes of these workers is void: they are gone, or their rows follow anew. */
+export interface Forget {
+  readonly workers: readonly string[]
 }
 
 /** By the event's name. */
@@ -88,7 +106,9 @@ export interface WireMessages {
   readonly rows: readonly SandboxRow[]
   readonly ready: Record<string, never>
   readonly lines: Lines
+  /** All workers that are known. */
   readonly workers: readonly WorkerRow[]
+  readonly forget: Forget
 }
 
 /** Of one sandbox: what the store says beside what its worker believes. `GET …/sandbox?worker=&key=`. */
@@ -121,4 +141,11 @@ export interface ActionRequest {
   readonly worker: string
   /** Of all but `cordon`. */
   readonly key?: string
+}
+
+/** What came of it. */
+export interface ActionAnswer {
+  readonly done: boolean
+  /** In words. */
+  readonly message: string
 }
