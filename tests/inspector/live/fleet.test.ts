@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest"
+// Pins the model of a fleet: what lines and messages make of it, what changes, and what it keeps.
+import { beforeAll, describe, expect, it } from "vitest"
 import { ERRORS_KEPT, Fleet, RELEASED_KEPT } from "../../../src/inspector/live/fleet.ts"
-import { HANDOFFS_WITHIN } from "../../../src/inspector/live/live-row.ts"
-import { rowOf } from "../../../src/inspector/live/live-row.ts"
+import { HANDOFFS_WITHIN, rowOf } from "../../../src/inspector/live/live-row.ts"
 import type { Hello } from "../../../src/inspector/live/wire.ts"
 import type { LockLine, StateLine, TraceLine } from "../../../src/trace/trace.ts"
-import { simulatedTrace } from "./simulated-trace.ts"
+import { recorded, type Recording } from "../scenario.ts"
 
 const hello: Hello = { version: 1, source: "live", now: 1000, actions: false, rows: 0, title: null }
 const state = (key: string, value: StateLine["value"], at = 1000, more: Partial<StateLine> = {}): StateLine => ({
@@ -25,6 +25,11 @@ function fleetOf(...lines: TraceLine[]): Fleet {
 }
 
 describe("a fleet", () => {
+  let recording: Recording
+  beforeAll(async () => {
+    recording = await recorded(7)
+  })
+
   it("knows where a sandbox is, since when, and what it holds", () => {
     const fleet = fleetOf(
       state("k", { acquiring: "trying" }, 1000),
@@ -124,7 +129,7 @@ describe("a fleet", () => {
 
   it("gives as rows what another fleet makes the same of", () => {
     const fleet = new Fleet()
-    for (const line of simulatedTrace().lines) fleet.line(line)
+    for (const line of recording.lines) fleet.line(line)
     const copy = new Fleet()
     copy.apply("hello", hello)
     copy.apply("rows", [...fleet.rows()].map(rowOf))
@@ -136,9 +141,9 @@ describe("a fleet", () => {
 
   it("counts of a recorded trace what its workers did, as a manager counts it", () => {
     const fleet = new Fleet()
-    const { lines } = simulatedTrace()
+    const { lines } = recording
     for (const line of lines) fleet.line(line)
-    const renewed = lines.filter(({ kind, type }) => kind === "lock" && type === "Renewed")
+    const renewed = lines.filter((line) => line.kind === "lock" && /^Re(newed|covered)$/.test(line.type))
     const told = [...fleet.workers.values()].map(({ stats }) => stats["renewals"] ?? 0)
     expect(told.reduce((sum, count) => sum + count, 0)).toBe(renewed.length)
     expect(renewed.length).toBeGreaterThan(0)
