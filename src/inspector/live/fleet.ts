@@ -5,6 +5,7 @@
  *
  * Not promised: every sandbox that there ever was. Of the released the last `RELEASED_KEPT` stay.
  */
+import { isTraceLine } from "../../trace/trace-text.ts"
 import type { TraceError, TraceLine, UnknownLine } from "../../trace/trace.ts"
 import { HANDOFFS_WITHIN, LiveRow } from "./live-row.ts"
 import type { TopState } from "./states.ts"
@@ -285,8 +286,4 @@ type OfWorker = Extract<TraceLine, { readonly worker: string | null }> & { reado
 
 /** Of somebody: what befell all, and the writes of strangers, are nobody's. */
 const isOfWorker = (line: TraceLine | UnknownLine): line is OfWorker =>
-  LINE_KINDS.has(line.kind) && "worker" in line && typeof line.worker === "string"
-
-const LINE_KINDS: ReadonlySet<string> = new Set([
-  ...["lock", "state", "request", "answer", "handoff", "work", "call", "applied", "note", "fault"],
-])
+  isTraceLine(line) && "worker" in line && typeof line.worker === "string"
