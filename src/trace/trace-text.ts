@@ -138,6 +138,13 @@ const shapes: { readonly [L in TraceLine as L["kind"]]: Shape<L> } = {
 export const isTraceLine = (line: TraceLine | UnknownLine): line is TraceLine =>
   isFields(line) && Object.hasOwn(shapes, line.kind)
 
+/** Whether a value that another process sent is a line of a known kind, each field as its kind has it. */
+export function isSoundLine(value: unknown): value is TraceLine {
+  if (!isFields(value) || typeof value["kind"] !== "string" || !Object.hasOwn(shapes, value["kind"])) return false
+  const shape: Readonly<Record<string, Check>> = shapes[value["kind"] as TraceLine["kind"]]
+  return Object.entries(shape).every(([name, check]) => check(value[name]))
+}
+
 /** What has lines, as a trace has. */
 export const hasLines: OptionCheck = (name, value) => {
   if (!isFields(value) || !Array.isArray(value["lines"]))

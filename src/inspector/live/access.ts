@@ -36,7 +36,11 @@ export class Access {
   }
 
   /** Who asks, or why nobody may. `isPage`: the one request that has the token in its address. */
-  judge(request: Request, url: URL, { isPage, body }: { readonly isPage: boolean; readonly body: string }): Asker | Refusal {
+  judge(
+    request: Request,
+    url: URL,
+    { isPage, body }: { readonly isPage: boolean; readonly body: string },
+  ): Asker | Refusal {
     const host = request.headers.get("host") ?? url.host
     return this.#foreign(request, host, isPage) ?? this.#known(request, url, host, isPage, body)
   }
@@ -49,9 +53,15 @@ export class Access {
       return { status: 421, error: `This isn't ${name}. If it is, say so in the option hosts of the inspector.` }
     }
     const origin = headers.get("origin")
-    if (origin !== null && !isOriginOf(origin, host)) return { status: 403, error: "It comes from a page of another origin." }
+    if (origin !== null && !isOriginOf(origin, host))
+      return { status: 403, error: "It comes from a page of another origin." }
     const site = headers.get("sec-fetch-site")
-    if (site === null || site === "same-origin" || site === "none" || (isPage && headers.get("sec-fetch-mode") === "navigate"))
+    if (
+      site === null ||
+      site === "same-origin" ||
+      site === "none" ||
+      (isPage && headers.get("sec-fetch-mode") === "navigate")
+    )
       return undefined
     return { status: 403, error: "It comes from a page of another site." }
   }
@@ -65,7 +75,10 @@ export class Access {
     const given = bearer ?? (isPage ? url.searchParams.get("token") : null)
     if (given !== null && isSame(given, token)) return "person"
     if (!request.headers.has("x-leasehold-signature")) {
-      return { status: 401, error: "There is no token, or a wrong one. Open the address that the worker printed, as a whole." }
+      return {
+        status: 401,
+        error: "There is no token, or a wrong one. Open the address that the worker printed, as a whole.",
+      }
     }
     if (signatures === undefined) return { status: 403, error: "This worker has no secret: give it LEASEHOLD_SECRET." }
     const signable: Signable = { method: request.method, path: `${url.pathname}${url.search}`, authority, body }

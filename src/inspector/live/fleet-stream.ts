@@ -1,10 +1,10 @@
+import type { Clock, Timer } from "../../runtime/clock.ts"
 /**
  * The stream of a fleet: what its sources say, ten times a second as numbered messages, for any number of readers. Each reader
  * reads from the same ring at its own pace; one that falls behind it begins anew. Nothing is kept for a reader, so that one
  * that stalls costs nothing. Without readers nothing is listened to.
  */
 import type { TraceLine } from "../../trace/trace.ts"
-import type { Clock, Timer } from "../../runtime/clock.ts"
 import { Fleet } from "./fleet.ts"
 import { type LiveRow, rowOf } from "./live-row.ts"
 import { Ring } from "./ring.ts"
@@ -183,7 +183,8 @@ class Running implements FleetSink {
     this.fleet.takeChanges()
     this.fleet.apply("lines", { lines, left: 0 })
     const changed = [...this.fleet.takeChanges().rows].map(rowOf)
-    for (let at = 0; at < changed.length; at += ROWS_A_MESSAGE) this.#say("rows", changed.slice(at, at + ROWS_A_MESSAGE))
+    for (let at = 0; at < changed.length; at += ROWS_A_MESSAGE)
+      this.#say("rows", changed.slice(at, at + ROWS_A_MESSAGE))
   }
 
   #say<K extends keyof WireMessages>(event: K, message: WireMessages[K]): void {
@@ -247,7 +248,7 @@ export class Reader {
     this.#isBegun = true
     this.#next = this.#running.ring.next
     this.#row = 0
-    return withId("", eventText("hello", this.#running.hello()))
+    return withId("", eventText("hello", this.#running.hello())) + eventText("workers", this.#running.workers())
   }
 
   /**
@@ -265,7 +266,7 @@ export class Reader {
     this.#row = at
     if (rows.length > 0) return eventText("rows", rows.map(rowOf))
     this.#row = undefined
-    return eventText("workers", this.#running.workers()) + withId(this.#id, eventText("ready", {}))
+    return withId(this.#id, eventText("ready", {}))
   }
 
   /** Of what was told last. */

@@ -15,6 +15,9 @@ import { workerAfter } from "./worker-lines.ts"
 /** How many released sandboxes stay in sight: as many as a person looks through, not all of a day. */
 export const RELEASED_KEPT = 2000
 
+/** More rows are left out: twice as many as the page is made for. Who floods a fleet with names doesn't fill memory. */
+export const MOST_ROWS = 200_000
+
 /** How many of the last errors are kept. */
 export const ERRORS_KEPT = 200
 
@@ -174,6 +177,7 @@ export class Fleet {
   #take(rows: readonly SandboxRow[]): void {
     for (const told of rows) {
       const row = this.find(told.worker, told.key) ?? this.#add(told)
+      if (row === undefined) continue
       this.#count(row, -1)
       row.become(told, this.#hello?.now ?? told.since)
       this.#count(row, 1)
@@ -206,6 +210,7 @@ export class Fleet {
       // A lock that is no sandbox's has no states: what its events tell is shown as one that is on its way.
       const value = line.kind === "state" ? line.value : ({ acquiring: "trying" } as const)
       row = this.#add({ worker, key, value, since: line.at })
+      if (row === undefined) return
     }
     this.#count(row, -1)
     const isNews = row.take(line)
@@ -224,7 +229,8 @@ export class Fleet {
     if (this.#released.size > RELEASED_KEPT && oldest !== undefined) this.#remove(oldest)
   }
 
-  #add({ worker, key, value, since }: Pick<SandboxRow, "worker" | "key" | "value" | "since">): LiveRow {
+  #add({ worker, key, value, since }: Pick<SandboxRow, "worker" | "key" | "value" | "since">): LiveRow | undefined {
+    if (this.#size >= MOST_ROWS) return undefined
     const slot = this.#freeSlots.pop() ?? this.#slots.length
     const row = new LiveRow(worker, key, slot, { value, since })
     this.#slots[slot] = row

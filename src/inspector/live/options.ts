@@ -83,7 +83,8 @@ const texts = (name: string, value: unknown): void => {
 const urls = (name: string, value: unknown): void => {
   texts(name, value)
   for (const each of value as string[]) {
-    if (addressOf(each) === undefined) throw refusal(`${name} has ${shown(each)} in it`, "Give addresses as http://host:port")
+    if (addressOf(each) === undefined)
+      throw refusal(`${name} has ${shown(each)} in it`, "Give addresses as http://host:port")
   }
 }
 
@@ -99,7 +100,10 @@ const OPTIONS: OptionChecks<InspectorOptions> = {
 
 const aHost = (name: string, value: unknown): void => {
   if (typeof value === "string" && (isIP(value) !== 0 || value === "localhost")) return
-  throw refusal(`${name} is ${shown(value)}`, "Give an IP address of this machine to listen at, such as 127.0.0.1 or 0.0.0.0")
+  throw refusal(
+    `${name} is ${shown(value)}`,
+    "Give an IP address of this machine to listen at, such as 127.0.0.1 or 0.0.0.0",
+  )
 }
 
 const aPort = (name: string, value: unknown): void => {
@@ -117,7 +121,11 @@ export function inspectorSettings(options: InspectorOptions): InspectorSettings 
 }
 
 /** Checks those of `serveInspector`. Throws InvalidConfigError. */
-export function serveSettings(options: ServeInspectorOptions): { port: number; host: string; inspect: InspectorOptions } {
+export function serveSettings(options: ServeInspectorOptions): {
+  port: number
+  host: string
+  inspect: InspectorOptions
+} {
   refuseUnknown("serveInspector", options, SERVE_OPTIONS)
   const { port = 0, host = "127.0.0.1", ...inspect } = options
   if (!isLoopback(host) && inspect.token === undefined) {

@@ -70,7 +70,8 @@ export class Signatures {
     }
     const now = this.#clock.read().wall
     // Only now is the time worth a look: before, anybody may have written it.
-    if (!(Math.abs(now - Number(time)) <= SIGNED_FOR)) return "Its time is off by more than a minute: compare the clocks"
+    if (!(Math.abs(now - Number(time)) <= SIGNED_FOR))
+      return "Its time is off by more than a minute: compare the clocks"
     return this.#use(nonce, now)
   }
 
@@ -87,7 +88,11 @@ export class Signatures {
   }
 }
 
-const signatureOf = (secret: string, { method, path, authority, body }: Signable, time: string, nonce: string): string =>
-  hmac(secret, ["request", method, authority, path, time, nonce, sha256(body)].join("\n"))
+const signatureOf = (
+  secret: string,
+  { method, path, authority, body }: Signable,
+  time: string,
+  nonce: string,
+): string => hmac(secret, ["request", method, authority, path, time, nonce, sha256(body)].join("\n"))
 
 const hmac = (secret: string, text: string): string => createHmac("sha256", secret).update(text).digest("base64url")

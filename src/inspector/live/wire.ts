@@ -10,9 +10,9 @@
  *
  * All but the page want `authorization: Bearer T`. What is refused has a status and an `{ "error": "…" }` in words.
  *
- * Server-sent events, in this order: `hello`, `rows` as often as there is more, `workers`, `ready`; then `lines`, `workers`,
- * `rows` and `forget` as they come, at most ten times a second. The id of each is the stream's name, a dot, and a sequence
- * number; a client that comes back with an id that is kept no more gets `hello` anew. A comment (`:`) comes every 10 s: a
+ * Server-sent events, in this order: `hello`, `workers`, `rows` as often as there is more, `ready`; `lines`, `workers`,
+ * `rows` and `forget` as they come, ten times a second, also before `ready`. From `ready` on each has an id: the stream's name,
+ * a dot, and a sequence number. A client that comes back with an id that is kept no more, or without one, gets `hello` anew. A comment (`:`) comes every 10 s: a
  * client that hears nothing for 30 s connects anew. Every text may have been written by others: show it as text.
  */
 import type { SandboxStateValue } from "../../trace/state-value.ts"
@@ -91,7 +91,7 @@ export interface WorkerRow {
 /** What happened since the message before, in order. */
 export interface Lines {
   readonly lines: readonly TraceLine[]
-  /** How many lines were left out, as there were too many for one message. `hello` and all rows follow anew. */
+  /** How many lines were left out, as there were too many for one message. The rows that they changed follow. */
   readonly left: number
 }
 
@@ -128,7 +128,10 @@ export interface SandboxDetail {
       }
     | { readonly error: string }
     | null
-  /** How often each transition of its chart was taken here, by `draw`'s edge id, and the last of them. */
+  /**
+   * How often each step between its innermost states was taken, as `from>to` (`owning.work.running>handingOff.work.settling`),
+   * and the last of them, as far as the worker that is asked has seen it.
+   */
   readonly edges: Readonly<Record<string, number>>
   readonly lastEdge: string | null
   /** Of the machine that lives in it, where its definition names one: its drawing, and its state. */
