@@ -25,6 +25,7 @@ export function policyOf(html: string): string {
     `script-src ${hashes(html, /<script(?: type="module")?>([\s\S]*?)<\/script>/g)}`,
     `style-src ${hashes(html, /<style>([\s\S]*?)<\/style>/g)}`,
     "connect-src 'self'",
+    "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -91,7 +91,7 @@ export class HeatMap {
 
   #draw(): void {
     const context = this.#canvas.getContext("2d")
-    if (context === null || this.#layout.columns === 0) return
+    if (context === null || this.#layout.columns === 0 || this.#layout.height === 0) return
     if (this.#isWhole || this.#dirty.size * REDRAW_PART > this.#source.size) this.#drawWhole(context)
     else for (const place of this.#dirty) this.#drawCell(context, place)
     this.#dirty.clear()
