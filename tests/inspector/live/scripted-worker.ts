@@ -15,7 +15,7 @@ export class ScriptedWorker implements LiveWorker {
   owners: RecordOwner[] = []
   record: SandboxDetail["store"] = null
   readonly acts: ActionRequest[] = []
-  readonly sinks = new Set<FleetSink>()
+  readonly sinks: Set<FleetSink> = new Set()
 
   constructor(clock: Clock, name = "a") {
     this.clock = clock
