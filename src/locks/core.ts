@@ -8,7 +8,6 @@
  */
 import type { Clock, Reading } from "../runtime/clock.ts"
 import { Hub } from "../runtime/observables.ts"
-import type { OnError } from "../runtime/report.ts"
 import { scheduleOf, type Wake } from "../runtime/schedule.ts"
 import { watchClocks } from "../runtime/watch-clocks.ts"
 import { admissionTo, type Slot } from "./admission.ts"
@@ -25,7 +24,7 @@ import { initialState, nextWake, traced, watched } from "./protocol/reducer.ts"
 import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
 import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
 import { ownerOf } from "./record.ts"
-import { Requests } from "./requests.ts"
+import { Requests, type RequestsParts } from "./requests.ts"
 import type { Generation, LeaseStore, PromptRequests } from "./store.ts"
 import { type Holder, holderOf } from "./wait-holder.ts"
 
@@ -45,9 +44,7 @@ export interface Begun {
 export type Asked = Extract<LockEvent, { type: "ReleaseRequested" }>
 
 /** What a core shares with the others of its incarnation. */
-export interface CoreParts {
-  readonly clock: Clock
-  readonly onError: OnError | undefined
+export interface CoreParts extends RequestsParts {
   readonly counts: Counting
   /** Called when the key leaves its rest, and when it comes to rest again. */
   readonly onBusy: (busy: boolean) => void
@@ -84,13 +81,14 @@ export class KeyCore {
   /** Whether the caller whose turn it is was counted as one that waits. */
   #waited = false
 
-  constructor(key: string, store: LeaseStore, { clock, onError, counts, onBusy }: CoreParts) {
+  constructor(key: string, store: LeaseStore, parts: CoreParts) {
+    const { clock, onError, counts, onBusy } = parts
     this.key = key
     this.clock = clock
     this.#store = store
     this.#counts = counts
     this.#onBusy = onBusy
-    this.requests = new Requests(key, store, clock, onError)
+    this.requests = new Requests(key, store, parts)
     this.#hub = new Hub(onError)
     this.#wake = scheduleOf(clock).wake(() => this.dispatch({ type: "tick" }))
     this.#prompt = this.#prompted(store.prompt)

@@ -9,6 +9,7 @@ import type { OnError } from "../runtime/report.ts"
 import { KeyCore } from "./core.ts"
 import { type Counting, noCounts } from "./counts.ts"
 import { otherClock } from "./refusals.ts"
+import { RequestTaps } from "./request-taps.ts"
 import type { LeaseStore } from "./store.ts"
 
 /** How many cores at rest an incarnation remembers on a store. */
@@ -21,6 +22,8 @@ export class Cores {
   readonly life: string
   /** What happened to all its keys. */
   readonly counts: Counting = noCounts()
+  /** Who is told of the requests of all its keys. */
+  readonly taps: RequestTaps = new RequestTaps()
   readonly #store: LeaseStore
   readonly #all = new Map<string, KeyCore>()
   /** In the order in which they came to rest. */
@@ -40,7 +43,7 @@ export class Cores {
     const known = this.#all.get(key)
     if (known !== undefined) return known
     const core: KeyCore = new KeyCore(key, this.#store, {
-      ...{ clock: this.clock, onError, counts: this.counts },
+      ...{ clock: this.clock, onError, counts: this.counts, taps: this.taps },
       onBusy: (busy) => {
         if (busy) this.#works(core)
         else this.#rests(core)
