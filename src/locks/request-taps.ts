@@ -28,6 +28,8 @@ export type TellRequest = (request: SentRequest) => (came: RequestCame) => void
 /** One who listens. Undefined: not now, or not to this key. */
 export type RequestTap = (key: string) => TellRequest | undefined
 
+const NOBODY: readonly TellRequest[] = []
+
 /** Those who listen to the locks of one incarnation on one store. */
 export class RequestTaps {
   readonly #taps = new Set<RequestTap>()
@@ -40,7 +42,7 @@ export class RequestTaps {
 
   /** All who listen to this key now. */
   of(key: string): readonly TellRequest[] {
-    if (this.#taps.size === 0) return []
+    if (this.#taps.size === 0) return NOBODY
     return [...this.#taps].map((tap) => tap(key)).filter((tell) => tell !== undefined)
   }
 }

@@ -55,6 +55,8 @@ export class LiveTrace implements LinesOf, TraceTap {
   #readers = 0
   #handoffs = new Handoffs(OWNERS)
   #ids = 0
+  #begin: () => (() => void) | undefined = () => undefined
+  #end: (() => void) | undefined
   #isClosed = false
 
   constructor(settings: TraceSettings, parts: LiveTraceParts) {
@@ -72,6 +74,11 @@ export class LiveTrace implements LinesOf, TraceTap {
     return this.#outlets.reduce((sum, { dropped }) => sum + dropped, 0)
   }
 
+  /** Whether there is a file or a sink, whose last lines are to be waited for. */
+  get isWritten(): boolean {
+    return this.#outlets.length > 0
+  }
+
   subscribe(onLine: (line: TraceLine) => void): () => void {
     if (this.#isClosed) return () => {}
     const subscription = this.#hub.observable.subscribe(onLine)
@@ -81,6 +88,12 @@ export class LiveTrace implements LinesOf, TraceTap {
     return () => subscription.unsubscribe()
   }
 
+  /** Begins something whenever somebody comes to read, and ends it by its result when nobody reads any more. */
+  whileRead(begin: () => (() => void) | undefined): void {
+    this.#begin = begin
+    if (this.lines !== undefined) this.#end = begin()
+  }
+
   recent(): readonly TraceLine[] {
     return this.#ring.lines
   }
@@ -88,7 +101,7 @@ export class LiveTrace implements LinesOf, TraceTap {
   /** Writes what is there, within 2 s, and tells nobody more. Never rejects. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.lines = undefined
+    this.#close()
     this.#hub.complete()
     await Promise.all(this.#outlets.map((outlet) => outlet.close(CLOSE_WITHIN)))
   }
@@ -99,11 +112,18 @@ export class LiveTrace implements LinesOf, TraceTap {
     this.#handoffs = new Handoffs(OWNERS) // what was missed since somebody read last would make the next one wrong
     this.#ring.clear()
     this.lines = new WorkerLines(this.worker, parts, errorOf(this.#settings.values))
+    this.#end = this.#begin()
   }
 
   #left(): void {
     this.#readers--
-    if (this.#readers === 0 && !this.#settings.isOn) this.lines = undefined
+    if (this.#readers === 0 && !this.#settings.isOn) this.#close()
+  }
+
+  #close(): void {
+    this.lines = undefined
+    this.#end?.()
+    this.#end = undefined
   }
 
   #emit(line: TraceLine): void {
