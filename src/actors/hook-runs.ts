@@ -102,6 +102,12 @@ export class HookRuns {
     return undefined
   }
 
+  /** Which hook that is. */
+  get stuck(): HookName | undefined {
+    for (const { overrun, hook } of this.#open) if (overrun !== undefined) return hook
+    return undefined
+  }
+
   /** The error for a wait that ends while one goes on within its limit; undefined where none with a limit does. */
   get goingOn(): LockTimeoutError | undefined {
     const { key, clock } = this.#parts

@@ -18,6 +18,7 @@ import { DRAIN_OPTIONS, MANAGER_USE_OPTIONS, RESTORE_OPTIONS } from "./call-opti
 import { partsOf } from "./definition.ts"
 import { drainAll, type DrainOptions, type DrainResult } from "./drain.ts"
 import { Handle, View } from "./handle.ts"
+import { openInside } from "./inside.ts"
 import { checkAgainst, inTrace, type Known, type ManagerOptions, type Settings, settingsOf } from "./options.ts"
 import { managerClosed, notHere, unknownDefinition } from "./problems.ts"
 import { listSaved, readSaved } from "./reads.ts"
@@ -133,6 +134,13 @@ class Manager implements SandboxManager {
     this.#settings = settings
     this.#registry = new Registry(settings, leases)
     this.events$ = this.#registry.events.observable
+    openInside(this, {
+      ...{ settings, registry: this.#registry },
+      stats: () => this.stats(),
+      cordon: () => this.cordon(),
+      isClosed: () => this.#closed !== undefined,
+      checkpoint: (shell) => this.#handlesOf(shell).sandbox.checkpoint(),
+    })
     settings.trace.whileRead(() => settings.cores()?.taps.add(requestTap(settings)))
   }
 

@@ -88,7 +88,12 @@ export class Registry {
 
   /** The sandbox of a key, however far it is. */
   find({ known, key }: Named): Shell | undefined {
-    return this.#shells.get(lockKeyOf(known, key))
+    return this.of(lockKeyOf(known, key))
+  }
+
+  /** The same by its lock key. */
+  of(lockKey: string): Shell | undefined {
+    return this.#shells.get(lockKey)
   }
 
   /** Whether the caller is inside a turn of any of these sandboxes. */

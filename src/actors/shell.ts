@@ -13,7 +13,7 @@ import type { Fibers } from "../runtime/fibers.ts"
 import { quiet } from "../runtime/races.ts"
 import type { OnError } from "../runtime/report.ts"
 import { startActor } from "../runtime/start-actor.ts"
-import type { LinesOf } from "../trace/recorded-store.ts"
+import type { LiveTrace } from "../trace/live/live-trace.ts"
 import type {
   ChartCommands,
   ChartContext,
@@ -46,7 +46,7 @@ export interface Surroundings {
   /** The chart, its commands given to `obey` of the shell that has the actor's id in `shells`. */
   readonly chart: typeof sandboxChart
   readonly tally: Tally
-  readonly trace: LinesOf
+  readonly trace: LiveTrace
   readonly shells: Map<string, Shell>
   readonly inspect: ((event: InspectionEvent) => void) | undefined
 }
@@ -88,6 +88,8 @@ export class Shell {
   callers = 0
   /** Since when it is in its state (acquiring, waiting, owning, handingOff, released), in Unix milliseconds of this process. */
   since = 0
+  /** Since when this process owns it, likewise. */
+  ownedSince: number | undefined
   /** Settles when all that it left to do in the store is done. Never rejects; final once `gone` has settled. */
   cleaned: Promise<void> = Promise.resolve()
 
@@ -354,6 +356,8 @@ export class Shell {
     if (state === this.#state) return
     this.#state = state
     this.since = this.#around.clock.read().wall
+    if (state === "owning") this.ownedSince = this.since
+    else if (state === "released") this.ownedSince = undefined
   }
 
   #whyEnded(reason: EndReason, { error, failure }: ChartContext): Error {

@@ -13,13 +13,14 @@ import { aFunction } from "../runtime/options.ts"
 import { orAbort, quiet } from "../runtime/races.ts"
 import type { OnError } from "../runtime/report.ts"
 import { traced } from "../trace/calls.ts"
-import type { LinesOf } from "../trace/recorded-store.ts"
+import type { LiveTrace } from "../trace/live/live-trace.ts"
 import type { Ends } from "../trace/worker-lines.ts"
 import type { EndReason } from "./chart-types.ts"
 import { Commits } from "./commits.ts"
 import { hookContext, leaseView } from "./contexts.ts"
 import type { DefinitionParts } from "./definition.ts"
 import { type HookLimit, type HookName, HookRuns, type LimitOption } from "./hook-runs.ts"
+import { type Inspected, inspectedBy } from "./inspected.ts"
 import { handingOff } from "./problems.ts"
 import { Routine } from "./routine.ts"
 import type { CheckpointReason, HookContext, RunContext } from "./sandbox.ts"
@@ -41,7 +42,7 @@ export interface TenancyParts {
   readonly limits: HookLimits
   /** Counts what is done. */
   readonly tally: Tally
-  readonly trace: LinesOf
+  readonly trace: LiveTrace
   /** A hook goes on past its limit. Must not throw. */
   readonly onOverrun: (error: HookOverrunError) => void
   /** Nobody has used it for `idleAfter`. */
@@ -80,6 +81,8 @@ export class Tenancy {
   #work: Promise<void> = Promise.resolve()
   #routine: Routine | undefined
   #closing: Promise<void> | undefined
+  /** Told once, however often somebody looks. */
+  #inspectionFailed = false
   /** The limit of a checkpoint is over that still goes on being taken: none can be taken before it has ended. */
   #hindrance: Error | undefined
 
@@ -103,6 +106,20 @@ export class Tenancy {
       hindrance: () => this.#hindrance,
     })
     this.#ending = anySignal(parts.lease.signal)
+  }
+
+  /** The machine in its state, where its definition names one and there is a state. Never throws. */
+  inspected(): Inspected | undefined {
+    const { hooks } = this.#parts.definition
+    const state = this.#state
+    if (hooks.inspectState === undefined || state === undefined) return undefined
+    const ask = (): unknown => hooks.inspectState?.(state.value)
+    const failed = (error: unknown): void => {
+      if (!this.#inspectionFailed) this.#report(error)
+    }
+    const inspected = inspectedBy(ask, failed, this.#parts.trace.values)
+    this.#inspectionFailed = inspected.machine === null
+    return inspected
   }
 
   /** Whether the work was asked to end. */

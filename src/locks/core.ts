@@ -22,7 +22,7 @@ import { Prompt } from "./prompt.ts"
 import { deadlineOf, isHeld } from "./protocol/authority.ts"
 import { initialState, nextWake, traced, watched } from "./protocol/reducer.ts"
 import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
-import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
+import { diverged, elapsed, type Now, past, type Sense } from "./protocol/time.ts"
 import { ownerOf } from "./record.ts"
 import { Requests, type RequestsParts } from "./requests.ts"
 import type { Generation, LeaseStore, PromptRequests } from "./store.ts"
@@ -121,6 +121,11 @@ export class KeyCore {
     if (hold === undefined) return undefined
     const now = this.clock.read()
     return Math.round(now.wall - elapsed(deadlineOf(hold), now))
+  }
+
+  /** What is known of time here. */
+  get sense(): Sense | undefined {
+    return this.#state?.sense
   }
 
   /** Who owns the key by the last version of the record that is known. */
@@ -251,11 +256,10 @@ export class KeyCore {
     const now = this.#now()
     const { state, commands, events, slot: room } = this.#turnsAtDoor.step(this.#state, input, now, slot)
     this.#state = state
-    const deadline = requestDeadline(state.config.ttl)
     for (const command of commands) {
       if (this.#prompt !== undefined) this.#prompt.add(command)
       else if (command.type === "abandon") this.requests.abandon(command.id)
-      else this.requests.run(command, deadline, room, (answer) => this.#answered(answer))
+      else this.requests.run(command, requestDeadline(state.config.ttl), room, (answer) => this.#answered(answer))
     }
     if (this.#lookout?.follow(state) === true) this.#rung = true
     this.#state = watched(state, this.#lookout?.hears === true, now)

@@ -8,6 +8,7 @@ import type { Clock } from "../runtime/clock.ts"
 import type { OnError } from "../runtime/report.ts"
 import { KeyCore } from "./core.ts"
 import { type Counting, noCounts } from "./counts.ts"
+import { storeNow } from "./protocol/time.ts"
 import { otherClock } from "./refusals.ts"
 import { RequestTaps } from "./request-taps.ts"
 import type { LeaseStore } from "./store.ts"
@@ -52,6 +53,24 @@ export class Cores {
     this.#all.set(key, core)
     this.#rests(core)
     return core
+  }
+
+  /** The core of a key that is remembered: for who only looks. */
+  known(key: string): KeyCore | undefined {
+    return this.#all.get(key)
+  }
+
+  /**
+   * By how much the wall clock is ahead of the store's time, as the answers to some key tell that is at work; undefined where none
+   * told it of late. In milliseconds: of a store that tells whole seconds it may be off by one.
+   */
+  get clockOffset(): number | undefined {
+    const now = { ...this.clock.read(), fresh: "", draw: 0 }
+    for (const { sense } of this.#busy) {
+      const time = sense && storeNow(sense, now, 0)
+      if (time !== undefined) return Math.round(now.wall - time)
+    }
+    return undefined
   }
 
   /**

@@ -57,6 +57,7 @@ export class LiveTrace implements LinesOf, TraceTap {
   #ids = 0
   #begin: () => (() => void) | undefined = () => undefined
   #end: (() => void) | undefined
+  readonly #ended = Promise.withResolvers<void>()
   #isClosed = false
 
   constructor(settings: TraceSettings, parts: LiveTraceParts) {
@@ -67,6 +68,16 @@ export class LiveTrace implements LinesOf, TraceTap {
     this.#hub = new Hub(parts.report)
     this.#outlets = this.#opened(settings)
     if (settings.isOn) this.#open()
+  }
+
+  /** Whether messages that may quote values are shown. */
+  get values(): boolean {
+    return this.#settings.values
+  }
+
+  /** Settles once it is closed. Never rejects. */
+  get ended(): Promise<void> {
+    return this.#ended.promise
   }
 
   /** How many lines were left out of the file and the sink. */
@@ -103,6 +114,7 @@ export class LiveTrace implements LinesOf, TraceTap {
     this.#isClosed = true
     this.#close()
     this.#hub.complete()
+    this.#ended.resolve()
     await Promise.all(this.#outlets.map((outlet) => outlet.close(CLOSE_WITHIN)))
   }
 
