@@ -218,13 +218,13 @@ describe("a worker that can't be seen from another is named with the reason", ()
 
   it.each<[string, (request: IncomingMessage, response: ServerResponse) => void, RegExp]>([
     ["it redirects", (_, response) => response.writeHead(302, { location: "/elsewhere" }).end(), /redirects/],
-    ["it answers without the secret", (_, response) => events(response, {}), /doesn't know our secret/],
+    ["it answers without the secret", (_, response) => eventsOf(response, {}), /doesn't know our secret/],
     ["it is no worker", (_, response) => response.writeHead(404).end("no"), /answers with status 404$/],
     ["it breaks off", (_, response) => response.destroy(), /can't be reached/],
-    ["it says what is no JSON", (request, response) => events(response, proof(request), "data: {"), /no JSON/],
+    ["it says what is no JSON", (request, response) => eventsOf(response, proof(request), "data: {"), /no JSON/],
     [
       "it speaks other words",
-      (request, response) => events(response, proof(request), 'event: hello\ndata: {"version":99}'),
+      (request, response) => eventsOf(response, proof(request), 'event: hello\ndata: {"version":99}'),
       /version 99/,
     ],
   ])("%s", async (_what, listener, problem) => {
@@ -250,7 +250,7 @@ describe("a worker that can't be seen from another is named with the reason", ()
       ["lines", { lines: [state("k/3", running, Date.now(), { worker: "b" }), { kind: "state", worker: "x" }, 7] }],
     ]
     const text = told.map(([event, data]) => `event: ${event as string}\ndata: ${JSON.stringify(data)}\n\n`).join("")
-    const server = createServer((request, response) => events(response, proof(request), text))
+    const server = createServer((request, response) => eventsOf(response, proof(request), text))
     const address = await listening(server)
     cleanups.push(async () => server.close().closeAllConnections())
     const fleet = await lookAt(await Worker.start("b", { ...shared, peers: [address] }))
@@ -268,6 +268,6 @@ const proof = (request: IncomingMessage): Record<string, string> => ({
   [PROOF]: proofOf(SECRET, String(request.headers[NONCE])),
 })
 
-function events(response: ServerResponse, headers: Record<string, string>, text = ""): void {
+function eventsOf(response: ServerResponse, headers: Record<string, string>, text = ""): void {
   response.writeHead(200, { "content-type": "text/event-stream", ...headers }).write(`${text}\n\n`)
 }
