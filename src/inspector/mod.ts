@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { SandboxManager } from "../actors/manager.ts"
+import { anObject } from "../runtime/options.ts"
 import { InspectorHandler } from "./live/handler.ts"
 import { managedWorker } from "./live/managed-worker.ts"
 import { type InspectorOptions, inspectorSettings, type ServeInspectorOptions, serveSettings } from "./live/options.ts"
@@ -39,7 +40,8 @@ export interface ServedInspector extends AsyncDisposable {
  * looks, and costs nothing else. Throws InvalidConfigError.
  */
 export function inspector(manager: SandboxManager, options: InspectorOptions = {}): Inspector {
-  const handler = new InspectorHandler(managedWorker(manager, options.onError), inspectorSettings(options))
+  const settings = inspectorSettings(options)
+  const handler = new InspectorHandler(managedWorker(manager, settings.onError), settings)
   return {
     token: handler.token,
     fetch: (request) => handler.fetch(request),
@@ -47,8 +49,14 @@ export function inspector(manager: SandboxManager, options: InspectorOptions = {
   }
 }
 
-/** The same inspector for a server of `node:http`: its listener for requests under the paths of your choice. */
+const anInspector = anObject("Give what inspector() gave", "fetch")
+
+/**
+ * The same inspector for a server of `node:http`: its listener for requests under the paths of your choice. Throws
+ * InvalidConfigError.
+ */
 export function nodeListener(page: Inspector): (incoming: IncomingMessage, response: ServerResponse) => void {
+  anInspector("the inspector", page)
   return (incoming, response) => void serve(page.fetch, incoming, response)
 }
 

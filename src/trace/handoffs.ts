@@ -10,20 +10,33 @@ interface Known {
   readonly leftAt?: number
 }
 
-/** Remembers the owner of each key. */
+/** Remembers the owner of each key, or of so many that were heard of last. */
 export class Handoffs {
+  readonly #most: number
   readonly #owners = new Map<string, Known>()
+
+  constructor(most: number = Infinity) {
+    this.#most = most
+  }
 
   /** The change of owner that this line completes, if it does. Lines come in the order of the trace. */
   after(line: LockLine): HandoffLine | undefined {
     const known = this.#owners.get(line.key)
     const next = ownerAfter(line, known)
-    if (next !== undefined) this.#owners.set(line.key, next)
+    if (next !== undefined) this.#remember(line.key, next)
     const { at, worker, key, ownerId, token } = line
     if (line.type !== "Acquired" || token === undefined || !isHandoff(line.how)) return undefined
     const ms = known?.leftAt === undefined ? null : at - known.leftAt
     const from = { from: known?.ownerId ?? null, fromToken: known?.token ?? null }
     return { kind: "handoff", at, worker, key, how: line.how, ...from, to: ownerId, token, ms }
+  }
+
+  #remember(key: string, owner: Known): void {
+    this.#owners.delete(key)
+    this.#owners.set(key, owner)
+    if (this.#owners.size <= this.#most) return
+    const [oldest] = this.#owners.keys()
+    this.#owners.delete(oldest!)
   }
 }
 

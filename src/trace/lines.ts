@@ -19,8 +19,11 @@ export interface StateMoment {
   }
 }
 
+/** How an error is told. */
+export type ErrorOf = (error: unknown) => TraceError
+
 /** The line of a lock's event. */
-export function lockLine({ at, worker }: OfWorker, event: LockEvent): LockLine {
+export function lockLine({ at, worker }: OfWorker, event: LockEvent, errorOf: ErrorOf = traceError): LockLine {
   const { at: wall, key, ownerId, type, ...more } = event
   const { error, ...rest } = "error" in more ? more : { ...more, error: undefined }
   return {
@@ -32,12 +35,16 @@ export function lockLine({ at, worker }: OfWorker, event: LockEvent): LockLine {
     ownerId,
     wall,
     ...rest,
-    ...(error !== undefined && { error: traceError(error) }),
+    ...(error !== undefined && { error: errorOf(error) }),
   }
 }
 
 /** The line of a sandbox's snapshot. */
-export function stateLine({ at, worker }: OfWorker, { value, context }: StateMoment): StateLine {
+export function stateLine(
+  { at, worker }: OfWorker,
+  { value, context }: StateMoment,
+  errorOf: ErrorOf = traceError,
+): StateLine {
   const { key, token = null, leaving } = context
   const error = context.error ?? context.failure?.error
   return {
@@ -48,19 +55,27 @@ export function stateLine({ at, worker }: OfWorker, { value, context }: StateMom
     value,
     token,
     ...(leaving !== undefined && { leaving }),
-    ...(error !== undefined && { error: traceError(error) }),
+    ...(error !== undefined && { error: errorOf(error) }),
   }
 }
 
-/** Any error as a plain value. */
+/** Any error as a plain value, whatever it is made of. */
 export function traceError(error: unknown): TraceError {
+  try {
+    return told(error)
+  } catch {
+    return { tag: "unknown", code: null, message: "(what was thrown can't be read)" }
+  }
+}
+
+function told(error: unknown): TraceError {
   if (!(error instanceof Error)) return { tag: "unknown", code: null, message: String(error) }
   const { status } = error as { readonly status?: unknown }
   const isKnown = error instanceof LockError
   return {
-    tag: isKnown ? error._tag : error.name,
+    tag: isKnown ? error._tag : String(error.name),
     code: isKnown ? error.code : null,
-    message: error.message,
+    message: String(error.message),
     ...((typeof status === "number" || typeof status === "string") && { status }),
   }
 }

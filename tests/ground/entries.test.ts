@@ -28,6 +28,7 @@ describe("the published entry points", () => {
       "leasehold/gcs",
       "leasehold/file",
       "leasehold/draw",
+      "leasehold/inspector",
       "leasehold/testing",
     ])
   })

@@ -55,14 +55,15 @@ export function checkedLines(value: unknown): TraceLine[] {
 export function checkedDetail(value: unknown): SandboxDetail | undefined {
   const row = isFields(value) ? checkedRow(value["row"]) : undefined
   if (!isFields(value) || row === undefined) return undefined
-  const { store, edges, lastEdge, machine } = value
+  const { store, edges, lastEdge, machine, machineProblem } = value
   const svg = isFields(machine) ? machine["svg"] : undefined
   return {
     row,
     store: storeOf(store),
     edges: statsOf(edges),
     lastEdge: textOf(lastEdge),
-    machine: isFields(machine) && typeof svg === "string" ? { svg, value: machine["value"] } : null,
+    machine: isFields(machine) && isDrawing(svg) ? { svg, value: machine["value"] } : null,
+    machineProblem: textOf(machineProblem),
   }
 }
 
@@ -76,6 +77,22 @@ function storeOf(store: unknown): SandboxDetail["store"] {
     line: listOf(line).flatMap((each) => textOf(each) ?? []),
   }
 }
+
+/**
+ * A picture as `toSvg` draws it, and nothing that does something: only elements of drawing, no handlers, no addresses. The
+ * page's own policy would run nothing of it either.
+ */
+export function isDrawing(svg: unknown): svg is string {
+  if (typeof svg !== "string" || !svg.startsWith("<svg") || svg.length > LONGEST_DRAWING) return false
+  const tags = svg.match(/<[^>]*>?/g) ?? []
+  return tags.every((tag) => DRAWN.test(tag) && !/\son\w*\s*=|href|url\(\s*["']?[^#"']|javascript:/i.test(tag))
+}
+
+const DRAWN =
+  /^<\/?(svg|g|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|title|desc|defs|marker|style)\b[^<>]*>$/
+
+/** In characters: a machine of hundreds of states. */
+const LONGEST_DRAWING = 2_000_000
 
 /** What the shape of a line leaves open, and what reads it relies on. */
 function isSoundInside(line: TraceLine): boolean {

@@ -28,7 +28,7 @@ export class Details {
     const row = this.#worker.find(key) ?? (seen === undefined ? undefined : rowOf(seen))
     if (row === undefined) return undefined
     const [store, machine] = await Promise.all([this.#worker.recordOf(key), this.#worker.machineOf(key)])
-    return { row, store, ...edgesOf(seen), machine }
+    return { row, store, ...edgesOf(seen), ...machine }
   }
 
   /** One of any worker. */
@@ -39,7 +39,8 @@ export class Details {
     if (told === undefined && seen === undefined) return undefined
     const row = told?.row ?? rowOf(seen!)
     const store = await this.#worker.recordOf(key)
-    return { ...{ row: { ...row, worker }, store, machine: told?.machine ?? null }, ...edgesOf(seen) }
+    const { machine = null, machineProblem = null } = told ?? {}
+    return { ...{ row: { ...row, worker }, store, machine, machineProblem }, ...edgesOf(seen) }
   }
 
   /** Does it here, or has it done. Never rejects. */

@@ -135,7 +135,7 @@ export class InspectorHandler implements AsyncDisposable {
     const answer: ActionAnswer = await this.#bounded(
       asker === "peer" ? this.#worker.act(request) : this.#details.act(request),
     )
-    return jsonAnswer(answer.done ? 200 : 409, answer)
+    return jsonAnswer(200, answer)
   }
 
   /** Another worker learns that this one knows the secret too. */

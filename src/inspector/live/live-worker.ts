@@ -9,6 +9,9 @@ export interface RecordOwner {
   readonly address: string | null
 }
 
+/** The machine that lives in a sandbox, where its definition names one. */
+export type MachineDetail = Pick<SandboxDetail, "machine" | "machineProblem">
+
 /** A worker. It is a source of its own sandboxes. */
 export interface LiveWorker extends FleetSource {
   readonly clock: Clock
@@ -21,8 +24,8 @@ export interface LiveWorker extends FleetSource {
   find(key: string): SandboxRow | undefined
   /** What the store says of a key, whoever owns it. Never rejects. */
   recordOf(key: string): Promise<SandboxDetail["store"]>
-  /** The machine that lives in a sandbox of its own. Never throws. */
-  machineOf(key: string): Promise<SandboxDetail["machine"]>
+  /** The machine that lives in a sandbox of its own. Never rejects. */
+  machineOf(key: string): Promise<MachineDetail>
   /** Owners of keys that are in the store, some at a time; which keys is the worker's choice. Never rejects. */
   someOwners(): Promise<readonly RecordOwner[]>
   /** Does what is asked, with a sandbox of its own. Never rejects. */

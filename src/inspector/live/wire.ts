@@ -136,6 +136,8 @@ export interface SandboxDetail {
   readonly lastEdge: string | null
   /** Of the machine that lives in it, where its definition names one: its drawing, and its state. */
   readonly machine: { readonly svg: string; readonly value: unknown } | null
+  /** Why it isn't shown, though there is one. */
+  readonly machineProblem: string | null
 }
 
 /** What can be asked of a sandbox or its worker. `POST …/action`. */

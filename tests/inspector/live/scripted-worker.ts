@@ -1,5 +1,5 @@
 // A worker whose sandboxes do what a test says, on a clock of the test's: the port that an inspector stands on.
-import type { LiveWorker, RecordOwner } from "../../../src/inspector/live/live-worker.ts"
+import type { LiveWorker, MachineDetail, RecordOwner } from "../../../src/inspector/live/live-worker.ts"
 import type { FleetSink } from "../../../src/inspector/live/source.ts"
 import type { ActionAnswer, ActionRequest, SandboxDetail, SandboxRow } from "../../../src/inspector/live/wire.ts"
 import type { Clock } from "../../../src/runtime/clock.ts"
@@ -15,7 +15,7 @@ export class ScriptedWorker implements LiveWorker {
   owners: RecordOwner[] = []
   record: SandboxDetail["store"] = null
   readonly acts: ActionRequest[] = []
-  readonly sinks = new Set<FleetSink>()
+  readonly sinks: Set<FleetSink> = new Set()
 
   constructor(clock: Clock, name = "a") {
     this.clock = clock
@@ -42,8 +42,8 @@ export class ScriptedWorker implements LiveWorker {
     return this.record
   }
 
-  async machineOf(): Promise<null> {
-    return null
+  async machineOf(): Promise<MachineDetail> {
+    return { machine: null, machineProblem: null }
   }
 
   async someOwners(): Promise<readonly RecordOwner[]> {
