@@ -162,7 +162,8 @@ export class LaneCanvas {
 
   /** In milliseconds: as near as five pixels. */
   #tolerance(): number {
-    return Math.max(0, this.#timeAt(105) - this.#timeAt(100))
+    const right = this.#scroller.clientWidth
+    return this.#timeAt(right) - this.#timeAt(right - 5)
   }
 
   #wheel(event: WheelEvent): void {
