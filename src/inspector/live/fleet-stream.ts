@@ -149,9 +149,9 @@ class Running implements FleetSink {
 
   /** What was said until now is still read. */
   stop(): void {
-    this.#batch?.cancel()
     for (const stop of this.#stops) stop()
-    this.#flushLines()
+    this.#flush()
+    this.#batch?.cancel()
     this.isOver = true
     this.#wake()
   }
