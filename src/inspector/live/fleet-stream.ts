@@ -21,6 +21,9 @@ export const LINES_A_BATCH = 2000
 /** Rows of one message: about 100 kB. */
 export const ROWS_A_MESSAGE = 400
 
+/** What a new reader is told of what happened before: a timeline that begins empty says little. At least so many lines. */
+export const HISTORY = 2000
+
 /** What readers can be behind, in characters: some seconds of a fleet in a storm. */
 const RING_LIMIT = 8 * 1024 * 1024
 
@@ -81,6 +84,7 @@ class Running implements FleetSink {
   readonly #stops: readonly (() => void)[]
   readonly #wakes = new Set<() => void>()
   #lines: TraceLine[] = []
+  #history: TraceLine[] = []
   readonly #workers = new Map<string, WorkerRow>()
   #workersChanged = false
   #batch: Timer | undefined
@@ -96,14 +100,15 @@ class Running implements FleetSink {
     this.#flush()
   }
 
-  /** The first message of a reader that begins. */
-  hello(): Hello {
+  /** What a reader that begins is told first. */
+  beginning(): {
+    readonly hello: Hello
+    readonly workers: readonly WorkerRow[]
+    readonly history: readonly TraceLine[]
+  } {
     const { wall } = this.#clock.read()
-    return { version: 1, source: "live", now: wall, rows: this.fleet.size, title: null, ...this.#hello }
-  }
-
-  workers(): readonly WorkerRow[] {
-    return [...this.#workers.values()]
+    const hello: Hello = { version: 1, source: "live", now: wall, rows: this.fleet.size, title: null, ...this.#hello }
+    return { hello, workers: this.#told(), history: this.#history.slice(-HISTORY) }
   }
 
   rows(rows: readonly SandboxRow[]): void {
@@ -142,11 +147,17 @@ class Running implements FleetSink {
     this.#wakes.delete(wake)
   }
 
+  /** What was said until now is still read. */
   stop(): void {
-    this.isOver = true
-    this.#batch?.cancel()
     for (const stop of this.#stops) stop()
+    this.#flush()
+    this.#batch?.cancel()
+    this.isOver = true
     this.#wake()
+  }
+
+  #told(): readonly WorkerRow[] {
+    return [...this.#workers.values()]
   }
 
   #soon(): void {
@@ -159,8 +170,8 @@ class Running implements FleetSink {
     this.#flushLines()
     if (this.#workersChanged) {
       this.#workersChanged = false
-      this.fleet.apply("workers", this.workers())
-      this.#say("workers", this.workers())
+      this.fleet.apply("workers", this.#told())
+      this.#say("workers", this.#told())
     }
     this.fleet.tick(this.#clock.read().wall)
     this.fleet.takeChanges() // nobody asks for them here
@@ -171,6 +182,8 @@ class Running implements FleetSink {
     const all = this.#lines
     if (all.length === 0) return
     this.#lines = []
+    this.#history.push(...all.slice(-HISTORY))
+    if (this.#history.length > 2 * HISTORY) this.#history = this.#history.slice(-HISTORY) // in one step, not one by one
     const lines = all.slice(0, LINES_A_BATCH)
     const left = all.slice(LINES_A_BATCH)
     this.fleet.apply("lines", { lines, left: 0 })
@@ -188,7 +201,7 @@ class Running implements FleetSink {
   }
 
   #say<K extends keyof WireMessages>(event: K, message: WireMessages[K]): void {
-    if (this.isOver || this.#isStarting) return // nobody has read yet
+    if (this.#isStarting) return // nobody has read yet
     this.ring.push(eventText(event, message))
     this.#soon() // it wakes those who read
   }
@@ -223,7 +236,7 @@ export class Reader {
   /** The next text, or undefined while there is none. Null: the stream is over. */
   take(): string | null | undefined {
     const { ring, isOver } = this.#running
-    if (isOver || this.#isLeft) return null
+    if (this.#isLeft || (isOver && (!this.#isBegun || this.#next >= ring.next || this.#next < ring.first))) return null
     if (!this.#isBegun || this.#next < ring.first) return this.#begin() // or too far behind: everything anew
     const message = ring.at(this.#next)
     if (message === undefined) return this.#row === undefined ? undefined : this.#someRows(this.#row)
@@ -248,7 +261,9 @@ export class Reader {
     this.#isBegun = true
     this.#next = this.#running.ring.next
     this.#row = 0
-    return withId("", eventText("hello", this.#running.hello())) + eventText("workers", this.#running.workers())
+    const { hello, workers, history } = this.#running.beginning()
+    const begun = withId("", eventText("hello", hello)) + eventText("workers", workers)
+    return history.length === 0 ? begun : begun + eventText("lines", { lines: history, left: 0 })
   }
 
   /**

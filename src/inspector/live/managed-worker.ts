@@ -12,7 +12,7 @@ import { orAbort } from "../../runtime/races.ts"
 import { type OnError, reporter } from "../../runtime/report.ts"
 import { bareAddress, errorOf } from "../../trace/live/redacted.ts"
 import type { TraceLine } from "../../trace/trace.ts"
-import { ROWS_A_MESSAGE } from "./fleet-stream.ts"
+import { HISTORY, ROWS_A_MESSAGE } from "./fleet-stream.ts"
 import { HANDOFFS_WITHIN } from "./live-row.ts"
 import type { LiveWorker, MachineDetail, RecordOwner } from "./live-worker.ts"
 import type { FleetSink } from "./source.ts"
@@ -55,7 +55,9 @@ class ManagedWorker implements LiveWorker {
 
   start(sink: FleetSink): () => void {
     const { tap } = this.#inside
-    const handoffs = handoffsIn(tap.recent(), this.clock.read().wall)
+    const recent = tap.recent().slice(-HISTORY)
+    const handoffs = handoffsIn(recent, this.clock.read().wall)
+    for (const line of recent) sink.line(line)
     // In one turn of the event loop, so that no line is missed between the rows and those that come.
     const stop = tap.subscribe((line) => sink.line(line))
     sink.worker(this.#row())

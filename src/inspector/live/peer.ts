@@ -46,6 +46,12 @@ export class Peer {
   #row: WorkerRow
   /** By how much its clock is behind ours, where that matters. */
   #shift = 0
+  #lastNonce = ""
+  #isReady = false
+  /** Of its last line. */
+  #lastAt = 0
+  /** The same when it began anew: what it tells again of what was before isn't told again here. */
+  #toldUntil = 0
 
   /** Under its address, until it says its name. */
   constructor(parts: PeerParts) {
@@ -99,8 +105,6 @@ export class Peer {
     }
   }
 
-  #lastNonce = ""
-
   #sign({ method, url, body }: { method: string; url: URL; body: string }): Record<string, string> {
     const { secret, clock, address } = this.#parts
     const signable: Signable = { method, path: `${url.pathname}${url.search}`, authority: address.host, body }
@@ -121,6 +125,7 @@ export class Peer {
     else if (event === "workers") this.#introduce(data)
     else if (event === "rows") this.#rows(checkedRows(data))
     else if (event === "lines") for (const line of checkedLines(data)) this.#line(line)
+    else if (event === "ready") this.#isReady = true
     else if (event === "forget") this.#parts.sink.forget(this.worker, false)
   }
 
@@ -130,6 +135,8 @@ export class Peer {
     const behind = this.#parts.clock.read().wall - (typeof now === "number" ? now : NaN)
     this.#shift = Math.abs(behind) > SAME_CLOCK ? Math.round(behind) : 0
     this.#parts.sink.forget(this.worker, false)
+    this.#isReady = false
+    this.#toldUntil = this.#lastAt
   }
 
   /** It tells of itself first, and of nobody else. */
@@ -167,7 +174,8 @@ export class Peer {
 
   /** What befell others, and writes of strangers, are no worker's to tell. */
   #line(line: TraceLine): void {
-    if (line.worker === null) return
+    if (line.worker === null || (!this.#isReady && line.at <= this.#toldUntil)) return
+    this.#lastAt = line.at
     const own = { ...line, worker: this.worker, at: line.at + this.#shift }
     this.#parts.sink.line(own)
     this.#parts.onLine(own)

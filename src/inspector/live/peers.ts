@@ -24,8 +24,11 @@ const LOOK_EVERY = 15_000
 /** A worker of which nothing was heard for so long is dropped, until a record names it again. In milliseconds. */
 export const FORGET_AFTER: number = 5 * 60_000
 
-/** After a change of hands the record tells who has the key: as many of them are read as a store takes easily. */
+/** After a change of hands the record tells who has the key: as many of them are read at once as a store takes easily. */
 const LOOKS_AT_ONCE = 8
+
+/** When it is read: a grant doesn't know the next owner's address, which that one publishes by its first write. In milliseconds. */
+const LOOKS_AFTER: readonly number[] = [50, 200, 1000, 5000]
 
 /** Who may be asked, and how. */
 export interface FleetParts {
@@ -69,7 +72,8 @@ class Running {
   /** Incarnations by their address, or by themselves where they have none: of one address the last counts. */
   readonly #unasked = new Map<string, string>()
   #looking: Timer | undefined
-  #looks = 0
+  /** Keys whose new owner is looked for. */
+  readonly #sought = new Map<string, Timer>()
   #isOver = false
 
   constructor(parts: FleetParts, sink: FleetSink) {
@@ -96,6 +100,7 @@ class Running {
   stop(): void {
     this.#isOver = true
     this.#looking?.cancel()
+    for (const timer of this.#sought.values()) timer.cancel()
     this.#stop()
     for (const peer of this.#peers.values()) peer.stop()
   }
@@ -114,18 +119,25 @@ class Running {
       const { ownerId, address } = line.owner
       this.#meet({ ownerId, address: address ?? null })
     }
-    if (line.type === "Granted" || line.type === "Lost") void this.#ask(line.key)
+    if (line.type === "Granted" || line.type === "Lost") this.#seek(line.key)
   }
 
-  /** Who has a key now that it isn't ours any more. */
-  async #ask(key: string): Promise<void> {
-    if (this.#looks >= LOOKS_AT_ONCE) return // the next look through the records finds it
-    this.#looks++
+  /** Who has a key now that it isn't its former owner's any more. */
+  #seek(key: string, tries = 0): void {
+    const after = LOOKS_AFTER[tries]
+    if (this.#isOver || after === undefined) return
+    if (tries === 0 && (this.#sought.has(key) || this.#sought.size >= LOOKS_AT_ONCE)) return // the next look finds it
+    const timer = this.#clock.after(after, () => void this.#read(key, tries), { background: true })
+    this.#sought.set(key, timer)
+  }
+
+  async #read(key: string, tries: number): Promise<void> {
     const record = await this.#parts.worker.recordOf(key)
-    this.#looks--
-    if (record !== null && "ownerId" in record && record.ownerId !== null) {
-      this.#meet({ ownerId: record.ownerId, address: record.address })
-    }
+    this.#sought.delete(key)
+    if (record === null || "error" in record || record.ownerId === null) return
+    const { ownerId, address } = record
+    if (address === null && tries + 1 < LOOKS_AFTER.length) this.#seek(key, tries + 1)
+    else this.#meet({ ownerId, address })
   }
 
   async #look(): Promise<void> {
@@ -150,6 +162,7 @@ class Running {
     if (url === undefined) return this.#cannotAsk(ownerId, address, "it publishes no address that can be asked")
     if (url.href === (worker.address === null ? undefined : addressOf(worker.address)?.href)) return // a former life of ours
     if (this.#peers.has(url.href)) return
+    this.#canAsk(ownerId)
     if (!isAllowed(allow, url))
       return this.#cannotAsk(ownerId, address, "its address isn't one that may be asked (option allow)")
     if (secret === undefined) {
@@ -186,6 +199,12 @@ class Running {
     peer.stop()
     this.#peers.delete(address)
     this.#sink.forget(peer.worker, true)
+  }
+
+  /** It had no address before. */
+  #canAsk(ownerId: string): void {
+    if (!this.#unasked.delete(ownerId)) return
+    this.#sink.forget(ownerId, true)
   }
 
   #cannotAsk(ownerId: string, address: string | null, problem: string): void {

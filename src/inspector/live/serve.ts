@@ -6,6 +6,7 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Readable } from "node:stream"
+import { liveClock } from "../../runtime/clock.ts"
 
 /** Answers a request. Never rejects. */
 export type Handle = (request: Request) => Promise<Response>
@@ -24,6 +25,9 @@ const LONGEST_HEAD = 16_384
 
 /** A page has six connections, a worker two. */
 const MOST_CONNECTIONS = 256
+
+/** How long answers that are on their way may take when the server is closed. In milliseconds. */
+const LAST_WORDS = 500
 
 /** Listens. Rejects where that can't be done. */
 export async function listen(handle: Handle, { host, port }: { host: string; port: number }): Promise<Listening> {
@@ -47,8 +51,10 @@ async function closed(server: Server): Promise<void> {
   if (!server.listening) return
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
-  server.closeAllConnections()
+  server.closeIdleConnections()
+  const late = liveClock.after(LAST_WORDS, () => server.closeAllConnections())
   await promise
+  late.cancel()
 }
 
 /** Answers one request. Never rejects: a connection that breaks is nobody's fault. */
@@ -77,6 +83,8 @@ function requestOf(incoming: IncomingMessage): Request | undefined {
 }
 
 async function give(answer: Response, response: ServerResponse): Promise<void> {
+  // Who follows a stream needs its connection for nothing else, and a server that closes waits for none that is idle.
+  if (answer.headers.get("content-type")?.startsWith("text/event-stream")) response.shouldKeepAlive = false
   response.writeHead(answer.status, Object.fromEntries(answer.headers))
   if (answer.body === null) return void response.end()
   response.flushHeaders()

@@ -18,6 +18,6 @@ export interface FleetSink {
 
 /** Tells a sink, from when it is started until it is stopped. */
 export interface FleetSource {
-  /** Begins with all that is there, then goes on. */
+  /** Begins with the last lines from before, then all rows, and goes on from there. */
   start(sink: FleetSink): () => void
 }

@@ -10,7 +10,8 @@
  *
  * All but the page want `authorization: Bearer T`. What is refused has a status and an `{ "error": "…" }` in words.
  *
- * Server-sent events, in this order: `hello`, `workers`, `rows` as often as there is more, `ready`; `lines`, `workers`,
+ * Server-sent events, in this order: `hello`, `workers`, `lines` of what happened before (their rows follow), `rows` as often as
+ * there is more, `ready`; `lines`, `workers`,
  * `rows` and `forget` as they come, ten times a second, also before `ready`. From `ready` on each has an id: the stream's name,
  * a dot, and a sequence number. A client that comes back with an id that is kept no more, or without one, gets `hello` anew. A comment (`:`) comes every 10 s: a
  * client that hears nothing for 30 s connects anew. Every text may have been written by others: show it as text.

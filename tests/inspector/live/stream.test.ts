@@ -5,6 +5,7 @@ import { eventBody, HEARTBEAT_EVERY, STALLED_AFTER, STREAM_FOR } from "../../../
 import {
   BATCH_EVERY,
   FleetStream,
+  HISTORY,
   LINES_A_BATCH,
   LINGER,
   ROWS_A_MESSAGE,
@@ -131,8 +132,22 @@ describe("the stream of a fleet", () => {
     for (const lastId of ["other.1", `${name}.99999`, `${name}.x`, name!, ""]) {
       const back = new Client(stream, lastId).take()
       await time.advance(0)
-      expect(back.names).toEqual(["hello", "workers", "rows", "ready"])
+      expect(back.names).toEqual(["hello", "workers", "lines", "rows", "ready"])
     }
+  })
+
+  it("tells a client that begins what happened before, and then how it is now", async () => {
+    const worker = new ScriptedWorker(time)
+    const stream = streamOf(worker)
+    const first = new Client(stream).take()
+    worker.say(...many(HISTORY + 10), state("k1", settling, 9000), state("k1", running, 9001))
+    await time.advance(BATCH_EVERY)
+    const late = new Client(stream).take()
+    await time.advance(0)
+    const { lines } = JSON.parse(late.events.find(({ event }) => event === "lines")!.data) as WireMessages["lines"]
+    expect([lines.length, lines.at(-1)?.at]).toEqual([HISTORY, 9001])
+    expect(rowsOf(late.fleet)).toEqual(rowsOf(first.fleet))
+    expect(late.fleet.find("a", "k1")?.lastEdge).toBe("handingOff.work.settling>owning.work.running")
   })
 
   it("gives no id to go on from before all rows are there", async () => {
