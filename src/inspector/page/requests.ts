@@ -9,6 +9,9 @@ import { reasonOf } from "./live-feed.ts"
 /** In milliseconds: the worker itself gives up within 40 s. */
 const PATIENCE = 45_000
 
+/** In characters: a key that is longer is none. */
+const LONGEST_KEY = 512
+
 /** An action that was not done is an answer too. */
 const NOT_DONE = 409
 
@@ -32,6 +35,8 @@ export class Requests {
 
   /** What the store says of a sandbox beside what its worker believes. Rejects with the reason in words. */
   async detail(worker: string, key: string): Promise<SandboxDetail> {
+    if (!key.isWellFormed() || key.length > LONGEST_KEY)
+      throw new Error("No store can have this key: nobody is asked about it")
     const query = new URLSearchParams({ worker, key })
     return (await this.#ask(`sandbox?${query}`, {})) as SandboxDetail
   }

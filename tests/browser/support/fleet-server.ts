@@ -1,5 +1,6 @@
 // The inspector's real server, over a worker whose sandboxes do what a test says: screens are tested on fleets of any size.
 import { InspectorHandler } from "../../../src/inspector/live/handler.ts"
+import type { MachineDetail } from "../../../src/inspector/live/live-worker.ts"
 import { type InspectorOptions, inspectorSettings } from "../../../src/inspector/live/options.ts"
 import { listen } from "../../../src/inspector/live/serve.ts"
 import type { FleetSink } from "../../../src/inspector/live/source.ts"
@@ -25,8 +26,8 @@ export class ScriptedFleet extends ScriptedWorker {
     return stop
   }
 
-  override async machineOf(): Promise<never> {
-    return this.machine as never
+  override async machineOf(): Promise<MachineDetail> {
+    return { machine: this.machine, machineProblem: null }
   }
 
   /** Rows as they are now, for all who look. */
