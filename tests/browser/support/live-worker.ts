@@ -1,34 +1,43 @@
+// A worker process of its own: one manager on a directory that it shares, and the page, at the address where others ask too. It says
+// its page's address, then does what it is told line by line: `own KEY` has the sandbox, and asks for it where another has it.
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import process from "node:process"
-// A worker process of its own, with one manager on a directory that it shares, and the page. It says its address, then does what
-// it is told line by line: `take KEY` owns a sandbox and keeps it, `ask KEY` wants it where another has it.
 import { createInterface } from "node:readline"
 import { defineSandbox, SandboxManager, unchecked } from "leasehold"
 import { fileStore } from "leasehold/file"
-import { serveInspector } from "leasehold/inspector"
+import { inspector, nodeListener } from "leasehold/inspector"
 
-const [directory = "", address = "", port = "0", token = ""] = process.argv.slice(2)
+const [name = "", directory = "", port = "0", token = "", ...peers] = process.argv.slice(2)
 
 const counter = defineSandbox({
   name: "counter",
   schema: unchecked<{ n: number }>(),
   restore: ({ checkpoint }) => ({ n: checkpoint?.n ?? 0 }),
-  checkpoint: ({ n }) => ({ n }),
+  checkpoint: ({ n }) => ({ n: n + 1 }),
 })
 
-await using manager = await SandboxManager.start({
+const server = createServer()
+server.listen(Number(port), "127.0.0.1")
+await once(server, "listening")
+const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const manager = await SandboxManager.start({
   store: fileStore({ directory }),
   sandboxes: [counter],
   address,
   minTenure: 0,
+  trace: { worker: name },
 })
-await using page = await serveInspector(manager, { port: Number(port), token, actions: true })
-console.log(JSON.stringify({ url: page.url }))
+const page = inspector(manager, { token, peers, actions: true })
+server.on("request", nodeListener(page))
+const say = (what: object): void => console.log(JSON.stringify(what))
+say({ url: `${address}/?token=${token}`, address })
 for await (const line of createInterface({ input: process.stdin })) {
-  const [what, key = ""] = line.split(" ")
-  if (what === "end") break
-  const whenOwned = what === "ask" ? "request" : "wait"
-  void manager.restoreSandbox(counter, key, { whenOwned, timeout: "60 s" }).then(
-    () => console.log(JSON.stringify({ owns: key })),
-    (error: unknown) => console.log(JSON.stringify({ failed: String(error) })),
+  const [, key = ""] = line.split(" ")
+  void manager.restoreSandbox(counter, key, { whenOwned: "request", timeout: "60 s" }).then(
+    () => say({ owns: key }),
+    (error: unknown) => say({ failed: String(error) }),
   )
 }
+process.exit()
