@@ -1,12 +1,11 @@
 /** How often a recorded trace took each transition of leasehold's own chart. */
-import { readFileSync } from "node:fs"
-import { resolve } from "node:path"
 import { sandboxChart } from "../actors/chart.ts"
 import type { CountOptions } from "../draw/counts.ts"
 import { EdgeCounter } from "../draw/edge-counter.ts"
 import { parseTrace } from "../trace/trace-text.ts"
 import type { StateLine } from "../trace/trace.ts"
 import type { Call } from "./syntax.ts"
+import { textFile } from "./text-file.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Of keys that a message names, at most so many. */
@@ -17,7 +16,7 @@ const MOST_KEYS = 5
  * has no such key, and TraceFormatError where it is no trace.
  */
 export function countsOf({ io, output }: Call, file: string, key: string | undefined): CountOptions {
-  const states = stateLinesOf(textOf(resolve(io.cwd, file), file))
+  const states = stateLinesOf(textFile(io, file, "Give a trace's file"))
   const lines = key === undefined ? states : states.filter((line) => line.key === key)
   if (lines.length === 0) throw nothing(file, key, states)
   const counter = new EdgeCounter(sandboxChart)
@@ -34,14 +33,6 @@ export function countsOf({ io, output }: Call, file: string, key: string | undef
     more,
   )
   return { counts, shared }
-}
-
-function textOf(path: string, file: string): string {
-  try {
-    return readFileSync(path, "utf8")
-  } catch (error) {
-    throw new UsageError(`${JSON.stringify(file)} can't be read: ${(error as Error).message}`, "Give a trace's file")
-  }
 }
 
 const stateLinesOf = (text: string): readonly StateLine[] =>

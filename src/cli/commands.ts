@@ -165,6 +165,44 @@ const chart: CommandSpec = {
   action: async () => (await import("./chart.ts")).chart,
 }
 
+const open: CommandSpec = {
+  name: "open",
+  summary: "show a recorded trace in the live page",
+  usage: "open [options] [--] <trace>",
+  operands: [1, 1],
+  options: {
+    port: { value: "PORT", summary: "Serve at this port of 127.0.0.1 (default: one that is free)" },
+  },
+  about: [
+    "Serves the page at 127.0.0.1, with the trace in it, and prints its address, which has a token that whoever looks has to know. Traces are written by managers (option trace), by simulations and by tests. Ctrl-C ends it.",
+  ],
+  examples: [["leasehold open leases.ndjson", "look at what a worker has written"]],
+  action: async () => (await import("./open.ts")).open,
+}
+
+const top: CommandSpec = {
+  name: "top",
+  summary: "show a fleet in the terminal, as it goes on",
+  usage: "top [options] [--] <address or trace>",
+  operands: [1, 1],
+  options: {
+    search: {
+      value: "TEXT",
+      summary: "Only sandboxes that the search finds, as in the page: worker:a state:waiting held>5m",
+    },
+    plain: { summary: "One line a change, for logs (default where standard output is no terminal)" },
+  },
+  about: [
+    "Of a fleet: give the whole address that a worker prints of its page, with its token. Of a recorded trace: give its file.",
+    "Keys: arrows, Page Up and Down, Home and End move; / searches; s sorts by another column; a shows only what needs attention; q ends. With --json one JSON line a change.",
+  ],
+  examples: [
+    ["leasehold top 'http://127.0.0.1:8080/_leasehold/?token=…'", "the fleet of that worker"],
+    ["leasehold top --plain --search state:waiting leases.ndjson", "what waited, from a trace, one line a change"],
+  ],
+  action: async () => (await import("./top.ts")).top,
+}
+
 const completions: CommandSpec = {
   name: "completions",
   summary: "print completions for bash, zsh or fish",
@@ -177,4 +215,15 @@ const completions: CommandSpec = {
 }
 
 /** In the order of the help. */
-export const COMMANDS: readonly CommandSpec[] = [run, status, ls, request, unlock, doctor, chart, completions]
+export const COMMANDS: readonly CommandSpec[] = [
+  run,
+  status,
+  ls,
+  request,
+  unlock,
+  doctor,
+  chart,
+  open,
+  top,
+  completions,
+]

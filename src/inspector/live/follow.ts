@@ -33,8 +33,8 @@ export interface Follow {
   readonly check?: (answer: Response) => string | undefined
   /** One event, its data as JSON. What it throws ends this try. */
   readonly onEvent: (event: string, data: unknown) => void
-  /** Why nothing is heard, in words, each time. */
-  readonly onProblem: (problem: string) => void
+  /** Why nothing is heard, in words, each time, with the status of a refusal. */
+  readonly onProblem: (problem: string, status?: number) => void
 }
 
 /** Follows until the signal aborts. Never rejects. */
@@ -47,7 +47,7 @@ export async function follow(what: Follow): Promise<void> {
       await follower.once()
     } catch (error) {
       if (signal.aborted) return
-      onProblem(wordsOf(error))
+      onProblem(wordsOf(error), error instanceof Problem ? error.status : undefined)
     }
     if (follower.hasHeard) wait = FIRST_WAIT
     await paused(clock, wait * (0.5 + clock.random() / 2), signal)
@@ -80,7 +80,7 @@ class Follower {
     const problem = answer.status === 200 ? check?.(answer) : await refusedBecause(answer, limit)
     if (problem !== undefined) {
       await answer.body?.cancel()
-      throw new Problem(problem)
+      throw new Problem(problem, answer.status === 200 ? undefined : answer.status)
     }
     if (answer.body !== null) await this.#read(answer.body, limit)
   }
@@ -101,7 +101,15 @@ class Follower {
 }
 
 /** Why nothing is heard, in words for people. */
-class Problem extends Error {}
+class Problem extends Error {
+  /** Of an answer that refuses. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.status = status
+  }
+}
 
 /** A signal that aborts when time is up, which can be put off. */
 class Limit implements Disposable {
