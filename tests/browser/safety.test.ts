@@ -44,7 +44,7 @@ describe.runIf(hasBrowser)("the page, told hostile things", () => {
       }),
     )
     fleet.workers = [
-      worker({ worker: "eu-1", ownerId: "eu-1:1" }),
+      worker({ worker: "eu-1", ownerId: "eu-11" }),
       worker({ worker: "<u>\u202eevil</u>", ownerId: "x", problem: "<s>no</s>\u0007" }),
     ]
     fleet.record = { error: "<img src=x onerror=window.__hacked=5>" }

@@ -41,7 +41,7 @@ describe.runIf(hasBrowser)("a sandbox", () => {
       }),
       row({ worker: "eu-2", key: KEY, value: { waiting: "watching" }, since: now - 1000, token: null }),
     ]
-    const record = { ownerId: "eu-1:1", address: null, token: 77, expiresAt: expiresAt - 12, waiterId: null, line: [] }
+    const record = { ownerId: "eu-11", address: null, token: 77, expiresAt: expiresAt - 12, waiterId: null, line: [] }
     fleet.record = { ...record, generation: "g-123", at: now }
     fleet.machine = { svg: machine, value: "paid" }
   })
@@ -103,7 +103,7 @@ describe.runIf(hasBrowser)("a sandbox", () => {
       expect(await table.getByRole("row", { name: /owner/ }).textContent()).toMatch(/eu-1\s*eu-1/)
       expect(await page.getByText("g-123").count()).toBe(1)
       fleet.record = {
-        ownerId: "eu-2:1",
+        ownerId: "eu-21",
         address: null,
         token: 78,
         expiresAt,

@@ -88,7 +88,8 @@ export class Model implements FeedSink {
 
   /** A time as people read it: of the day where time goes on, in a recorded run seconds from its beginning. */
   timeText(at: number): string {
-    return this.isRecorded ? `${((at - (this.#history.from ?? at)) / 1000).toFixed(3)} s` : timeOfDay(at)
+    if (!this.isRecorded) return timeOfDay(at)
+    return `${((at - (this.#history.from ?? at)) / 1000).toFixed(3).replace("-", "−")} s`
   }
 
   /** Tells this one from now on; the result ends it. */

@@ -13,8 +13,10 @@ const MOST_RELEASED = 40_000
 
 /** A number from 0 to 1 that is the same for the same index. */
 export const drawn = (index: number): number => {
-  const x = Math.imul(index + 1, 0x9e3779b1) >>> 0
-  return ((x ^ (x >>> 15)) >>> 0) / 2 ** 32
+  let x = Math.imul(index + 1, 0x9e3779b1)
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b)
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35)
+  return ((x ^ (x >>> 16)) >>> 0) / 2 ** 32
 }
 
 const restoring: SandboxStateValue = { owning: { work: "restoring", lease: "healthy" } }
@@ -36,9 +38,9 @@ function sampleRow(index: number, now: number): SandboxRow {
   if (chance < 0.8) return row({ ...at, ...lease, value: running })
   if (chance < 0.84) return row({ ...at, ...lease, value: restoring, since: now - 900 })
   if (chance < 0.88)
-    return row({ ...at, ...lease, value: settling, since: now - 700, leaving: "handoff", waiterId: "us-1:1" })
+    return row({ ...at, ...lease, value: settling, since: now - 700, leaving: "handoff", waiterId: "us-11" })
   if (chance < 0.93)
-    return row({ ...at, value: waiting, since: now - 4000, owner: { ownerId: "eu-1:1", address: null } })
+    return row({ ...at, value: waiting, since: now - 4000, owner: { ownerId: "eu-11", address: null } })
   if (chance < 0.96 || index > MOST_RELEASED) return row({ ...at, value: trying, since: now - 300, token: null })
   return row({ ...at, value: clean })
 }
@@ -60,11 +62,11 @@ export function troubledRows(now: number): readonly SandboxRow[] {
         deadline: now + 21_000,
         ownedSince: now - 400_000,
       },
-      waiterId: "eu-2:1",
+      waiterId: "eu-21",
     }),
     row({
       ...{ worker: "eu-2", key: "order/stuck-in-its-run", since: now - 96_000, token: null, value: waiting },
-      owner: { ownerId: "eu-1:1", address: null },
+      owner: { ownerId: "eu-11", address: null },
     }),
     row({
       ...{ worker: "us-1", key: "payment/near-its-guard", since: now - 500_000, ownedSince: now - 500_000, token: 9 },
@@ -87,7 +89,7 @@ export function troubledRows(now: number): readonly SandboxRow[] {
 export function sampleWorkers(): readonly WorkerRow[] {
   return NAMES.map((name, index) =>
     worker({
-      ...{ worker: name, ownerId: `${name}:1`, address: `http://10.0.0.${index + 1}:8080`, runtime: "Node 24.21.0" },
+      ...{ worker: name, ownerId: `${name}1`, address: `http://10.0.0.${index + 1}:8080`, runtime: "Node 24.21.0" },
       ...{ clockOffset: [12, -340, 3, 0][index]!, closed: name === "us-2", problem: null },
       stats: { renewals: 1000 * index, throttled: index === 2 ? 4 : 0, losses: index === 1 ? 1 : 0 },
     }),
@@ -97,6 +99,6 @@ export function sampleWorkers(): readonly WorkerRow[] {
 /** One of which nothing is known. */
 export const silentWorker = (): WorkerRow =>
   worker({
-    ...{ worker: "ap-1", ownerId: "ap-1:1", address: "http://10.0.0.9:8080", ttl: null, guard: null, stats: {} },
+    ...{ worker: "ap-1", ownerId: "ap-11", address: "http://10.0.0.9:8080", ttl: null, guard: null, stats: {} },
     problem: "It doesn't answer: connection refused. Asked again in 5 s",
   })
