@@ -13,7 +13,7 @@ type ImportBan = {
 }
 
 /** From the ground up. A floor may import those before it. */
-const floors = ["runtime", "locks", "actors", "inspector", "testing", "cli"]
+const floors = ["runtime", "draw", "locks", "trace", "actors", "inspector", "testing", "cli"]
 
 const clock = "Take it from the clock (src/runtime/clock.ts), so that a run can be replayed."
 
@@ -120,14 +120,28 @@ const gcsRules: OxlintOverride = {
   rules: imports(...libraryBans, ...timeBans, rxjsTimeBan, selfBan, ...floorBans("locks")),
 }
 
-/** The two files that may look at real time and real randomness. They are runtime, and import only downward too. */
+/** The files that may look at real time and real randomness: two of the runtime, which import only downward, and the page's. */
 const clockRules: OxlintOverride = {
-  files: ["src/runtime/clock.ts", "src/runtime/virtual-time.ts"],
+  files: ["src/runtime/clock.ts", "src/runtime/virtual-time.ts", "src/inspector/page/clock.ts"],
   rules: {
     "no-restricted-globals": "off",
     "no-restricted-properties": "off",
     ...imports(...libraryBans, gcsBan, selfBan, ...floorBans("runtime")),
   },
+}
+
+/** The live page runs in a browser. */
+const pageRules: OxlintOverride = {
+  files: ["src/inspector/page/**"],
+  rules: imports(
+    ...libraryBans,
+    ...timeBans,
+    rxjsTimeBan,
+    gcsBan,
+    selfBan,
+    { regex: "^(node:|xstate|effect|rxjs|elkjs)", message: "A browser has no such module, and the page stays small." },
+    ...floorBans("inspector"),
+  ),
 }
 
 /** Where a person reads the output: the last resort for errors that nobody handles, and the command. */
@@ -183,6 +197,7 @@ const config: OxlintConfig = defineConfig({
     sourceRules,
     ...floorRules,
     gcsRules,
+    pageRules,
     clockRules,
     consoleRules,
     testRules,

@@ -1,6 +1,6 @@
 // The test projects. `unit` and `simulations` need nothing but this process, `processes` starts real workers on the file store,
 // and `gcs` needs the real fake-gcs-server (or a bucket). Every one runs on Node and on Deno from the same files; `crowds` has
-// processes of both runtimes in each of its tests. Tests of
+// processes of both runtimes in each of its tests; `browser` needs Chromium. Tests of
 // types alone live in tests/types and are checked by `npm run check`.
 import { availableParallelism } from "node:os"
 import process from "node:process"
@@ -10,6 +10,7 @@ const commandSetup = "tests/integration/support/command-global-setup.ts"
 
 const gcsSetup = "tests/integration/support/gcs-global-setup.ts"
 const crowds = "tests/integration/crowds.test.ts"
+const browser = "tests/browser/**/*.test.ts"
 
 const conditions = ["leasehold-source"]
 
@@ -39,7 +40,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "unit",
           include: ["tests/**/*.test.ts"],
-          exclude: ["tests/integration/**", ...simulations],
+          exclude: ["tests/integration/**", browser, ...simulations],
           isolate: false,
         },
       },
@@ -67,6 +68,10 @@ const config: ViteUserConfig = defineConfig({
           include: ["tests/integration/**/gcs*.test.ts"],
           globalSetup: [commandSetup, gcsSetup],
         },
+      },
+      {
+        extends: true,
+        test: { name: "browser", include: [browser], fileParallelism: false },
       },
       {
         extends: true,

@@ -93,6 +93,9 @@ export type {
 } from "./actors/sandbox.ts"
 export { type ManagerUseOptions, type RestoreOptions, SandboxManager, type Whereabouts } from "./actors/manager.ts"
 export type { ManagerOptions, ManagerStores } from "./actors/options.ts"
+export type { InspectedState } from "./actors/inspected.ts"
+export type { TraceOptions, TraceSink } from "./trace/live/options.ts"
+export type * from "./trace/trace.ts"
 export {
   drainOnSignals,
   type DrainOnSignalsOptions,

@@ -24,10 +24,12 @@ export const help = `The main job of leasehold: a SQLite database that moves bet
   --store DIR                   keep leases and checkpoints in this directory (default: a temporary one)
   --store gs://bucket/prefix    keep them in Google Cloud Storage
   --endpoint URL                of an emulator of it (default: STORAGE_EMULATOR_HOST, where that is set)
-  --stay                        serve on after the job, until Ctrl-C, and print curl lines to try
+  --stay                        serve on after the job, with two new workers, until Ctrl-C: print the address of the page of
+                                the fleet, and curl lines to try
   --keep                        leave the temporary directory with the store and the act log
   --help                        print this
 
+Its first line has the address of the page of the fleet, on which both workers are seen as the job goes on.
 It ends with the line
 
   main job: handoff <ms> ms, takeover <ms> ms, rows <n>/<n>, owners at once <max>

@@ -5,8 +5,8 @@ import { hostNow } from "./act-log.ts"
 export type Report = { readonly at: number } & News
 
 export type News =
-  /** It serves. */
-  | { readonly what: "ready"; readonly url: string; readonly runtime: string }
+  /** It serves, and has the page of the fleet at `page`, with the token that one has to know. */
+  | { readonly what: "ready"; readonly url: string; readonly page: string; readonly runtime: string }
   /** It can't start. */
   | { readonly what: "failed"; readonly error: string }
   /** A sandbox's chart is in another state. */

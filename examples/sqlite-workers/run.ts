@@ -28,6 +28,8 @@ export class Run implements AsyncDisposable {
   /** A new one for each run, so that a store can be used again. */
   readonly #key = `notes-${randomBytes(4).toString("hex")}`
   readonly #interruption = new AbortController()
+  /** By it the workers know each other, so that the page of one shows both. */
+  readonly #secret = randomBytes(24).toString("base64url")
 
   constructor(options: Options) {
     this.#options = options
@@ -42,9 +44,12 @@ export class Run implements AsyncDisposable {
     if (this.#options.keep) timeline.say(`the act log is, and stays, in ${this.#folder}`)
     await using onlooker = await SandboxManager.start({ store: openStore(this.#choice), sandboxes: [database] })
     using acts = new ActLog(this.#actsPath)
-    await using a = this.#worker("A", timeline)
     await using b = this.#worker("B", timeline)
-    await Promise.all([a.ready(), b.ready()])
+    await b.ready()
+    await using a = this.#worker("A", timeline, b.url)
+    await a.ready()
+    timeline.flush()
+    console.log(`\nThe fleet as it happens: ${a.page}`)
     const { signal } = this.#interruption
     const parts = { a, b, key: this.#key, onlooker, acts, actsPath: this.#actsPath, timeline, signal }
     return await within(JOB_WITHIN_MS, "the main job", new Job(parts).run())
@@ -54,11 +59,12 @@ export class Run implements AsyncDisposable {
   async stay(): Promise<boolean> {
     using timeline = this.#timeline()
     timeline.part("6. Two new workers, which serve until Ctrl-C")
-    await using a = this.#worker("A", timeline)
     await using b = this.#worker("B", timeline)
-    await Promise.all([a.ready(), b.ready()])
+    await b.ready()
+    await using a = this.#worker("A", timeline, b.url)
+    await a.ready()
     timeline.flush()
-    console.log(`\n${this.#curlLines(a.url, b.url)}\n`)
+    console.log(`\nThe fleet as it happens: ${a.page}\n\n${this.#curlLines(a.url, b.url)}\n`)
     await Promise.race([aborted(this.#interruption.signal), a.ended, b.ended])
     for (const worker of [a, b]) worker.send("SIGTERM")
     const endings = await within(DRAINED_WITHIN_MS, "A and B to drain", Promise.all([a.ended, b.ended]))
@@ -79,10 +85,10 @@ export class Run implements AsyncDisposable {
     return new Timeline(this.#lockKey, console.log)
   }
 
-  #worker(name: "A" | "B", timeline: Timeline): WorkerProcess {
-    const settings = { ...this.#choice, name, acts: this.#actsPath, ttl: TTL_SECONDS }
+  #worker(name: "A" | "B", timeline: Timeline, ...peers: string[]): WorkerProcess {
+    const settings = { ...this.#choice, name, acts: this.#actsPath, ttl: TTL_SECONDS, peers }
     const runtime = this.#options.runtimes[name === "A" ? 0 : 1]
-    return new WorkerProcess(runtime, settings, (report) => timeline.report(name, report))
+    return new WorkerProcess(runtime, settings, this.#secret, (report) => timeline.report(name, report))
   }
 
   #curlLines(a: string, b: string): string {

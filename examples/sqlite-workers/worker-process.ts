@@ -22,13 +22,16 @@ export class WorkerProcess implements AsyncDisposable {
   readonly process: string
   readonly ended: Promise<Ending>
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
-  readonly #ready = Promise.withResolvers<string>()
+  readonly #ready = Promise.withResolvers<{ readonly url: string; readonly page: string }>()
   #url = ""
+  #page = ""
 
-  constructor(runtime: Runtime, settings: WorkerSettings, onReport: (report: Report) => void) {
+  /** `secret`: what all workers of the run know. In the environment, as arguments are for everybody on the machine to read. */
+  constructor(runtime: Runtime, settings: WorkerSettings, secret: string, onReport: (report: Report) => void) {
     const [command, ...args] = commandFor(runtime, "./worker.ts")
+    const env = { ...process.env, LEASEHOLD_SECRET: secret }
     this.name = settings.name
-    this.#child = spawn(command, [...args, JSON.stringify(settings)], { stdio: ["pipe", "pipe", "inherit"] })
+    this.#child = spawn(command, [...args, JSON.stringify(settings)], { env, stdio: ["pipe", "pipe", "inherit"] })
     this.process = `${settings.name}-${this.#child.pid}`
     this.#ready.promise.catch(() => {})
     this.ended = new Promise((resolve) => {
@@ -46,9 +49,16 @@ export class WorkerProcess implements AsyncDisposable {
     return this.#url
   }
 
+  /** Where the page of the fleet is, with its token. */
+  get page(): string {
+    return this.#page
+  }
+
   /** Settles when it serves. Rejects with why it doesn't. */
   async ready(): Promise<void> {
-    this.#url = await within(READY_WITHIN_MS, `worker ${this.name} to serve`, this.#ready.promise)
+    const { url, page } = await within(READY_WITHIN_MS, `worker ${this.name} to serve`, this.#ready.promise)
+    this.#url = url
+    this.#page = page
   }
 
   /** By id: Deno's own `child.kill` reports wrong endings. A process that has ended is left alone. */
@@ -70,7 +80,7 @@ export class WorkerProcess implements AsyncDisposable {
     const report = parseReport(line)
     if (report === undefined) return console.error(`${this.name}: ${line}`)
     onReport(report)
-    if (report.what === "ready") this.#ready.resolve(report.url)
+    if (report.what === "ready") this.#ready.resolve(report)
     if (report.what === "failed") this.#ready.reject(new Failure(`worker ${this.name} failed: ${report.error}`))
   }
 }

@@ -1,4 +1,4 @@
-// One worker process: a manager and an HTTP server in front of it. Started by main.ts with its settings as one JSON
+// One worker process: a manager, and an HTTP server in front of it that has the page of the fleet too. Started by main.ts with its settings as one JSON
 // argument; it prints reports (reports.ts) and serves until SIGTERM or the end of its standard input, which is how it
 // learns that the driver is gone. Then it drains, and exits with 0 if every sandbox left.
 import { once } from "node:events"
@@ -6,6 +6,7 @@ import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import process from "node:process"
 import { SandboxManager } from "leasehold"
+import { inspector, nodeListener } from "leasehold/inspector"
 import { ActLog } from "./act-log.ts"
 import { database } from "./database.ts"
 import { handler } from "./http.ts"
@@ -19,9 +20,14 @@ export interface WorkerSettings extends StoreChoice {
   readonly acts: string
   /** In seconds. */
   readonly ttl: number
+  /** Addresses of workers that the page shows from the start; others it finds by the records. */
+  readonly peers: readonly string[]
 }
 
 const DRAIN_WITHIN = "10 s"
+const LAST_WORDS_MS = 500
+/** Where workers look for each other, so that one path serves both them and people. */
+const PAGE_PATH = "/_leasehold/"
 
 async function work(settings: WorkerSettings): Promise<void> {
   using acts = new ActLog(settings.acts)
@@ -36,14 +42,23 @@ async function work(settings: WorkerSettings): Promise<void> {
     // ping-pong. Here each request means to move it.
     minTenure: 0,
     inspect: tellStates(),
+    trace: { worker: settings.name },
   })
   manager.events$.subscribe(tellLease)
-  server.on("request", handler({ manager, acts, process: `${settings.name}-${process.pid}` }))
-  report({ what: "ready", url, runtime: runtime() })
+  // The other worker is seen on it too, as both have the driver's LEASEHOLD_SECRET.
+  await using page = inspector(manager, { actions: true, peers: settings.peers })
+  const [look, query] = [nodeListener(page), handler({ manager, acts, process: `${settings.name}-${process.pid}` })]
+  server.on("request", (request, response) => {
+    if (request.url?.startsWith(PAGE_PATH)) look(request, response)
+    else query(request, response)
+  })
+  report({ what: "ready", url, page: `${url}${PAGE_PATH}?token=${page.token}`, runtime: runtime() })
   await askedToEnd()
   const { stuck } = await manager.drain({ grace: DRAIN_WITHIN })
+  await page[Symbol.asyncDispose]() // whoever looks is told all until here
   server.close()
-  server.closeAllConnections()
+  server.closeIdleConnections()
+  setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS).unref() // from who takes nothing
   report({ what: "drained", stuck })
   if (stuck.length > 0) process.exitCode = 1
 }

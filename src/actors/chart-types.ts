@@ -4,17 +4,9 @@
  */
 import type { ActorRef, MachineSnapshot, MetaObject, StateSchema } from "xstate"
 import type { ReleaseResult } from "../locks/lock.ts"
+import type { LeaseHealth, SandboxStateValue } from "../trace/state-value.ts"
 
-/** How the lease does, while there is one: renewals succeed, fail, or this process's clocks disagree. */
-export type LeaseHealth = "healthy" | "degraded" | "suspect"
-
-/** Where a sandbox can be. `work` and `lease` go side by side: the lease is renewed until the last of the work is done. */
-export type SandboxStateValue =
-  | { acquiring: "backingOff" | "trying" | "reconciling" }
-  | { waiting: "watching" }
-  | { owning: { work: "restoring" | "running"; lease: LeaseHealth } }
-  | { handingOff: { work: "settling" | "stuck" | "queued" | "checkpointing" | "releasing"; lease: LeaseHealth } }
-  | { released: "clean" | "handedOff" | "lost" | "contended" | "timedOut" | "cancelled" | "failed" }
+export type { LeaseHealth, SandboxStateValue } from "../trace/state-value.ts"
 
 /** Why a sandbox leaves without having failed or lost its lease. */
 export type LeaveReason = "handoff" | "drain" | "idle" | "released" | "removed"

@@ -103,4 +103,5 @@ const HOOKS: OptionChecks<AnyHooks> = {
   run: aFunction,
   checkpoint: aFunction,
   close: aFunction,
+  inspectState: aFunction,
 }

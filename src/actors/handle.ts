@@ -6,6 +6,9 @@ import { guarded } from "../runtime/observables.ts"
 import { aFunction, refuseUnknown } from "../runtime/options.ts"
 import type { OnError } from "../runtime/report.ts"
 import { actorView } from "../runtime/start-actor.ts"
+import { traced } from "../trace/calls.ts"
+import type { LinesOf } from "../trace/recorded-store.ts"
+import type { Called } from "../trace/worker-lines.ts"
 import { USE_OPTIONS } from "./call-options.ts"
 import type { SandboxActor, SandboxSnapshot } from "./chart-types.ts"
 import type { Sandbox, SandboxEnding, SandboxView, UseOptions } from "./sandbox.ts"
@@ -18,6 +21,7 @@ import { Wait } from "./waits.ts"
 export interface HandleParts {
   readonly clock: Clock
   readonly report: OnError
+  readonly trace: LinesOf
 }
 
 /** A sandbox of this process, owned or not. */
@@ -54,6 +58,7 @@ export class Handle extends View implements Sandbox<unknown> {
   readonly #shell: Shell
   readonly #tenancy: Tenancy
   readonly #clock: Clock
+  readonly #trace: LinesOf
 
   constructor(shell: Shell, tenancy: Tenancy, parts: HandleParts) {
     super(shell, parts)
@@ -61,6 +66,7 @@ export class Handle extends View implements Sandbox<unknown> {
     this.#shell = shell
     this.#tenancy = tenancy
     this.#clock = parts.clock
+    this.#trace = parts.trace
   }
 
   override get lease(): LeaseView {
@@ -70,20 +76,30 @@ export class Handle extends View implements Sandbox<unknown> {
   async use<A>(fn: UseFn<A>, options: UseOptions = {}): Promise<A> {
     refuseUnknown("use", options, USE_OPTIONS)
     aFunction("fn", fn)
-    using wait = new Wait(this.#clock, { key: this.#shell.lockKey, what: "a turn" }, options)
-    return await use(this.#tenancy, fn, { wait, signal: options.signal, durable: options.durable })
+    const { lockKey: key } = this.#shell
+    const { signal, durable } = options
+    using wait = new Wait(this.#clock, { key, what: "a turn" }, options)
+    const asked = (): Called => ({ call: "use", key, ...wait.budget, durable: durable === true })
+    return await traced(this.#trace, asked, () => use(this.#tenancy, fn, { wait, signal, durable }))
   }
 
   async checkpoint(): Promise<void> {
     const { turns, ending, commits } = this.#tenancy
     turns.refuseInside("checkpoint")
     ending.throwIfAborted()
-    using wait = new Wait(this.#clock, { key: this.#shell.lockKey, what: "a checkpoint" }, {})
-    await wait.for(commits.request("manual"))
+    const { lockKey: key } = this.#shell
+    using wait = new Wait(this.#clock, { key, what: "a checkpoint" }, {})
+    const asked = (): Called => ({ call: "checkpoint", key, ...wait.budget })
+    await traced(this.#trace, asked, () => wait.for(commits.request("manual")))
   }
 
   async release(): Promise<ReleaseResult> {
     this.#tenancy.turns.refuseInside("release")
-    return this.#shell.release()
+    const { lockKey: key } = this.#shell
+    return traced(
+      this.#trace,
+      () => ({ call: "release", key }),
+      () => this.#shell.release(),
+    )
   }
 }

@@ -9,6 +9,7 @@ import type { HookOverrunError, LockTimeoutError } from "../locks/errors.ts"
 import type { Clock, Timer } from "../runtime/clock.ts"
 import { anySignal, type LatchedAbort } from "../runtime/latch-signal.ts"
 import { quiet } from "../runtime/races.ts"
+import type { Ends } from "../trace/worker-lines.ts"
 import { goesOn, ranOver } from "./problems.ts"
 
 /** A piece of the user's code, as messages name it. */
@@ -33,6 +34,8 @@ export interface HookCall {
   readonly under: readonly (AbortSignal | undefined)[]
   /** From its begin on. Without one it has none until it is asked to end. */
   readonly limit?: HookLimit | undefined
+  /** Why it is called, for the trace. */
+  readonly reason?: string | undefined
 }
 
 /** A piece of the user's code, given the signal that it is to obey. */
@@ -49,7 +52,7 @@ export interface HookRun<A> {
 /** Several hooks, one after another. */
 export interface HookSeries {
   /** Begins fn; settles as `result` of its run does. */
-  readonly run: <A>(hook: HookName, fn: HookFn<A>) => Promise<A>
+  readonly run: <A>(hook: HookName, fn: HookFn<A>, reason?: string) => Promise<A>
   /** Settles when all that were begun so far have really ended. Never rejects. */
   readonly ended: () => Promise<void>
 }
@@ -63,6 +66,10 @@ export interface HookRunsParts {
   readonly isLost: () => boolean
   /** Told each time that a limit is over, before whoever waits is rejected. Must not throw. */
   readonly onOverrun: (error: HookOverrunError) => void
+  /** Told when a hook begins, where somebody reads; its result, when and how that has really ended. Neither may throw. */
+  readonly onBegin?: (hook: HookName, reason: string | undefined) => Ends | undefined
+  /** Told when a hook has really ended; `failed`: it threw. Must not throw. */
+  readonly onEnd?: (hook: HookName, failed: boolean) => void
 }
 
 /** One that is in progress. */
@@ -70,6 +77,8 @@ interface Open {
   readonly hook: HookName
   readonly abort: LatchedAbort
   readonly fail: ((error: Error) => void) | undefined
+  /** Tells a trace how it ended. */
+  readonly ends: Ends | undefined
   limit: HookLimit | undefined
   timer: Timer | undefined
   overrun: HookOverrunError | undefined
@@ -93,6 +102,12 @@ export class HookRuns {
     return undefined
   }
 
+  /** Which hook that is. */
+  get stuck(): HookName | undefined {
+    for (const { overrun, hook } of this.#open) if (overrun !== undefined) return hook
+    return undefined
+  }
+
   /** The error for a wait that ends while one goes on within its limit; undefined where none with a limit does. */
   get goingOn(): LockTimeoutError | undefined {
     const { key, clock } = this.#parts
@@ -107,12 +122,13 @@ export class HookRuns {
   }
 
   /** Begins fn, at once. Throws the reason of the signal that forbids it, by time: then nothing of fn has run. */
-  start<A>({ hook, under, limit }: HookCall, fn: HookFn<A>): HookRun<A> {
+  start<A>({ hook, under, limit, reason }: HookCall, fn: HookFn<A>): HookRun<A> {
     for (const signal of under) signal?.throwIfAborted()
     const abort = anySignal(...under)
     const { promise, resolve, reject } = Promise.withResolvers<A>()
     const fail = limit && reject
-    const open: Open = { hook, abort, fail, limit: undefined, timer: undefined, overrun: undefined }
+    const ends = this.#parts.onBegin?.(hook, reason)
+    const open: Open = { hook, abort, fail, ends, limit: undefined, timer: undefined, overrun: undefined }
     this.#open.add(open)
     const until = limit ?? this.#leaving
     if (until !== undefined) this.#arm(open, until)
@@ -129,8 +145,8 @@ export class HookRuns {
   series({ under, limit }: Omit<HookCall, "hook">): HookSeries {
     const endings: Promise<void>[] = []
     return {
-      run: async (hook, fn) => {
-        const { result, ended } = this.start({ hook, under, limit }, fn)
+      run: async (hook, fn, reason) => {
+        const { result, ended } = this.start({ hook, under, limit, reason }, fn)
         endings.push(ended)
         return result
       },
@@ -171,13 +187,15 @@ export class HookRuns {
       this.#end(open)
       resolve(value)
     } catch (error) {
-      this.#end(open)
+      this.#end(open, { error })
       reject(error)
     }
   }
 
-  #end(open: Open): void {
+  #end(open: Open, failed?: { readonly error: unknown }): void {
     this.#open.delete(open)
+    open.ends?.(failed)
+    this.#parts.onEnd?.(open.hook, failed !== undefined)
     open.timer?.cancel()
     open.abort[Symbol.dispose]()
     if (this.#open.size === 0) for (const resolve of this.#idle.splice(0)) resolve()

@@ -11,17 +11,23 @@ import type { AcquireOptions, LockEvent } from "../locks/lock.ts"
 import { started } from "../locks/start-store.ts"
 import { identityOf, type StoreIdentity } from "../locks/store-identity.ts"
 import { aFunction, millis, refuseUnknown } from "../runtime/options.ts"
+import { traced } from "../trace/calls.ts"
+import type { TraceCall } from "../trace/trace.ts"
+import type { Ends } from "../trace/worker-lines.ts"
 import { DRAIN_OPTIONS, MANAGER_USE_OPTIONS, RESTORE_OPTIONS } from "./call-options.ts"
 import { partsOf } from "./definition.ts"
 import { drainAll, type DrainOptions, type DrainResult } from "./drain.ts"
 import { Handle, View } from "./handle.ts"
-import { checkAgainst, type Known, type ManagerOptions, type Settings, settingsOf } from "./options.ts"
+import { openInside } from "./inside.ts"
+import { checkAgainst, inTrace, type Known, type ManagerOptions, type Settings, settingsOf } from "./options.ts"
 import { managerClosed, notHere, unknownDefinition } from "./problems.ts"
 import { listSaved, readSaved } from "./reads.ts"
 import { type Admit, type Named, type OpenOptions, Registry } from "./registry.ts"
 import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView, UseOptions } from "./sandbox.ts"
 import type { Shell } from "./shell.ts"
 import { statsOf } from "./stats.ts"
+import { told } from "./tally.ts"
+import { requestTap } from "./taps.ts"
 import { use, type UseFn } from "./uses.ts"
 import { Wait } from "./waits.ts"
 
@@ -88,8 +94,16 @@ export interface SandboxManager extends AsyncDisposable {
   /** Every sandbox that this process owns or wants. */
   sandboxes(): Iterable<SandboxView>
   /**
-   * How many there are: by state, uses that wait, those in which a hook goes on past its limit (`stuck`). And what happened to their locks so far, as `LockCounts`: that
-   * of all locks of this incarnation on the store; of locks made by a `lockFactory` what their events tell (no `throttled`).
+   * Whole numbers, of now and so far.
+   *
+   * - Sandboxes now: `acquiring`, `waiting`, `owning`, `handingOff`; `stuck`: a hook goes on past its limit; `usesWaiting`: uses that
+   *   wait for their turn; `turns`: sandboxes in which one goes on.
+   * - Done so far: `restores` and `uses` that ended well, `restoresFailed` and `usesFailed`. `checkpoints` known to be stored,
+   *   `checkpointBytes` in all, `checkpointMs`: what they took in all, from the beginning of the hook to the store's answer;
+   *   `checkpointsFailed`: begun, and not known to be stored.
+   * - What happened to their locks so far, as `LockCounts`: that of all locks of this incarnation on the store; of locks made by a
+   *   `lockFactory` what their events tell (no `throttled`).
+   * - `traceDropped`: lines of the trace that its file or its sink didn't take in time.
    */
   stats(): Readonly<Record<string, number>>
   /** Takes no new sandbox in from now on (ManagerClosedError); those that run go on and may be used. */
@@ -120,6 +134,14 @@ class Manager implements SandboxManager {
     this.#settings = settings
     this.#registry = new Registry(settings, leases)
     this.events$ = this.#registry.events.observable
+    openInside(this, {
+      ...{ settings, registry: this.#registry },
+      stats: () => this.stats(),
+      cordon: () => this.cordon(),
+      isClosed: () => this.#closed !== undefined,
+      checkpoint: (shell) => this.#handlesOf(shell).sandbox.checkpoint(),
+    })
+    settings.trace.whileRead(() => settings.cores()?.taps.add(requestTap(settings)))
   }
 
   async restoreSandbox<H>(
@@ -129,12 +151,15 @@ class Manager implements SandboxManager {
   ): Promise<H> {
     refuseUnknown("restoreSandbox", options, RESTORE_OPTIONS)
     using wait = this.#wait(definition, key, options)
+    const ends = this.#called("restore", wait)
     try {
       const named = this.#named(definition, key)
       const shell = await this.#open(named, options, wait)
       wait.watch?.acquired(shell.tenancy?.lease)
+      ends?.()
       return this.#handlesOf(shell).given as H
     } catch (error) {
+      ends?.({ error })
       throw wait.failed(error)
     }
   }
@@ -150,6 +175,7 @@ class Manager implements SandboxManager {
     using wait = this.#wait(definition, key, options)
     let begun = false
     const { signal, durable, contention = "retry" } = options
+    const ends = this.#called("use", wait, durable === true)
     const attempt = async (): Promise<A> => {
       const named = this.#named(definition, key)
       this.#registry.find(named)?.tenancy?.turns.refuseInside("use")
@@ -162,11 +188,15 @@ class Manager implements SandboxManager {
     }
     for (let tries = 1; ; tries++) {
       try {
-        return await attempt()
+        const answer = await attempt()
+        ends?.()
+        return answer
       } catch (error) {
         const isFirst = tries === 1 && (error instanceof HandingOffError || error instanceof LockLostError)
         const mayGoOn = isFirst || (error instanceof HandingOffError && contention === "retry")
-        if (begun || !mayGoOn) throw wait.failed(error)
+        if (!begun && mayGoOn) continue
+        ends?.({ error })
+        throw wait.failed(error)
       }
     }
   }
@@ -182,11 +212,14 @@ class Manager implements SandboxManager {
     refuseUnknown("remove", options, RESTORE_OPTIONS)
     using wait = this.#wait(definition, key, options)
     const { whenOwned, contention } = options
+    const ends = this.#called("remove", wait)
     try {
       const named = this.#named(definition, key)
       await this.#registry.remove(named, wishes({ whenOwned, contention }), wait, this.#admit)
       wait.watch?.acquired()
+      ends?.()
     } catch (error) {
+      ends?.({ error })
       throw wait.failed(error)
     }
   }
@@ -215,7 +248,9 @@ class Manager implements SandboxManager {
   }
 
   stats(): Readonly<Record<string, number>> {
-    return { ...statsOf(this.#registry.shells), ...(this.#settings.cores()?.counts ?? this.#registry.counts) }
+    const { shells, tally, counts } = this.#registry
+    const { cores, trace } = this.#settings
+    return { ...statsOf(shells), ...told(tally), ...(cores()?.counts ?? counts), traceDropped: trace.dropped }
   }
 
   cordon(): void {
@@ -224,12 +259,14 @@ class Manager implements SandboxManager {
 
   async drain(options: DrainOptions = {}): Promise<DrainResult> {
     refuseUnknown("drain", options, DRAIN_OPTIONS)
-    const { clock, cores, killGrace, report, sumsUp } = this.#settings
+    const { clock, cores, killGrace, report, sumsUp, trace } = this.#settings
     const { grace = killGrace } = options
     this.#registry.refuseInside("drain")
     if (this.#closed !== "closed") this.#closed = "draining"
     const cleared = async (): Promise<void> => cores()?.cleared()
-    const result = await drainAll(this.#registry, { clock, grace: millis("grace", grace), cleared })
+    const budget = millis("grace", grace)
+    const all = (): Promise<DrainResult> => drainAll(this.#registry, { clock, grace: budget, cleared })
+    const result = await traced(trace, () => ({ call: "drain", budget }), all)
     if (sumsUp && result.error !== undefined) report(result.error)
     return result
   }
@@ -241,10 +278,21 @@ class Manager implements SandboxManager {
   }
 
   async #dispose(): Promise<void> {
+    const { trace } = this.#settings
+    const ends = trace.lines?.called({ call: "close" })
     await this.drain()
     this.#closed = "closed"
     await this.#registry.cleaned()
     this.#registry.events.complete()
+    ends?.()
+    const written = trace.close()
+    if (trace.isWritten) await written
+  }
+
+  /** For a trace that somebody reads: a call with a wait begins. */
+  #called(call: TraceCall, { key, budget }: Wait, durable?: boolean): Ends | undefined {
+    const { lines } = this.#settings.trace
+    return lines?.called({ call, key, ...budget, ...(durable !== undefined && { durable }) })
   }
 
   #open(named: Named, { whenOwned, contention }: RestoreOptions, wait: Wait): Promise<Shell> {
@@ -307,13 +355,24 @@ export const SandboxManager: {
 } = {
   async start(options) {
     const settings = settingsOf(options)
-    const { store, checkpoints, clock } = settings
-    if (store !== undefined) {
-      await started(store, clock)
-      checkAgainst(settings, store)
+    const { store, checkpointStore, checkpoints, clock, trace } = settings
+    const ends = trace.lines?.called({ call: "start" })
+    try {
+      const by = store && inTrace(store, trace)
+      if (store !== undefined) {
+        await started(store, clock, by)
+        checkAgainst(settings, store)
+      }
+      await started(checkpointStore, clock, checkpoints)
+      // Locks made elsewhere don't tell their store: it counts as the one that keeps the checkpoints.
+      const leases = await identityOf(store ?? checkpointStore, clock, by ?? checkpoints)
+      ends?.()
+      return new Manager(settings, leases)
+    } catch (error) {
+      ends?.({ error })
+      const written = trace.close()
+      if (trace.isWritten) await written
+      throw error
     }
-    await started(checkpoints, clock)
-    // Locks made elsewhere don't tell their store: it counts as the one that keeps the checkpoints.
-    return new Manager(settings, await identityOf(store ?? checkpoints, clock))
   },
 }

@@ -3,13 +3,14 @@
  * and none that can't work becomes a default.
  */
 import type { InspectionEvent, Observer } from "xstate"
+import { sharesDoor } from "../locks/admission.ts"
 import { anIncarnation, thisProcess } from "../locks/incarnation.ts"
 import type { Incarnation, Lock, LockFactory } from "../locks/lock.ts"
 import { anAddress, configOf, type LockOptions } from "../locks/options.ts"
 import { type Cores, coresOf } from "../locks/registry.ts"
 import { isStore } from "../locks/start-store.ts"
 import { StoreLock } from "../locks/store-lock.ts"
-import type { CheckpointStore, LeaseStore } from "../locks/store.ts"
+import type { CheckpointStore, LeaseStore, ObjectStore } from "../locks/store.ts"
 import { type Clock, liveClock } from "../runtime/clock.ts"
 import type { Duration } from "../runtime/duration.ts"
 import {
@@ -25,6 +26,9 @@ import {
   refuseUnknown,
 } from "../runtime/options.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
+import { LiveTrace } from "../trace/live/live-trace.ts"
+import { aTrace, type TraceOptions, type TraceSink, traceSettings } from "../trace/live/options.ts"
+import { type Recorded, recordedStore } from "../trace/recorded-store.ts"
 import { type CheckpointCodec, checkpointCodec } from "./checkpoints/codec.ts"
 import { KEPT_LIMIT } from "./checkpoints/head.ts"
 import { lasting } from "./config.ts"
@@ -86,6 +90,12 @@ export type ManagerOptions = ManagerStores & {
   readonly onError?: OnError
   /** Gets XState's inspection events of all sandboxes: a function, or an observer, as XState's own option. */
   readonly inspect?: Observer<InspectionEvent> | ((event: InspectionEvent) => void)
+  /**
+   * Writes what happens here as a trace, in the simulator's format (docs/trace.md): the path of a file, a function that gets each
+   * line, or options. Values and credentials are redacted. A trace that can't be written stops and slows nothing: `onError` is
+   * told once (TraceWriteError), and `stats().traceDropped` counts the lines that are left out. Default: none.
+   */
+  readonly trace?: string | TraceSink | TraceOptions
 }
 
 /** What is joined by several rules is checked by them: the stores, the sandboxes. */
@@ -109,6 +119,7 @@ const MANAGER_OPTIONS: OptionChecks<ManagerOptions> = {
   clock: aClock,
   onError: aFunction,
   inspect: anInspector,
+  trace: aTrace,
 }
 
 /** A function, or an observer with a `next`. */
@@ -128,7 +139,11 @@ export interface Settings {
   /** By name. */
   readonly definitions: ReadonlyMap<string, Known>
   readonly store: LeaseStore | undefined
+  /** The one that keeps checkpoints, as it was given; ask `checkpoints`. */
+  readonly checkpointStore: CheckpointStore
+  /** The same, with its requests in the trace. */
   readonly checkpoints: CheckpointStore
+  readonly trace: LiveTrace
   readonly lockOptions: LockOptions & { readonly incarnation: Incarnation }
   readonly makeLock: (lockKey: string) => Lock
   /** The keys of the locks made here; undefined where they are made elsewhere. */
@@ -157,12 +172,13 @@ export const settingsOf = (options: ManagerOptions): Settings => {
   const { ttl = "30 s", minTenure = "5 s", restoreWithin = "30 s", settleWithin = "10 s" } = options
   const { checkpointWithin = "10 s", closeWithin = settleWithin, killGrace = "30 s" } = options
   const { maxCheckpoint = 32 * 1024 * 1024 } = options
-  const stores = storesOf(options)
-  const lockOptions = lockOptionsOf(options, clock, () => thisProcess(stores.store ?? stores.checkpoints))
+  const report = reporter(onError)
+  const { store, checkpointStore } = storesOf(options)
+  const lockOptions = lockOptionsOf(options, clock, () => thisProcess(store ?? checkpointStore))
+  const trace = new LiveTrace(traceSettings(options.trace), { worker: lockOptions.incarnation.id, clock, report })
   const settings = {
     definitions: definitionsOf(options.sandboxes, maxCheckpoint),
-    ...stores,
-    lockOptions,
+    ...{ store, checkpointStore, checkpoints: inTrace(checkpointStore, trace), trace, lockOptions },
     ttl: millis("ttl", ttl),
     minTenure: millis("minTenure", minTenure),
     restoreWithin: millis("restoreWithin", restoreWithin),
@@ -172,7 +188,7 @@ export const settingsOf = (options: ManagerOptions): Settings => {
     killGrace: millis("killGrace", killGrace),
     ...{ keepCheckpoints, maxCheckpoint, adoptHeads, clock },
     inspect: typeof inspect === "object" ? (event: InspectionEvent) => inspect.next?.(event) : inspect,
-    report: reporter(onError),
+    report,
     sumsUp: onError === undefined,
   }
   checkInequalities(settings)
@@ -215,7 +231,14 @@ const definitionsOf = (sandboxes: ManagerOptions["sandboxes"], maxCheckpoint: nu
   return definitions
 }
 
-const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoints"> => {
+/** The store, whose requests are lines of the trace, and wait at its door. Whatever is remembered of a store is of the store itself. */
+export const inTrace = <S extends ObjectStore>(store: S, trace: LiveTrace): Recorded<S> => {
+  const recorded = recordedStore(store, trace)
+  sharesDoor(recorded, store)
+  return recorded
+}
+
+const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpointStore"> => {
   const { store, lockFactory } = options
   if ((store === undefined) === (lockFactory === undefined)) {
     throw refusal(
@@ -235,7 +258,7 @@ const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoint
       "Give one that is: a lockFactory alone, and a store of leases alone, have nowhere to put it",
     )
   }
-  return { store, checkpoints }
+  return { store, checkpointStore: checkpoints }
 }
 
 const lockMaker = ({ store, lockFactory }: ManagerOptions, lockOptions: LockOptions): Settings["makeLock"] =>

@@ -26,6 +26,7 @@ import type { Known, Settings } from "./options.ts"
 import { ownedElsewhere } from "./problems.ts"
 import { SavedState, type SavedStateParts } from "./saved-state.ts"
 import { Shell, type Surroundings } from "./shell.ts"
+import { newTally, type Tally } from "./tally.ts"
 import type { Wait, WaitDetail } from "./waits.ts"
 
 /** How a caller wants a sandbox. */
@@ -48,6 +49,8 @@ export class Registry {
   readonly events: Hub<LockEvent>
   /** Of locks made elsewhere, as their events tell. */
   readonly counts: Counting = noCounts()
+  /** What they have done. */
+  readonly tally: Tally = newTally()
   readonly #settings: Settings
   readonly #leases: StoreIdentity
   readonly #around: Surroundings
@@ -59,7 +62,7 @@ export class Registry {
   #begun = 0
 
   constructor(settings: Settings, leases: StoreIdentity) {
-    const { clock, report, inspect, sumsUp } = settings
+    const { clock, report, inspect, sumsUp, trace } = settings
     this.#settings = settings
     this.#leases = leases
     this.events = new Hub(report)
@@ -71,6 +74,8 @@ export class Registry {
       inspect,
       sumsUp,
       departures,
+      trace,
+      tally: this.tally,
       fibers: new Fibers(clock, report),
       ...commandedChart(),
     }
@@ -83,7 +88,12 @@ export class Registry {
 
   /** The sandbox of a key, however far it is. */
   find({ known, key }: Named): Shell | undefined {
-    return this.#shells.get(lockKeyOf(known, key))
+    return this.of(lockKeyOf(known, key))
+  }
+
+  /** The same by its lock key. */
+  of(lockKey: string): Shell | undefined {
+    return this.#shells.get(lockKey)
   }
 
   /** Whether the caller is inside a turn of any of these sandboxes. */
@@ -143,6 +153,7 @@ export class Registry {
     const lock = makeLock(lockKey)
     const telling = lock.events$.subscribe((event) => {
       countEvent(this.counts, event)
+      this.#settings.trace.lines?.lock(event)
       this.events.emit(event)
     })
     const shell: Shell = new Shell(this.#around, {

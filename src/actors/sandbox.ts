@@ -8,6 +8,7 @@ import type { LeaseView, ReleaseResult } from "../locks/lock.ts"
 import type { Duration } from "../runtime/duration.ts"
 import type { EndReason, SandboxActor, SandboxSnapshot } from "./chart-types.ts"
 import type { Codec, CodecContext } from "./checkpoints/codec.ts"
+import type { InspectedState } from "./inspected.ts"
 
 declare const stateType: unique symbol
 declare const checkpointType: unique symbol
@@ -159,6 +160,12 @@ export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | C
    * `closeWithin`, after which it is stuck: the lease is kept until it has ended.
    */
   close?(state: NoInfer<S>, context: CloseContext): void | Promise<void>
+  /**
+   * Names the XState machine that lives in the state, so that the live page shows its chart: `{ machine, value }`. Called only
+   * while somebody looks at the sandbox, at any moment, and so perhaps between two halves of a change. Must give at once, and
+   * change nothing. What it throws goes to `onError`, and is shown in the chart's place.
+   */
+  inspectState?(state: NoInfer<S>): InspectedState
 }
 
 /** How to use a sandbox. */

@@ -13,6 +13,7 @@ import type { Fibers } from "../runtime/fibers.ts"
 import { quiet } from "../runtime/races.ts"
 import type { OnError } from "../runtime/report.ts"
 import { startActor } from "../runtime/start-actor.ts"
+import type { LiveTrace } from "../trace/live/live-trace.ts"
 import type {
   ChartCommands,
   ChartContext,
@@ -31,6 +32,7 @@ import { chartEventOf, refusalOf } from "./lock-events.ts"
 import { handingOff, lostBefore } from "./problems.ts"
 import type { SandboxEnding } from "./sandbox.ts"
 import type { SavedState } from "./saved-state.ts"
+import type { Tally } from "./tally.ts"
 import { type HookLimits, Tenancy } from "./tenancy.ts"
 
 /** What all sandboxes of a manager share. */
@@ -43,6 +45,8 @@ export interface Surroundings {
   readonly sumsUp: boolean
   /** The chart, its commands given to `obey` of the shell that has the actor's id in `shells`. */
   readonly chart: typeof sandboxChart
+  readonly tally: Tally
+  readonly trace: LiveTrace
   readonly shells: Map<string, Shell>
   readonly inspect: ((event: InspectionEvent) => void) | undefined
 }
@@ -82,6 +86,10 @@ export class Shell {
   owner: Owner | undefined
   /** How many calls wait for it to run: they hear of its failure. */
   callers = 0
+  /** Since when it is in its state (acquiring, waiting, owning, handingOff, released), in Unix milliseconds of this process. */
+  since = 0
+  /** Since when this process owns it, likewise. */
+  ownedSince: number | undefined
   /** Settles when all that it left to do in the store is done. Never rejects; final once `gone` has settled. */
   cleaned: Promise<void> = Promise.resolve()
 
@@ -101,6 +109,7 @@ export class Shell {
   #departure: Departure | undefined
   /** What became of its lease, once that was left. */
   #result: ReleaseResult | undefined
+  #state: string | undefined
   #hasRun = false
   #isReported = false
   #isOver = false
@@ -117,8 +126,10 @@ export class Shell {
     const { chart, clock, report, inspect, shells } = around
     shells.set(id, this) // the chart's first command comes while its actor starts
     this.actor = startActor(chart, { id, input: { key: lockKey, purpose, delays }, clock, inspect, onError: report })
+    this.#saw(this.snapshot)
     this.#listening = lock.events$.subscribe((event) => this.#hear(event))
     this.actor.subscribe((snapshot) => {
+      this.#saw(snapshot)
       if ("released" in snapshot.value) this.#end(snapshot)
     })
   }
@@ -268,11 +279,11 @@ export class Shell {
 
   async #acquire(): Promise<ChartEvent | undefined> {
     const { lock, acquire, key, lockKey, definition, limits, savedState } = this.#parts
-    const { clock, report } = this.#around
+    const { clock, report, tally, trace } = this.#around
     const lease = await lock.acquire({ ...acquire, minTenure: "infinite", signal: this.#cancel.signal })
     if (this.#isOver) return void (await lease.release())
     this.#tenancy = new Tenancy({
-      ...{ key, lockKey, definition, clock, lease, limits, report },
+      ...{ key, lockKey, definition, clock, lease, limits, report, tally, trace },
       saved: savedState(lease),
       onIdle: () => this.leave("idle"),
       onOverrun: (error) => this.#overran(error),
@@ -338,6 +349,17 @@ export class Shell {
     return undefined
   }
 
+  /** A moment of the chart: for a trace that somebody reads, and for how long it has been in its state. */
+  #saw(snapshot: SandboxSnapshot): void {
+    this.#around.trace.lines?.state(snapshot)
+    const [state] = Object.keys(snapshot.value)
+    if (state === this.#state) return
+    this.#state = state
+    this.since = this.#around.clock.read().wall
+    if (state === "owning") this.ownedSince = this.since
+    else if (state === "released") this.ownedSince = undefined
+  }
+
   #whyEnded(reason: EndReason, { error, failure }: ChartContext): Error {
     return reason === "lost" ? (error as Error) : handingOff(this.lockKey, reason, failure?.error)
   }
@@ -362,6 +384,7 @@ export class Shell {
     this.#isOver = true
     this.#listening.unsubscribe()
     this.#departure?.end()
+    this.#around.trace.lines?.forget(this.lockKey)
     this.#around.shells.delete(this.#parts.id)
     this.#opened.reject(whyNotOpened(snapshot))
     this.#ended.resolve(endingOf(snapshot))

@@ -12,15 +12,20 @@ import { anySignal, type LatchedAbort } from "../runtime/latch-signal.ts"
 import { aFunction } from "../runtime/options.ts"
 import { orAbort, quiet } from "../runtime/races.ts"
 import type { OnError } from "../runtime/report.ts"
+import { traced } from "../trace/calls.ts"
+import type { LiveTrace } from "../trace/live/live-trace.ts"
+import type { Ends } from "../trace/worker-lines.ts"
 import type { EndReason } from "./chart-types.ts"
 import { Commits } from "./commits.ts"
 import { hookContext, leaseView } from "./contexts.ts"
 import type { DefinitionParts } from "./definition.ts"
-import { type HookLimit, HookRuns, type LimitOption } from "./hook-runs.ts"
+import { type HookLimit, type HookName, HookRuns, type LimitOption } from "./hook-runs.ts"
+import { type Inspected, inspectedBy } from "./inspected.ts"
 import { handingOff } from "./problems.ts"
 import { Routine } from "./routine.ts"
 import type { CheckpointReason, HookContext, RunContext } from "./sandbox.ts"
 import type { SavedState } from "./saved-state.ts"
+import type { Tally } from "./tally.ts"
 import { Turns } from "./turns.ts"
 
 /** What a tenancy is made of. */
@@ -35,6 +40,9 @@ export interface TenancyParts {
   readonly report: OnError
   /** What hooks may take, in milliseconds. */
   readonly limits: HookLimits
+  /** Counts what is done. */
+  readonly tally: Tally
+  readonly trace: LiveTrace
   /** A hook goes on past its limit. Must not throw. */
   readonly onOverrun: (error: HookOverrunError) => void
   /** Nobody has used it for `idleAfter`. */
@@ -51,6 +59,8 @@ export type HookLimits = Readonly<Record<LimitOption, number>>
 /** A checkpoint that was taken. */
 interface Taken {
   readonly bytes: Uint8Array
+  /** When its hook began, by the clock's monotonic time. */
+  readonly from: number
   /** Taking and storing it have one limit: what is left of that, by the clock's monotonic time. */
   readonly until: number
 }
@@ -71,6 +81,8 @@ export class Tenancy {
   #work: Promise<void> = Promise.resolve()
   #routine: Routine | undefined
   #closing: Promise<void> | undefined
+  /** Told once, however often somebody looks. */
+  #inspectionFailed = false
   /** The limit of a checkpoint is over that still goes on being taken: none can be taken before it has ended. */
   #hindrance: Error | undefined
 
@@ -80,13 +92,34 @@ export class Tenancy {
     this.view = leaseView(parts.lease)
     const { clock, lockKey, lease, onOverrun } = parts
     this.turns = new Turns(lockKey)
-    this.hooks = new HookRuns({ key: lockKey, clock, isLost: () => lease.signal.aborted, onOverrun })
+    this.hooks = new HookRuns({
+      ...{ key: lockKey, clock, onOverrun },
+      isLost: () => lease.signal.aborted,
+      onBegin: (hook, reason) => this.#told(hook, reason),
+      onEnd: (hook, failed) => {
+        if (hook === "use") parts.tally[failed ? "usesFailed" : "uses"]++
+      },
+    })
     this.commits = new Commits<Taken>({
       take: (begun) => this.#take(begun),
       write: (taken) => this.#write(taken),
       hindrance: () => this.#hindrance,
     })
     this.#ending = anySignal(parts.lease.signal)
+  }
+
+  /** The machine in its state, where its definition names one and there is a state. Never throws. */
+  inspected(): Inspected | undefined {
+    const { hooks } = this.#parts.definition
+    const state = this.#state
+    if (hooks.inspectState === undefined || state === undefined) return undefined
+    const ask = (): unknown => hooks.inspectState?.(state.value)
+    const failed = (error: unknown): void => {
+      if (!this.#inspectionFailed) this.#report(error)
+    }
+    const inspected = inspectedBy(ask, failed, this.#parts.trace.values)
+    this.#inspectionFailed = inspected.machine === null
+    return inspected
   }
 
   /** Whether the work was asked to end. */
@@ -182,14 +215,20 @@ export class Tenancy {
 
   /** A state that comes after the limit is there to be closed. */
   async #restore(): Promise<void> {
-    const { saved, definition } = this.#parts
-    const claimed = await saved.claim(this.ending, this.#departing.signal)
-    const { run } = this.hooks.series({ under: [this.ending], limit: this.#limit("restoreWithin") })
-    const checkpoint = await saved.decode(claimed, run)
-    await run("restore", async (signal) => {
-      const value: unknown = await definition.hooks.restore({ ...this.#context(signal), checkpoint })
-      this.#state = { value }
-    })
+    const { saved, definition, tally } = this.#parts
+    try {
+      const claimed = await saved.claim(this.ending, this.#departing.signal)
+      const { run } = this.hooks.series({ under: [this.ending], limit: this.#limit("restoreWithin") })
+      const checkpoint = await saved.decode(claimed, run)
+      await run("restore", async (signal) => {
+        const value: unknown = await definition.hooks.restore({ ...this.#context(signal), checkpoint })
+        this.#state = { value }
+      })
+      tally.restores++
+    } catch (error) {
+      tally.restoresFailed++
+      throw error
+    }
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -213,7 +252,7 @@ export class Tenancy {
     if (this.#state === undefined) return
     const { value } = this.#state
     const { definition } = this.#parts
-    const call = { hook: "close", under: [], limit: this.#limit("closeWithin") } as const
+    const call = { hook: "close", under: [], limit: this.#limit("closeWithin"), reason } as const
     const close = async (signal: AbortSignal): Promise<void> => definition.hooks.close?.(value, { reason, signal })
     const { result, ended } = this.hooks.start(call, close)
     void result.catch(this.#report)
@@ -226,17 +265,20 @@ export class Tenancy {
    * rejects, and the turn goes on until the hook has ended.
    */
   #take(begun: () => CheckpointReason): Promise<Taken> {
-    const { definition, saved } = this.#parts
+    const { definition, saved, tally, clock } = this.#parts
     const taken = Promise.withResolvers<Taken>()
     const take = async (): Promise<void> => {
+      const from = clock.mono()
       const limit = this.#limit("checkpointWithin")
       const { run, ended } = this.hooks.series({ under: [this.lease.signal], limit })
-      const hook = async (signal: AbortSignal): Promise<unknown> =>
-        definition.hooks.checkpoint(this.#state?.value, { reason: begun(), signal })
       try {
-        const bytes = await saved.encode(await run("checkpoint", hook), run)
-        taken.resolve({ bytes, until: limit.until })
+        const reason = begun()
+        const hook = async (signal: AbortSignal): Promise<unknown> =>
+          definition.hooks.checkpoint(this.#state?.value, { reason, signal })
+        const bytes = await saved.encode(await run("checkpoint", hook, reason), run)
+        taken.resolve({ bytes, from, until: limit.until })
       } catch (error) {
+        tally.checkpointsFailed++
         if (this.hooks.isOverrun(error)) this.#hindrance = error as Error
         taken.reject(error)
       }
@@ -247,14 +289,27 @@ export class Tenancy {
     return taken.promise
   }
 
-  async #write({ bytes, until }: Taken): Promise<void> {
+  async #write({ bytes, from, until }: Taken): Promise<void> {
+    const { tally, clock } = this.#parts
     this.#parts.onWrite()
     try {
       await this.#parts.saved.write(bytes, until)
+      tally.checkpoints++
+      tally.checkpointBytes += bytes.byteLength
+      tally.checkpointMs += clock.mono() - from
     } catch (error) {
+      tally.checkpointsFailed++
       if (this.#parts.saved.isFenced) this.#parts.onFenced(error)
       throw error
     }
+  }
+
+  /** What begins, for a trace that somebody reads; of what a definition lacks there is nothing to tell. */
+  #told(hook: HookName, reason: string | undefined): Ends | undefined {
+    const { trace, lockKey: key, definition } = this.#parts
+    if (trace.lines === undefined || (hook === "run" && definition.hooks.run === undefined)) return undefined
+    const work = hook === "codec" ? "schema" : hook
+    return trace.lines.begins({ key, token: this.lease.token, work, ...(reason !== undefined && { reason }) })
   }
 
   /** What nobody waits for. That a limit is over was told when it was. */
@@ -285,7 +340,9 @@ export class Tenancy {
       },
       checkpoint: async () => {
         this.turns.refuseInside("checkpoint")
-        await orAbort(this.commits.request("manual"), this.ending)
+        const { lockKey: key, trace } = this.#parts
+        const saved = (): Promise<void> => orAbort(this.commits.request("manual"), this.ending)
+        await traced(trace, () => ({ call: "checkpoint", key }), saved)
       },
     }
   }

@@ -51,6 +51,8 @@ export class Wait implements Disposable {
   /** Aborts when the budget is over or the caller gives up, with the error to reject with as its reason. */
   readonly signal: AbortSignal
   readonly limit: number
+  /** The lock key of what is waited for. */
+  readonly key: string
   readonly source: TimeoutSource
   /** Told how the call waits, where somebody observes it. */
   readonly watch: WaitWatch | undefined
@@ -67,6 +69,7 @@ export class Wait implements Disposable {
     this.limit = limitOf(options)
     this.source = sourceOf(options)
     const { key, onError } = awaited
+    this.key = key
     this.#started = clock.mono()
     const watched = { key, limitMs: this.limit, source: this.source.name, from: this.#started }
     const { observer } = options
@@ -78,6 +81,11 @@ export class Wait implements Disposable {
     this.#caller?.addEventListener("abort", this.#cancelled)
     if (this.limit > 0 && this.limit < Infinity) this.#timer = clock.after(this.limit, this.#overdue)
     if (this.#caller?.aborted) this.#cancelled()
+  }
+
+  /** For a trace: by when the wait has to be over, where that is said. One try takes what its requests take. */
+  get budget(): { readonly budget?: number } {
+    return this.limit === 0 || this.limit === Infinity ? {} : { budget: this.limit }
   }
 
   /** Milliseconds left. */

@@ -129,6 +129,80 @@ const doctor: CommandSpec = {
   action: async () => (await import("./doctor.ts")).doctor,
 }
 
+const chart: CommandSpec = {
+  name: "chart",
+  summary: "draw a state machine, or leasehold's own chart",
+  usage: "chart [options] [--] [module[#export]]",
+  operands: [0, 1],
+  options: {
+    svg: {
+      summary: "As SVG, light and dark by the viewer's preference; of your own machines it needs the package elkjs",
+    },
+    mermaid: { summary: "As Mermaid, which GitHub draws" },
+    ascii: { summary: "As text" },
+    output: {
+      value: "FILE",
+      short: "o",
+      completes: "file",
+      summary: "Write to FILE: .svg, .mmd or .txt says the form (default: text on standard output)",
+    },
+    trace: {
+      value: "FILE",
+      completes: "file",
+      summary: "Count in leasehold's own chart how often a recorded run took each transition",
+    },
+    key: { value: "KEY", summary: "Count for this lock key alone; with --trace" },
+  },
+  about: [
+    "Draws any machine of XState 5: the default export of a module, the only machine that it exports, or the one that is named after #. Without a module it draws the chart of leasehold's own sandboxes.",
+    "The module is RUN, with all rights of this command, as any script is: draw none that you don't trust. It is loaded from the path that is given, and looked for nowhere else. TypeScript is taken as it is.",
+  ],
+  examples: [
+    ["leasehold chart", "leasehold's own chart, as text"],
+    ["leasehold chart src/checkout.ts -o docs/checkout.svg", "a machine of yours, for its documentation"],
+    ["leasehold chart --trace run.ndjson --key counter/user-42 -o run.svg", "what one sandbox went through"],
+  ],
+  action: async () => (await import("./chart.ts")).chart,
+}
+
+const open: CommandSpec = {
+  name: "open",
+  summary: "show a recorded trace in the live page",
+  usage: "open [options] [--] <trace>",
+  operands: [1, 1],
+  options: {
+    port: { value: "PORT", summary: "Serve at this port of 127.0.0.1 (default: one that is free)" },
+  },
+  about: [
+    "Serves the page at 127.0.0.1, with the trace in it, and prints its address, which has a token that whoever looks has to know. Traces are written by managers (option trace), by simulations and by tests. Ctrl-C ends it.",
+  ],
+  examples: [["leasehold open leases.ndjson", "look at what a worker has written"]],
+  action: async () => (await import("./open.ts")).open,
+}
+
+const top: CommandSpec = {
+  name: "top",
+  summary: "show a fleet in the terminal, as it goes on",
+  usage: "top [options] [--] <address or trace>",
+  operands: [1, 1],
+  options: {
+    search: {
+      value: "TEXT",
+      summary: "Only sandboxes that the search finds, as in the page: worker:a state:waiting held>5m",
+    },
+    plain: { summary: "One line a change, for logs (default where standard output is no terminal)" },
+  },
+  about: [
+    "Of a fleet: give the whole address that a worker prints of its page, with its token. Of a recorded trace: give its file.",
+    "Keys: arrows, Page Up and Down, Home and End move; / searches; s sorts by another column; a shows only what needs attention; q ends. With --json one JSON line a change.",
+  ],
+  examples: [
+    ["leasehold top 'http://127.0.0.1:8080/_leasehold/?token=…'", "the fleet of that worker"],
+    ["leasehold top --plain --search state:waiting leases.ndjson", "what waited, from a trace, one line a change"],
+  ],
+  action: async () => (await import("./top.ts")).top,
+}
+
 const completions: CommandSpec = {
   name: "completions",
   summary: "print completions for bash, zsh or fish",
@@ -141,4 +215,15 @@ const completions: CommandSpec = {
 }
 
 /** In the order of the help. */
-export const COMMANDS: readonly CommandSpec[] = [run, status, ls, request, unlock, doctor, completions]
+export const COMMANDS: readonly CommandSpec[] = [
+  run,
+  status,
+  ls,
+  request,
+  unlock,
+  doctor,
+  chart,
+  open,
+  top,
+  completions,
+]

@@ -127,6 +127,9 @@ function stylesOf({ isTTY }: Sink, plain: boolean): Styles {
   return { bold: style(1, 22), dim: style(2, 22), red: style(31, 39), yellow: style(33, 39), green: style(32, 39) }
 }
 
+/** A value as one line of JSON that steers no terminal. */
+export const jsonLine = (value: object): string => `${json(value)}\n`
+
 /** Rows with their columns one under the other. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = []

@@ -9,21 +9,15 @@ import type { CodecContext } from "../actors/checkpoints/codec.ts"
 import { type AnyHooks, defineSandbox, partsOf } from "../actors/definition.ts"
 import type { HookContext, RunContext, SandboxDefinition } from "../actors/sandbox.ts"
 import { sandboxLockKey } from "../locks/keys.ts"
-import { traceError } from "./lines.ts"
-import type { RecorderParts } from "./recorded-store.ts"
-import type { CallLine, WorkLine } from "./trace.ts"
-
-/** Whose work it is. */
-type Section = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<WorkLine>, "reason">
+import type { CallLine, WorkLine } from "../trace/trace.ts"
+import type { Section, WorkerLines } from "../trace/worker-lines.ts"
 
 /** Writes down the beginning and the end of sections of work. */
 export class WorkRecorder {
-  readonly #worker: string
-  readonly #parts: RecorderParts
+  readonly #lines: WorkerLines
 
-  constructor(worker: string, parts: RecorderParts) {
-    this.#worker = worker
-    this.#parts = parts
+  constructor(lines: WorkerLines) {
+    this.#lines = lines
   }
 
   /** Runs fn as one section only where it is asynchronous: of what is done at once there is nothing to tell. */
@@ -33,20 +27,13 @@ export class WorkRecorder {
   }
 
   /** Runs fn, which may be asynchronous or not, as one section. */
-  section<A>({ key, token, work, reason }: Section, fn: () => A): A {
-    const id = this.#parts.nextId()
-    const line = (edge: WorkLine["edge"], more: Partial<WorkLine> = {}): void =>
-      this.#parts.emit({ kind: "work", ...this.#at, id, key, token, work, edge, ...more })
+  section<A>(section: Section, fn: () => A): A {
+    const ends = this.#lines.begins(section)
     const fail = (error: unknown): never => {
-      line("failed", { error: traceError(error) })
+      ends({ error })
       throw error
     }
-    line("began", reason === undefined ? {} : { reason })
-    return settled(fn, () => line("ended"), fail)
-  }
-
-  get #at(): Pick<WorkLine, "at" | "worker"> {
-    return { at: this.#parts.clock.read().wall, worker: this.#worker }
+    return settled(fn, () => ends(), fail)
   }
 }
 

@@ -25,19 +25,11 @@ import {
   refuseUnknown,
 } from "../runtime/options.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
-import { Handoffs } from "./handoffs.ts"
-import { lockLine, stateLine, traceError } from "./lines.ts"
+import { Handoffs } from "../trace/handoffs.ts"
+import { type Recorded, type RecorderParts, recordedStore } from "../trace/recorded-store.ts"
+import { type AppliedLine, type FaultLine, TRACE_VERSION, type TraceHeader, type TraceLine } from "../trace/trace.ts"
+import { type Called, WorkerLines } from "../trace/worker-lines.ts"
 import { homeOf, recordedSandbox, WorkRecorder } from "./recorded-sandbox.ts"
-import { type Recorded, type RecorderParts, recordedStore } from "./recorded-store.ts"
-import {
-  type AppliedLine,
-  type CallLine,
-  type FaultLine,
-  type StateLine,
-  TRACE_VERSION,
-  type TraceHeader,
-  type TraceLine,
-} from "./trace.ts"
 
 /** How a recorder is made. */
 export interface TraceRecorderOptions {
@@ -168,25 +160,23 @@ export class WorkerRecorder {
   readonly name: string
   /** All states of all sandboxes of a manager: its `inspect` option. */
   readonly inspect: (event: InspectionEvent) => void
-  readonly #parts: RecorderParts
+  readonly #lines: WorkerLines
   readonly #work: WorkRecorder
-  /** The last state of each key, as text. */
-  readonly #states = new Map<string, string>()
 
   /** Use `TraceRecorder.worker`. */
   constructor(name: string, parts: RecorderParts) {
     this.name = name
-    this.#parts = parts
-    this.#work = new WorkRecorder(name, parts)
+    this.#lines = new WorkerLines(name, parts)
+    this.#work = new WorkRecorder(this.#lines)
     this.inspect = (event) => {
-      if (event.type === "@xstate.snapshot") this.#state(event.snapshot as unknown as SandboxSnapshot)
+      if (event.type === "@xstate.snapshot") this.#lines.state(event.snapshot as unknown as SandboxSnapshot)
     }
   }
 
   /** Records the events of a manager or a lock (its `events$`) until they complete, or the subscription ends. */
   locks(events$: Observable<LockEvent>): Subscription {
     events("events$", events$)
-    return events$.subscribe((event) => this.#parts.emit(lockLine(this.#at, event)))
+    return events$.subscribe((event) => this.#lines.lock(event))
   }
 
   /**
@@ -195,7 +185,7 @@ export class WorkerRecorder {
    */
   states(state$: Observable<SandboxSnapshot>): Subscription {
     events("state$", state$)
-    return state$.subscribe((snapshot) => this.#state(snapshot))
+    return state$.subscribe((snapshot) => this.#lines.state(snapshot))
   }
 
   /**
@@ -204,7 +194,7 @@ export class WorkerRecorder {
    */
   store<S extends ObjectStore>(store: S): Recorded<S> {
     anObject("Give a store", "start", "read", "put")("store", store)
-    return recordedStore(store, this.name, this.#parts)
+    return recordedStore(store, { lines: this.#lines })
   }
 
   /**
@@ -222,32 +212,17 @@ export class WorkerRecorder {
   }
 
   /** Makes a call, and records it with how it settles. Settles as it does. */
-  async call<A>(asked: Pick<CallLine, "call" | "key" | "budget" | "durable">, make: () => Promise<A>): Promise<A> {
+  async call<A>(asked: Called, make: () => Promise<A>): Promise<A> {
     anObject("Give at least the name of the call")("asked", asked)
     aFunction("make", make)
-    const id = this.#parts.nextId()
-    const line = (edge: CallLine["edge"], more: Partial<CallLine> = {}): void =>
-      this.#parts.emit({ kind: "call", ...this.#at, id, ...asked, edge, ...more })
-    line("began")
+    const ends = this.#lines.called(asked)
     try {
       const result = await make()
-      line("ended")
+      ends()
       return result
     } catch (error) {
-      line("failed", { error: traceError(error) })
+      ends({ error })
       throw error
     }
-  }
-
-  get #at(): Pick<StateLine, "at" | "worker"> {
-    return { at: this.#parts.clock.read().wall, worker: this.name }
-  }
-
-  #state(snapshot: SandboxSnapshot): void {
-    const line = stateLine(this.#at, snapshot)
-    const value = JSON.stringify(line.value)
-    if (this.#states.get(line.key) === value) return
-    this.#states.set(line.key, value)
-    this.#parts.emit(line)
   }
 }

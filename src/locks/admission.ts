@@ -241,10 +241,18 @@ const isOverload = (error: LockError | undefined): boolean =>
   error !== undefined && "status" in error && (error.status === 429 || error.status === 503)
 
 const doors = new WeakMap<ObjectStore, WeakMap<Clock, Admission>>()
+/** The stores behind those that only pass requests on. */
+const behind = new WeakMap<ObjectStore, ObjectStore>()
+
+/** `view` passes requests on to `store`: they wait at its door. */
+export function sharesDoor(view: ObjectStore, store: ObjectStore): void {
+  behind.set(view, store)
+}
 
 /** The door of the process with this clock to a store; undefined where a request costs no more than a system call. */
-export function admissionTo(store: ObjectStore, clock: Clock): Admission | undefined {
-  if (store.capabilities.cheapReads) return undefined
+export function admissionTo(asked: ObjectStore, clock: Clock): Admission | undefined {
+  if (asked.capabilities.cheapReads) return undefined
+  const store = behind.get(asked) ?? asked
   let ofStore = doors.get(store)
   if (ofStore === undefined) doors.set(store, (ofStore = new WeakMap()))
   let door = ofStore.get(clock)

@@ -8,7 +8,6 @@
  */
 import type { Clock, Reading } from "../runtime/clock.ts"
 import { Hub } from "../runtime/observables.ts"
-import type { OnError } from "../runtime/report.ts"
 import { scheduleOf, type Wake } from "../runtime/schedule.ts"
 import { watchClocks } from "../runtime/watch-clocks.ts"
 import { admissionTo, type Slot } from "./admission.ts"
@@ -23,9 +22,9 @@ import { Prompt } from "./prompt.ts"
 import { deadlineOf, isHeld } from "./protocol/authority.ts"
 import { initialState, nextWake, traced, watched } from "./protocol/reducer.ts"
 import type { Hold, Input, LockConfig, LockState } from "./protocol/state.ts"
-import { diverged, elapsed, type Now, past } from "./protocol/time.ts"
+import { diverged, elapsed, type Now, past, type Sense } from "./protocol/time.ts"
 import { ownerOf } from "./record.ts"
-import { Requests } from "./requests.ts"
+import { Requests, type RequestsParts } from "./requests.ts"
 import type { Generation, LeaseStore, PromptRequests } from "./store.ts"
 import { type Holder, holderOf } from "./wait-holder.ts"
 
@@ -45,9 +44,7 @@ export interface Begun {
 export type Asked = Extract<LockEvent, { type: "ReleaseRequested" }>
 
 /** What a core shares with the others of its incarnation. */
-export interface CoreParts {
-  readonly clock: Clock
-  readonly onError: OnError | undefined
+export interface CoreParts extends RequestsParts {
   readonly counts: Counting
   /** Called when the key leaves its rest, and when it comes to rest again. */
   readonly onBusy: (busy: boolean) => void
@@ -84,13 +81,14 @@ export class KeyCore {
   /** Whether the caller whose turn it is was counted as one that waits. */
   #waited = false
 
-  constructor(key: string, store: LeaseStore, { clock, onError, counts, onBusy }: CoreParts) {
+  constructor(key: string, store: LeaseStore, parts: CoreParts) {
+    const { clock, onError, counts, onBusy } = parts
     this.key = key
     this.clock = clock
     this.#store = store
     this.#counts = counts
     this.#onBusy = onBusy
-    this.requests = new Requests(key, store, clock, onError)
+    this.requests = new Requests(key, store, parts)
     this.#hub = new Hub(onError)
     this.#wake = scheduleOf(clock).wake(() => this.dispatch({ type: "tick" }))
     this.#prompt = this.#prompted(store.prompt)
@@ -123,6 +121,11 @@ export class KeyCore {
     if (hold === undefined) return undefined
     const now = this.clock.read()
     return Math.round(now.wall - elapsed(deadlineOf(hold), now))
+  }
+
+  /** What is known of time here. */
+  get sense(): Sense | undefined {
+    return this.#state?.sense
   }
 
   /** Who owns the key by the last version of the record that is known. */
@@ -253,11 +256,10 @@ export class KeyCore {
     const now = this.#now()
     const { state, commands, events, slot: room } = this.#turnsAtDoor.step(this.#state, input, now, slot)
     this.#state = state
-    const deadline = requestDeadline(state.config.ttl)
     for (const command of commands) {
       if (this.#prompt !== undefined) this.#prompt.add(command)
       else if (command.type === "abandon") this.requests.abandon(command.id)
-      else this.requests.run(command, deadline, room, (answer) => this.#answered(answer))
+      else this.requests.run(command, requestDeadline(state.config.ttl), room, (answer) => this.#answered(answer))
     }
     if (this.#lookout?.follow(state) === true) this.#rung = true
     this.#state = watched(state, this.#lookout?.hears === true, now)

@@ -288,3 +288,10 @@ export class TraceFormatError extends LockError {
     this.line = details.line
   }
 }
+
+/** A live trace can't be written: the disk is full, or the path can't be used. The manager goes on, and it is tried again. */
+export class TraceWriteError extends LockError {
+  readonly _tag = "TraceWriteError" as const
+  readonly code = "LEASEHOLD_TRACE_WRITE" as const
+  readonly retryable = true as const
+}

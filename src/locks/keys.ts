@@ -4,10 +4,9 @@
  */
 import { sha256 } from "../runtime/hash.ts"
 import { InvalidKeyError } from "./errors.ts"
+import { escapedName, HASHED_PREFIX, MAX_NAME_BYTES, wholeEscapes } from "./name-bytes.ts"
 
 const MAX_KEY_BYTES = 512
-const MAX_NAME_BYTES = 180
-const HASHED_PREFIX = 100
 
 /** Throws InvalidKeyError unless `key` is one: non-empty, NFC, at most 512 bytes, no control characters, no dot segments. */
 export function checkKey(key: unknown): asserts key is string {
@@ -56,7 +55,7 @@ function escapePart(part: string): string {
 
 /** The object name of a key: `[a-z0-9._-]` stand for themselves, every other byte is `=` and two hex digits. */
 export function encodeName(key: string): string {
-  const encoded = escapeBytes(key)
+  const encoded = escapedName(key)
   if (encoded.length <= MAX_NAME_BYTES) return encoded
   return `${wholeEscapes(encoded.slice(0, HASHED_PREFIX))}~${sha256(key)}`
 }
@@ -78,20 +77,5 @@ export function decodeName(name: string): string | undefined {
 
 /** What the names of all keys that begin with `prefix` begin with; longer prefixes than a hashed name keeps are cut. */
 export function namePrefix(prefix: string): string {
-  return wholeEscapes(escapeBytes(prefix).slice(0, HASHED_PREFIX))
-}
-
-function escapeBytes(key: string): string {
-  let name = ""
-  for (const byte of new TextEncoder().encode(key)) {
-    const char = String.fromCharCode(byte)
-    const plain = /[a-z0-9_-]/.test(char) || (char === "." && name !== "")
-    name += plain ? char : `=${byte.toString(16).padStart(2, "0")}`
-  }
-  return name
-}
-
-/** Cuts a half escape off the end. */
-function wholeEscapes(encoded: string): string {
-  return encoded.replace(/=[0-9a-f]?$/, "")
+  return wholeEscapes(escapedName(prefix).slice(0, HASHED_PREFIX))
 }

@@ -8,7 +8,9 @@ import type { Clock } from "../runtime/clock.ts"
 import type { OnError } from "../runtime/report.ts"
 import { KeyCore } from "./core.ts"
 import { type Counting, noCounts } from "./counts.ts"
+import { storeNow } from "./protocol/time.ts"
 import { otherClock } from "./refusals.ts"
+import { RequestTaps } from "./request-taps.ts"
 import type { LeaseStore } from "./store.ts"
 
 /** How many cores at rest an incarnation remembers on a store. */
@@ -21,6 +23,8 @@ export class Cores {
   readonly life: string
   /** What happened to all its keys. */
   readonly counts: Counting = noCounts()
+  /** Who is told of the requests of all its keys. */
+  readonly taps: RequestTaps = new RequestTaps()
   readonly #store: LeaseStore
   readonly #all = new Map<string, KeyCore>()
   /** In the order in which they came to rest. */
@@ -40,7 +44,7 @@ export class Cores {
     const known = this.#all.get(key)
     if (known !== undefined) return known
     const core: KeyCore = new KeyCore(key, this.#store, {
-      ...{ clock: this.clock, onError, counts: this.counts },
+      ...{ clock: this.clock, onError, counts: this.counts, taps: this.taps },
       onBusy: (busy) => {
         if (busy) this.#works(core)
         else this.#rests(core)
@@ -49,6 +53,24 @@ export class Cores {
     this.#all.set(key, core)
     this.#rests(core)
     return core
+  }
+
+  /** The core of a key that is remembered: for who only looks. */
+  known(key: string): KeyCore | undefined {
+    return this.#all.get(key)
+  }
+
+  /**
+   * By how much the wall clock is ahead of the store's time, as the answers to some key tell that is at work; undefined where none
+   * told it of late. In milliseconds: of a store that tells whole seconds it may be off by one.
+   */
+  get clockOffset(): number | undefined {
+    const now = { ...this.clock.read(), fresh: "", draw: 0 }
+    for (const { sense } of this.#busy) {
+      const time = sense && storeNow(sense, now, 0)
+      if (time !== undefined) return Math.round(now.wall - time)
+    }
+    return undefined
   }
 
   /**

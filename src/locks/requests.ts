@@ -16,9 +16,18 @@ import { encodeName } from "./keys.ts"
 import type { Command, Input, ReadResult, WriteResult } from "./protocol/state.ts"
 import { RECORD_LIMIT } from "./record.ts"
 import { brokenStore, cancelled, notReady, silentStore } from "./refusals.ts"
+import { KeyTap, type RequestTaps } from "./request-taps.ts"
 import { lacksRoom } from "./room.ts"
 import { started } from "./start-store.ts"
-import type { LeaseStore, ObjectRef, PromptRequests, ReadAnswer, RequestOptions } from "./store.ts"
+import type {
+  LeaseStore,
+  ObjectRef,
+  PromptRequests,
+  ReadAnswer,
+  ReadOptions,
+  RequestOptions,
+  WriteAnswer,
+} from "./store.ts"
 
 /** A request's own deadline is the store's to keep; this much later it is no longer believed in. */
 const GRACE = 250
@@ -40,6 +49,14 @@ interface Flight {
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
+/** What the requests of all keys share. */
+export interface RequestsParts {
+  readonly clock: Clock
+  readonly onError: OnError | undefined
+  /** Who is told of them. */
+  readonly taps: RequestTaps
+}
+
 /** One key's way to one store. */
 export class Requests {
   /** Where the key's record is. */
@@ -48,12 +65,14 @@ export class Requests {
   readonly #store: LeaseStore
   readonly #clock: Clock
   readonly #fibers: Fibers
+  readonly #tap: KeyTap
   readonly #flights = new Map<number, Flight>()
 
-  constructor(key: string, store: LeaseStore, clock: Clock, onError: OnError | undefined) {
+  constructor(key: string, store: LeaseStore, { clock, onError, taps }: RequestsParts) {
     this.#key = key
     this.#store = store
     this.ref = { area: "leases", name: encodeName(key) }
+    this.#tap = new KeyTap(taps, { key, store: store.name, ref: this.ref })
     this.#clock = clock
     this.#fibers = new Fibers(clock, onError)
   }
@@ -111,15 +130,18 @@ export class Requests {
     const options = { deadline }
     switch (request.type) {
       case "read": {
-        const known = request.known === undefined ? {} : { known: request.known }
-        return { type: "read", id, answer: textOf(store.read(this.ref, { limit: RECORD_LIMIT, ...known, ...options })) }
+        const read = (): ReadAnswer => store.read(this.ref, { ...readOptions(request.known), ...options })
+        return { type: "read", id, answer: textOf(this.#tap.now(request, deadline, read)) }
       }
       case "put": {
         const body = new TextEncoder().encode(request.body)
-        return { type: "wrote", id, answer: store.put(this.ref, request.expected, body, options) }
+        const put = (): WriteAnswer => store.put(this.ref, request.expected, body, options)
+        return { type: "wrote", id, answer: this.#tap.now(request, deadline, put) }
       }
-      case "remove":
-        return { type: "wrote", id, answer: store.remove(this.ref, request.expected, options) }
+      case "remove": {
+        const remove = (): WriteAnswer => store.remove(this.ref, request.expected, options)
+        return { type: "wrote", id, answer: this.#tap.now(request, deadline, remove) }
+      }
     }
   }
 
@@ -131,9 +153,10 @@ export class Requests {
   }
 
   #read(known: string | undefined, deadline: number): Effect.Effect<ReadResult> {
-    const options = { limit: RECORD_LIMIT, ...(known !== undefined && { known }) }
-    const read = async (request: RequestOptions): Promise<ReadResult> =>
-      textOf(await this.#store.read(this.ref, { ...options, ...request }))
+    const read = async (request: RequestOptions): Promise<ReadResult> => {
+      const ask = (): Promise<ReadAnswer> => this.#store.read(this.ref, { ...readOptions(known), ...request })
+      return textOf(await this.#tap.later({ type: "read", known }, deadline, ask))
+    }
     return this.#within(deadline, read).pipe(
       Effect.catch((error) => Effect.succeed({ kind: "failed" as const, error })),
     )
@@ -142,9 +165,11 @@ export class Requests {
   #write(request: Exclude<Request, { type: "read" }>, deadline: number): Effect.Effect<WriteResult> {
     const { expected } = request
     const write = async (options: RequestOptions): Promise<WriteResult> =>
-      request.type === "remove"
-        ? this.#store.remove(this.ref, expected, options)
-        : this.#store.put(this.ref, expected, new TextEncoder().encode(request.body), options)
+      this.#tap.later(request, deadline, () =>
+        request.type === "remove"
+          ? this.#store.remove(this.ref, expected, options)
+          : this.#store.put(this.ref, expected, new TextEncoder().encode(request.body), options),
+      )
     return this.#within(deadline, write).pipe(
       Effect.catch((error) => Effect.succeed({ kind: "unknown" as const, error })),
     )
@@ -177,6 +202,11 @@ export class Requests {
 /** What came instead of an answer, unless it is about this one object. */
 const errorOf = (answer: ReadResult | WriteResult): LockError | undefined =>
   answer.kind === "failed" || (answer.kind === "unknown" && !answer.throttled) ? answer.error : undefined
+
+const readOptions = (known: string | undefined): Pick<ReadOptions, "limit" | "known"> => ({
+  limit: RECORD_LIMIT,
+  ...(known !== undefined && { known }),
+})
 
 function textOf(answer: ReadAnswer): ReadResult {
   if (answer.kind !== "found") return answer

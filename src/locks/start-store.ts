@@ -17,11 +17,14 @@ const ready = new WeakSet<ObjectStore>()
 /** Whether the store has started, and there is nothing to wait for. */
 export const hasStarted = (store: ObjectStore): boolean => ready.has(store)
 
-/** Settles when the store is ready; rejects as `start` of the store does, or because it was silent for too long. */
-export function started(store: ObjectStore, clock: Clock): Promise<void> {
+/**
+ * Settles when the store is ready; rejects as `start` of the store does, or because it was silent for too long. `by`: what
+ * passes the request on, such as a record of requests.
+ */
+export function started(store: ObjectStore, clock: Clock, by: Pick<ObjectStore, "start"> = store): Promise<void> {
   const known = starts.get(store)
   if (known !== undefined) return known
-  const start = withinStart(store, clock, (deadline) => store.start({ deadline }))
+  const start = withinStart(store, clock, (deadline) => by.start({ deadline }))
   starts.set(store, start)
   start.then(
     () => ready.add(store),

@@ -46,18 +46,22 @@ const identities = new WeakMap<ObjectStore, Promise<StoreIdentity>>()
 
 /**
  * The identity of a store that has started; made where there is none, for two requests instead of one. A failure isn't
- * remembered. Rejects with StoreUnavailableError or StoreMisconfiguredError.
+ * remembered. `by`: what passes these requests on, such as a record of requests. Rejects with StoreUnavailableError or
+ * StoreMisconfiguredError.
  */
-export function identityOf(store: ObjectStore, clock: Clock): Promise<StoreIdentity> {
+export function identityOf(store: ObjectStore, clock: Clock, by: ObjectStore = store): Promise<StoreIdentity> {
   const known = identities.get(store)
   if (known !== undefined) return known
-  const identity = withinStart(store, clock, (deadline) => identify(new Marks(store, clock, deadline)))
+  const identity = withinStart(store, clock, (deadline) =>
+    identify(new Marks(by, clock, deadline), new Marks(store, clock, deadline)),
+  )
   identities.set(store, identity)
   identity.catch(() => identities.delete(store))
   return identity
 }
 
-async function identify(marks: Marks): Promise<StoreIdentity> {
+/** `later`: for what is asked once this is told. */
+async function identify(marks: Marks, later: Marks): Promise<StoreIdentity> {
   const { store } = marks
   const { bootId } = store.capabilities
   const leasesId = await marks.leave(IDENTITY)
@@ -66,7 +70,7 @@ async function identify(marks: Marks): Promise<StoreIdentity> {
   return {
     origin: { leases: store.name, leasesId, leasesBoot: bootId },
     knows: async (boot) => {
-      if (!known.has(boot) && (await marks.read(bootMark(boot))) !== undefined) known.add(boot)
+      if (!known.has(boot) && (await later.read(bootMark(boot))) !== undefined) known.add(boot)
       return known.has(boot)
     },
   }

@@ -1,12 +1,12 @@
-/**
- * A process that knows only the four published fields of a record: it takes keys that are free or over, waits where somebody
- * owns, and gives up what it has after a moment. It keeps, or drops, what it doesn't know.
- */
-import { appliedWrite } from "../../src/inspector/applied.ts"
 import { encodeName } from "../../src/locks/keys.ts"
 import type { LeaseStore } from "../../src/locks/store.ts"
 import { liveClock } from "../../src/runtime/clock.ts"
 import type { SeededRandom } from "../../src/runtime/random.ts"
+/**
+ * A process that knows only the four published fields of a record: it takes keys that are free or over, waits where somebody
+ * owns, and gives up what it has after a moment. It keeps, or drops, what it doesn't know.
+ */
+import { appliedWrite } from "../../src/trace/applied.ts"
 import type { Log } from "./log.ts"
 import type { RunTrace } from "./traces.ts"
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
-import { formatTraceLine, isTraceLine } from "../../src/inspector/trace-text.ts"
-import type { AppliedLine, LockLine, RequestLine, Trace, TraceLine, WorkLine } from "../../src/inspector/trace.ts"
+import { formatTraceLine, isTraceLine } from "../../src/trace/trace-text.ts"
+import type { AppliedLine, LockLine, RequestLine, Trace, TraceLine, WorkLine } from "../../src/trace/trace.ts"
 import { judgeLive, ProcessTrace, RunTrace } from "./traces.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "leasehold-traces-"))

@@ -7,11 +7,11 @@
  * what follows from it; but a write stands behind the request for it, where that is of the same millisecond.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs"
-import { mergeTraces } from "../../src/inspector/merge.ts"
 import { TraceRecorder } from "../../src/inspector/recorder.ts"
-import { formatTraceLine, isTraceLine, parseTrace } from "../../src/inspector/trace-text.ts"
-import type { AppliedLine, FaultLine, RequestLine, Trace, TraceHeader, TraceLine } from "../../src/inspector/trace.ts"
 import { allInvariants, checkTrace, invariants, type Violation } from "../../src/testing/invariants/mod.ts"
+import { mergeTraces } from "../../src/trace/merge.ts"
+import { formatTraceLine, isTraceLine, parseTrace } from "../../src/trace/trace-text.ts"
+import type { AppliedLine, FaultLine, RequestLine, Trace, TraceHeader, TraceLine } from "../../src/trace/trace.ts"
 
 /** Records the trace of one process into a file of its own, a line a write: also one that is killed next is there. */
 export class ProcessTrace implements Disposable {

@@ -22,11 +22,13 @@ function evaluate(code: string): string {
 }
 
 describe("the published entry points", () => {
-  it("are the four that the design names", () => {
+  it("are those that the design names", () => {
     expect(entries.map(({ specifier }) => specifier)).toEqual([
       "leasehold",
       "leasehold/gcs",
       "leasehold/file",
+      "leasehold/draw",
+      "leasehold/inspector",
       "leasehold/testing",
     ])
   })

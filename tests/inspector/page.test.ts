@@ -1,7 +1,7 @@
 // Pins docs/trace.md: its examples are lines of a real run, and its lists name every field and every word.
 import { readFileSync } from "node:fs"
 import { beforeAll, describe, expect, it } from "vitest"
-import { formatTraceLine } from "../../src/inspector/trace-text.ts"
+import { formatTraceLine } from "../../src/trace/trace-text.ts"
 import type {
   LockLine,
   TraceCall,
@@ -10,7 +10,7 @@ import type {
   TraceOp,
   TraceOutcome,
   TraceWork,
-} from "../../src/inspector/trace.ts"
+} from "../../src/trace/trace.ts"
 import { type Recording, recorded } from "./scenario.ts"
 
 type Fields<L> = Readonly<Record<Exclude<keyof L, "kind">, true>>

@@ -1,8 +1,8 @@
 // Pins that a sandbox's work is told where it begins and ends, with whose it is, and that telling changes none of it.
 import { describe, expect, it } from "vitest"
 import { TraceRecorder } from "../../src/inspector/recorder.ts"
-import type { TraceLine, WorkLine } from "../../src/inspector/trace.ts"
 import { defineSandbox, unchecked } from "../../src/mod.ts"
+import type { TraceLine, WorkLine } from "../../src/trace/trace.ts"
 import { counter, type Counter, World } from "../actors/world.ts"
 
 function recording(world: World, definition: Counter) {

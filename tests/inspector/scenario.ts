@@ -2,11 +2,11 @@
 // handoff, a refusal, a pause past the ttl, a takeover, a loss.
 import { SandboxManager } from "../../src/actors/manager.ts"
 import type { HookContext } from "../../src/actors/sandbox.ts"
-import { appliedWrite } from "../../src/inspector/applied.ts"
 import { TraceRecorder, type WorkerRecorder } from "../../src/inspector/recorder.ts"
-import { type TraceHeader, type TraceLine } from "../../src/inspector/trace.ts"
 import type { CheckpointStore, Generation, LeaseStore, ObjectRef } from "../../src/locks/store.ts"
 import { type FakeProcess, type FakeWorld, fakeWorld } from "../../src/testing/fake-world.ts"
+import { appliedWrite } from "../../src/trace/applied.ts"
+import { type TraceHeader, type TraceLine } from "../../src/trace/trace.ts"
 import { type Count, counter, failure } from "../actors/world.ts"
 
 export interface Recording {

@@ -2,6 +2,7 @@
  * Every public function, class and method with what it takes: the table that `garbage.test.ts` walks. A name that an entry
  * point or an object has and this table hasn't fails the test, so that no new call goes without its checks.
  */
+import * as inspecting from "../../src/inspector/mod.ts"
 import { FileLock, fileStore } from "../../src/locks/stores/file/mod.ts"
 import { GcsLock, gcsStore } from "../../src/locks/stores/gcs/mod.ts"
 import * as main from "../../src/mod.ts"
@@ -45,6 +46,9 @@ export const counter: main.SandboxDefinition<{ n: number }, { n: number }> = mai
   restore: ({ checkpoint }) => ({ n: checkpoint?.n ?? 0 }),
   checkpoint: ({ n }) => ({ n }),
 })
+
+/** Of these calls none begins anything with it. */
+const inspected = await main.SandboxManager.start({ store: main.memoryStore(), sandboxes: [counter] })
 
 const hooks = {
   name: "hooks",
@@ -100,6 +104,14 @@ export const exported: Readonly<
     calls: {
       FileLock: [key, required(() => ({ directory: "/tmp" }))],
       fileStore: [required(() => ({ directory: "/tmp" }))],
+    },
+  },
+  "leasehold/inspector": {
+    entry: inspecting,
+    calls: {
+      inspector: [argument(() => inspected), options()],
+      serveInspector: [argument(() => inspected), options()],
+      nodeListener: [argument(() => inspecting.inspector(inspected))],
     },
   },
   "leasehold/testing": {

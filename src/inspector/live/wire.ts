@@ -1,11 +1,23 @@
 /**
  * What the live page, `leasehold top` and workers among each other are told of a fleet: the words on the wire, and nothing else.
- * Server-sent events, in this order: `hello`, `rows` as often as there is more, `ready`; then `lines`, `workers` and `problem`
- * as they come. Each has a sequence number as its id; a client that comes back with a number that is kept no more gets `hello`
- * anew. Every text in it may have been written by others: show it as text.
+ *
+ * | request, below the page's own address          | what it gives                                   |
+ * | ---------------------------------------------- | ----------------------------------------------- |
+ * | `GET ./?token=T`                               | the page                                        |
+ * | `GET events`, `last-event-id: ID` to go on     | server-sent events, as `WireMessages`           |
+ * | `GET sandbox?worker=W&key=K`                   | `SandboxDetail`                                 |
+ * | `POST action`, an `ActionRequest` as its body  | `ActionAnswer`                                  |
+ *
+ * All but the page want `authorization: Bearer T`. What is refused has a status and an `{ "error": "…" }` in words.
+ *
+ * Server-sent events, in this order: `hello`, `workers`, `lines` of what happened before (their rows follow), `rows` as often as
+ * there is more, `ready`; `lines`, `workers`,
+ * `rows` and `forget` as they come, ten times a second, also before `ready`. From `ready` on each has an id: the stream's name,
+ * a dot, and a sequence number. A client that comes back with an id that is kept no more, or without one, gets `hello` anew. A comment (`:`) comes every 10 s: a
+ * client that hears nothing for 30 s connects anew. Every text may have been written by others: show it as text.
  */
-import type { SandboxStateValue } from "../../actors/chart-types.ts"
-import type { TraceError, TraceLine } from "../trace.ts"
+import type { SandboxStateValue } from "../../trace/state-value.ts"
+import type { TraceError, TraceLine } from "../../trace/trace.ts"
 
 /** The version of these words. A client that knows another one says so, and shows nothing. */
 export const WIRE_VERSION = 1
@@ -21,6 +33,8 @@ export interface Hello {
   readonly actions: boolean
   /** How many rows will come. */
   readonly rows: number
+  /** Of a recorded trace: its seed, its commit, and what its heading is. */
+  readonly title: string | null
 }
 
 /** One sandbox at one worker, as far as that worker believes. Keys are worker and key. */
@@ -78,8 +92,13 @@ export interface WorkerRow {
 /** What happened since the message before, in order. */
 export interface Lines {
   readonly lines: readonly TraceLine[]
-  /** How many lines were left out, as there were too many for one message: rows follow anew. */
+  /** How many lines were left out, as there were too many for one message. The rows that they changed follow. */
   readonly left: number
+}
+
+/** All that is known of the sandboxes of these workers is void: they are gone, or their rows follow anew. */
+export interface Forget {
+  readonly workers: readonly string[]
 }
 
 /** By the event's name. */
@@ -88,7 +107,9 @@ export interface WireMessages {
   readonly rows: readonly SandboxRow[]
   readonly ready: Record<string, never>
   readonly lines: Lines
+  /** All workers that are known. */
   readonly workers: readonly WorkerRow[]
+  readonly forget: Forget
 }
 
 /** Of one sandbox: what the store says beside what its worker believes. `GET …/sandbox?worker=&key=`. */
@@ -108,11 +129,16 @@ export interface SandboxDetail {
       }
     | { readonly error: string }
     | null
-  /** How often each transition of its chart was taken here, by `draw`'s edge id, and the last of them. */
+  /**
+   * How often each step between its innermost states was taken, as `from>to` (`owning.work.running>handingOff.work.settling`),
+   * and the last of them, as far as the worker that is asked has seen it.
+   */
   readonly edges: Readonly<Record<string, number>>
   readonly lastEdge: string | null
   /** Of the machine that lives in it, where its definition names one: its drawing, and its state. */
   readonly machine: { readonly svg: string; readonly value: unknown } | null
+  /** Why it isn't shown, though there is one. */
+  readonly machineProblem: string | null
 }
 
 /** What can be asked of a sandbox or its worker. `POST …/action`. */
@@ -121,4 +147,11 @@ export interface ActionRequest {
   readonly worker: string
   /** Of all but `cordon`. */
   readonly key?: string
+}
+
+/** What came of it. */
+export interface ActionAnswer {
+  readonly done: boolean
+  /** In words. */
+  readonly message: string
 }

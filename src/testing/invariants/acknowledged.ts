@@ -1,3 +1,4 @@
+import { encodeName } from "../../locks/keys.ts"
 /**
  * That what was acknowledged as durable, or by a checkpoint that was asked for, had been stored by then. That it stays stored, through every change of owner, is
  * what `heads.ts` asks of all later writes; the two together are the second promise.
@@ -6,8 +7,7 @@
  * have been those of the head. So they are where one is asked for on a version that this process has replaced already, by as many
  * bytes: its answer was lost, and an old answer hides it.
  */
-import type { AppliedLine, CallLine, RequestLine, TraceLine, WorkLine } from "../../inspector/trace.ts"
-import { encodeName } from "../../locks/keys.ts"
+import type { AppliedLine, CallLine, RequestLine, TraceLine, WorkLine } from "../../trace/trace.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"
 

@@ -5,7 +5,7 @@
  *
  * Not promised: that the fault which explains something caused it.
  */
-import type { FaultLine, TraceLine } from "../../inspector/trace.ts"
+import type { FaultLine, TraceLine } from "../../trace/trace.ts"
 
 const aftermathMs = 120_000
 /** A lease of 30 s and the slowest of clocks, and a request under way when it began. */

@@ -1,7 +1,7 @@
-/** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
-import type { CallLine, LockLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
 import { LINE_LIFE } from "../../locks/protocol/line.ts"
+/** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
+import type { CallLine, LockLine, TraceLease, TraceLine } from "../../trace/trace.ts"
 import { harmless } from "./aftermath.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife, Strangers } from "./leases.ts"

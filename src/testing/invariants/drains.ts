@@ -1,6 +1,6 @@
-/** That a process which leaves in order takes nothing with it. */
-import type { StateLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
+/** That a process which leaves in order takes nothing with it. */
+import type { StateLine } from "../../trace/trace.ts"
 import { Aftermath } from "./aftermath.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"

@@ -1,6 +1,6 @@
-/** What becomes of saved state, as the store tells it: the second promise. All of it needs `applied` lines. */
-import type { AppliedLine, TraceHead, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
+/** What becomes of saved state, as the store tells it: the second promise. All of it needs `applied` lines. */
+import type { AppliedLine, TraceHead, TraceLine } from "../../trace/trace.ts"
 import type { Found, Invariant, Watch } from "./invariant.ts"
 
 /** A head write that took effect. */

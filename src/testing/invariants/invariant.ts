@@ -1,3 +1,4 @@
+import { aFunction, aList, anObject, type Check } from "../../runtime/options.ts"
 /**
  * What an invariant of traces is: a sentence, and a watch that sees every line once, in order, and says where the sentence
  * doesn't hold. Watches keep little, so that long runs can be watched while they happen.
@@ -5,9 +6,8 @@
  * Not promised: that a trace without the lines a watch looks at is fine. What isn't told can't be judged; of a live trace
  * without `applied` lines the store's truth is not known.
  */
-import { hasLines, isTraceLine } from "../../inspector/trace-text.ts"
-import type { Trace, TraceLine, UnknownLine } from "../../inspector/trace.ts"
-import { aFunction, aList, anObject, type Check } from "../../runtime/options.ts"
+import { hasLines, isTraceLine } from "../../trace/trace-text.ts"
+import type { Trace, TraceLine, UnknownLine } from "../../trace/trace.ts"
 
 /** One place where an invariant doesn't hold. */
 export interface Violation {

@@ -1,3 +1,4 @@
+import { encodeName } from "../../locks/keys.ts"
 /**
  * What a trace tells of leases as their holders see them: who holds which key until when, in true time. Shared by the
  * invariants that are about holding.
@@ -5,8 +6,7 @@
  * A holder's deadline is a time of its own clock: how fast that goes is told by a `clock` fault with a `rate`; else it is
  * taken to be true.
  */
-import type { AppliedLine, LockLine, TraceLine } from "../../inspector/trace.ts"
-import { encodeName } from "../../locks/keys.ts"
+import type { AppliedLine, LockLine, TraceLine } from "../../trace/trace.ts"
 
 /** One tenancy. */
 export interface Holding {

@@ -1,6 +1,6 @@
-/** That nothing is lost, or left lying about, without a reason. */
-import type { AppliedLine, LockLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
+/** That nothing is lost, or left lying about, without a reason. */
+import type { AppliedLine, LockLine, TraceLease, TraceLine } from "../../trace/trace.ts"
 import { Aftermath } from "./aftermath.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"

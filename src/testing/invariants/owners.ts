@@ -1,6 +1,6 @@
-/** Who owns, and under which token: the first promise. */
-import type { AppliedLine, TraceLease, TraceLine } from "../../inspector/trace.ts"
 import { encodeName } from "../../locks/keys.ts"
+/** Who owns, and under which token: the first promise. */
+import type { AppliedLine, TraceLease, TraceLine } from "../../trace/trace.ts"
 import type { Invariant } from "./invariant.ts"
 import { type Holding, Holdings, ROUNDING, Strangers } from "./leases.ts"
 

@@ -1,3 +1,4 @@
+import { encodeName } from "../../locks/keys.ts"
 /**
  * That a turn is used: a sandbox which was begun for calls doesn't leave again for another process before one of them had its
  * turn. Otherwise a key could go round for ever, and nothing be done on it.
@@ -5,8 +6,7 @@
  * Not promised: anything about the other calls that waited with that one. Which of several calls a use belongs to no line says:
  * it is taken for the one that waits longest.
  */
-import type { StateLine, TraceLine } from "../../inspector/trace.ts"
-import { encodeName } from "../../locks/keys.ts"
+import type { StateLine, TraceLine } from "../../trace/trace.ts"
 import { Aftermath } from "./aftermath.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"

@@ -1,3 +1,4 @@
+import { encodeName } from "../../locks/keys.ts"
 /**
  * That everybody who waits has its turn: whoever stands in a record, as its waiter or in the line behind, sees each other owner
  * come once at most before it comes itself. Those that ask nobody to leave come behind those that do. Needs `applied` lines.
@@ -5,8 +6,7 @@
  * Not promised: an order where something befell somebody, or where a stranger, an operator, or a worker of another release wrote:
  * they may lose the line.
  */
-import type { AppliedLine, TraceLease } from "../../inspector/trace.ts"
-import { encodeName } from "../../locks/keys.ts"
+import type { AppliedLine, TraceLease } from "../../trace/trace.ts"
 import { Aftermath } from "./aftermath.ts"
 import type { Invariant } from "./invariant.ts"
 

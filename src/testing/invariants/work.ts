@@ -1,5 +1,5 @@
 /** How work ends: every restore by one close, every lease only when its work has settled, and one section after another. */
-import type { TraceLine, TraceWork, WorkLine } from "../../inspector/trace.ts"
+import type { TraceLine, TraceWork, WorkLine } from "../../trace/trace.ts"
 import type { Invariant } from "./invariant.ts"
 import { endedLife } from "./leases.ts"
 

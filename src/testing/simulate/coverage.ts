@@ -4,7 +4,7 @@
  */
 import type { StateNode } from "xstate"
 import { sandboxChart } from "../../actors/chart.ts"
-import type { StateLine } from "../../inspector/trace.ts"
+import type { StateLine } from "../../trace/trace.ts"
 
 interface Move {
   readonly name: string

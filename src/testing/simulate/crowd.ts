@@ -7,7 +7,7 @@
 import { unchecked } from "../../actors/checkpoints/codec.ts"
 import { defineSandbox } from "../../actors/definition.ts"
 import type { SandboxDefinition } from "../../actors/sandbox.ts"
-import type { TraceLine } from "../../inspector/trace.ts"
+import type { TraceLine } from "../../trace/trace.ts"
 import { settingsOf } from "./options.ts"
 import type { TimedFault } from "./plan.ts"
 import { type Run, runOnce } from "./run.ts"

@@ -1,10 +1,10 @@
 /** What a simulation says when it has failed: what went wrong, under which faults, and how to see it again. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { traceTable } from "../../inspector/table.ts"
 import { timelineHtml } from "../../inspector/timeline.ts"
-import { formatTrace } from "../../inspector/trace-text.ts"
-import type { TraceHeader, TraceLine } from "../../inspector/trace.ts"
+import { traceTable } from "../../trace/table.ts"
+import { formatTrace } from "../../trace/trace-text.ts"
+import type { TraceHeader, TraceLine } from "../../trace/trace.ts"
 import type { Violation } from "../invariants/mod.ts"
 import type { Plan, TimedFault } from "./plan.ts"
 

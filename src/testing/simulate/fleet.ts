@@ -5,11 +5,11 @@
  * Not promised: to judge what the trace tells. That is done by whoever gets its lines.
  */
 import type { SandboxDefinition } from "../../actors/sandbox.ts"
-import { appliedWrite } from "../../inspector/applied.ts"
 import { TraceRecorder } from "../../inspector/recorder.ts"
-import type { TraceLine } from "../../inspector/trace.ts"
 import { InvalidConfigError } from "../../locks/errors.ts"
 import { VirtualTime } from "../../runtime/virtual-time.ts"
+import { appliedWrite } from "../../trace/applied.ts"
+import type { TraceLine } from "../../trace/trace.ts"
 import type { StoreFault } from "../simulated-store/faults.ts"
 import { SimulatedStore } from "../simulated-store/store.ts"
 import { Draw } from "./draw.ts"

@@ -1,5 +1,5 @@
 /** Faults that wait for their moment: the next line of a worker's trace that is of a certain kind. */
-import type { TraceLine } from "../../inspector/trace.ts"
+import type { TraceLine } from "../../trace/trace.ts"
 import type { Moment } from "./faults.ts"
 import type { TimedFault } from "./plan.ts"
 

@@ -2,7 +2,7 @@
  * What runs of leasehold's own simulation must come to, some time: a simulation that never loses an answer shows nothing of
  * lost answers. Each is told by a line of the trace.
  */
-import type { LockLine, StateLine, TraceLine } from "../../inspector/trace.ts"
+import type { LockLine, StateLine, TraceLine } from "../../trace/trace.ts"
 import { ChartCoverage, chartParts } from "./coverage.ts"
 import { toldOfEnd } from "./machine.ts"
 import { type FaultKind, faultKinds } from "./plan.ts"

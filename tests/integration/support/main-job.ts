@@ -20,19 +20,41 @@ export interface MainJob {
     | undefined
 }
 
-export function runMainJob(...args: string[]): Promise<MainJob> {
+export const runMainJob = (...args: string[]): Promise<MainJob> => startMainJob(...args).ended
+
+/** One that runs. */
+export interface RunningMainJob {
+  readonly ended: Promise<MainJob>
+  /** The part in brackets of what it prints, once it has. Rejects where it ends without. */
+  printed(pattern: RegExp): Promise<string>
+}
+
+export function startMainJob(...args: string[]): RunningMainJob {
   const [command, ...first] = commandFor(ownRuntime, "./main.ts")
   const child = spawn(command, [...first, ...args], { stdio: ["ignore", "pipe", "pipe"], env: process.env })
   let [stdout, stderr] = ["", ""]
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<MainJob>((resolve, reject) => {
     child.on("error", reject)
     child.on("close", (code) => {
       const lastLine = stdout.trimEnd().split("\n").at(-1) ?? ""
       resolve({ code, stdout, stderr, lastLine, figures: figuresOf(lastLine) })
     })
   })
+  return { ended, printed }
+
+  function printed(pattern: RegExp): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const [, found] = pattern.exec(stdout) ?? []
+        if (found !== undefined) resolve(found)
+      }
+      child.stdout.on("data", look)
+      void ended.then(() => reject(new Error(`It ended without ${String(pattern)}: ${stdout}${stderr}`)), reject)
+      look()
+    })
+  }
 }
 
 const LINE = /^main job: handoff (\d+) ms, takeover (\d+) ms, rows (\d+)\/(\d+), owners at once (\d+)$/

@@ -3,9 +3,9 @@
  * server itself said to them, those that took effect. Pure.
  */
 import type { Buffer } from "node:buffer"
-import { appliedWrite } from "../../../src/inspector/applied.ts"
-import type { AppliedLine, FaultLine } from "../../../src/inspector/trace.ts"
 import type { Area, ObjectRef } from "../../../src/locks/store.ts"
+import { appliedWrite } from "../../../src/trace/applied.ts"
+import type { AppliedLine, FaultLine } from "../../../src/trace/trace.ts"
 import type { Answer } from "./fault.ts"
 import type { Delivered, LogLine } from "./proxy.ts"
 import type { Outgoing } from "./upstream.ts"

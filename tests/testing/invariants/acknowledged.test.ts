@@ -1,7 +1,7 @@
 // Pins what is said of acknowledgements, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
-import type { CallLine, RequestLine, TraceLine } from "../../../src/inspector/trace.ts"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
+import type { CallLine, RequestLine, TraceLine } from "../../../src/trace/trace.ts"
 import { call, fault, head, told, work } from "./told.ts"
 
 const { acknowledgedIsStored } = invariants

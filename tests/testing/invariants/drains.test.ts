@@ -1,7 +1,7 @@
 // Pins what is said of drains, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
-import type { CallLine, StateLine } from "../../../src/inspector/trace.ts"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
+import type { CallLine, StateLine } from "../../../src/trace/trace.ts"
 import { fault, key, told } from "./told.ts"
 
 const { drainsSave } = invariants

@@ -1,7 +1,7 @@
 // Pins what is said of losses and of what is left lying about, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
-import type { CallLine } from "../../../src/inspector/trace.ts"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
+import type { CallLine } from "../../../src/trace/trace.ts"
 import { acquired, call, fault, lease, lost, told } from "./told.ts"
 
 const { noNeedlessLoss, noOrphans, nothingLeft } = invariants

@@ -1,7 +1,7 @@
 // Pins what is said of owners and their tokens, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
-import type { RequestLine } from "../../../src/inspector/trace.ts"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
+import type { RequestLine } from "../../../src/trace/trace.ts"
 import {
   acquired,
   fault,

@@ -1,7 +1,7 @@
 // Pins what is said of records that can't be read, by traces that are right and traces that are not.
 import { expect, it } from "vitest"
-import type { AppliedLine } from "../../../src/inspector/trace.ts"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
+import type { AppliedLine } from "../../../src/trace/trace.ts"
 import { lease, removed, told } from "./told.ts"
 
 const { unreadableStands } = invariants

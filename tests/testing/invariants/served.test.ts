@@ -1,7 +1,7 @@
 // Pins what is said of turns that are used, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
-import type { StateLine } from "../../../src/inspector/trace.ts"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
+import type { StateLine } from "../../../src/trace/trace.ts"
 import { call, fault, key, told, work } from "./told.ts"
 
 const { turnsAreUsed } = invariants

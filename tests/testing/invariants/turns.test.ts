@@ -1,7 +1,7 @@
 // Pins what is said of turns, by traces that are right and traces that are not.
 import { describe, expect, it } from "vitest"
-import type { AppliedLine } from "../../../src/inspector/trace.ts"
 import { invariants } from "../../../src/testing/invariants/mod.ts"
+import type { AppliedLine } from "../../../src/trace/trace.ts"
 import { fault, lease, told, waiting } from "./told.ts"
 
 const { everybodysTurn } = invariants

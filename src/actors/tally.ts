@@ -1,0 +1,39 @@
+/** What the sandboxes of a manager have done so far, counted. */
+
+/** Counts that only grow. Times are milliseconds, and whole only once they are told. */
+export interface Tally {
+  /** Checkpoints that are known to be stored: the last ones, and those that were asked for. */
+  checkpoints: number
+  /** Checkpoints that were begun, and aren't known to be stored. */
+  checkpointsFailed: number
+  /** The bytes of those that were stored. */
+  checkpointBytes: number
+  /** What those that were stored took, from the beginning of the hook on. */
+  checkpointMs: number
+  /** Restores that gave a state. */
+  restores: number
+  /** Restores that gave none. */
+  restoresFailed: number
+  /** Uses whose function has ended. */
+  uses: number
+  /** Uses whose function threw. */
+  usesFailed: number
+}
+
+/** Nothing done. */
+export const newTally = (): Tally => ({
+  checkpoints: 0,
+  checkpointsFailed: 0,
+  checkpointBytes: 0,
+  checkpointMs: 0,
+  restores: 0,
+  restoresFailed: 0,
+  uses: 0,
+  usesFailed: 0,
+})
+
+/** As whole numbers. */
+export const told = (tally: Tally): Readonly<Record<keyof Tally, number>> => ({
+  ...tally,
+  checkpointMs: Math.round(tally.checkpointMs),
+})

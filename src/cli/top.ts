@@ -1,0 +1,25 @@
+/** `leasehold top <address or trace>`: a fleet in the terminal, or as lines for a log. */
+import { parseSearch, type Search } from "../inspector/live/search.ts"
+import { EXIT } from "./exit-codes.ts"
+import type { Action } from "./syntax.ts"
+import { liveFeed, recordedFeed } from "./top/feed.ts"
+import { plain } from "./top/plain.ts"
+import { screen } from "./top/screen.ts"
+import { UsageError } from "./usage-error.ts"
+
+export const top: Action = async (call) => {
+  const { operands, options, io, output } = call
+  const [what = ""] = operands
+  const typed = options["search"] === undefined ? "" : String(options["search"])
+  const search = searchOf(typed)
+  const feed = /^https?:\/\//i.test(what) ? liveFeed(what, io.clock) : recordedFeed(io, what)
+  const isPlain = options["plain"] === true || output.json || !io.stdout.isTTY || io.env["TERM"] === "dumb"
+  await (isPlain ? plain(call, feed, search) : screen(call, feed, typed))
+  return EXIT.ok
+}
+
+function searchOf(text: string): Search {
+  const search = parseSearch(text)
+  if ("problem" in search) throw new UsageError(search.problem, `See --search ${JSON.stringify(search.word)}`)
+  return search
+}
