@@ -88,6 +88,22 @@ describe("the traces of two processes on one directory", () => {
   })
 })
 
+describe("the program of docs/trace.md", () => {
+  it.each<Runtime>(["node", "deno"])("leaves a trace beside its leases, and ends by itself (%s)", async (runtime) => {
+    const directory = await folder()
+    const program = new URL("../../examples/live-trace/main.ts", import.meta.url)
+    const { stdout, stderr, code } = await spawnScript({
+      ...{ runtime, script: program, first: `cd '${directory}'` },
+    }).ended
+    expect([stdout, stderr, code]).toEqual(["", "", 0])
+    const trace = await read(join(directory, "leases.ndjson"))
+    expect(ofKind<CallLine>(trace, "call").map(({ call, edge }) => `${call} ${edge}`)).toEqual([
+      ...["start began", "start ended", "use began", "use ended"],
+      ...["close began", "drain began", "drain ended", "close ended"],
+    ])
+  })
+})
+
 describe("the trace of a process that is killed", () => {
   it.each<Runtime>(["node", "deno"])("is there but for its last moments, and is read (%s)", async (runtime) => {
     const directory = await folder()
