@@ -16,6 +16,7 @@ import { benchRequests } from "./requests.ts"
 import { benchScale } from "./scale.ts"
 import { benchSchedule } from "./schedule.ts"
 import { benchSimulation } from "./simulation.ts"
+import { benchTrace } from "./trace.ts"
 import { benchWaitCpu } from "./wait-cpu.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   scale: benchScale,
   schedule: benchSchedule,
   simulation: benchSimulation,
+  trace: benchTrace,
   "wait-cpu": benchWaitCpu,
 }
 

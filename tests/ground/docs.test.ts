@@ -24,6 +24,11 @@ describe("the pages", () => {
     expect(shown).toBe(read("examples/counter/main.ts"))
   })
 
+  it("show a manager that writes its trace to the letter as the example that runs", () => {
+    const [, shown] = /```typescript\n(\/\/ A manager[\s\S]*?)```/.exec(read("docs/trace.md")) ?? []
+    expect(shown).toBe(read("examples/live-trace/main.ts"))
+  })
+
   it("show a section in a web server to the letter as the example that runs", () => {
     const [, shown] = /```ts\n(\/\*\* Who has the seat[\s\S]*?)```/.exec(read("docs/providers.md")) ?? []
     expect(shown).toContain("locks.withLock(")

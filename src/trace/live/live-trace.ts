@@ -39,6 +39,8 @@ export interface LiveTraceParts {
 const RING_BYTES = 8 * 1024 * 1024
 /** Of how many keys the last owner is remembered. */
 const OWNERS = 10_000
+/** What writing may take after a drain, in milliseconds: the process may be killed soon. */
+const FLUSH_WITHIN = 1000
 /** What the last writes may take when the trace is closed, in milliseconds. */
 const CLOSE_WITHIN = 2000
 
@@ -107,6 +109,11 @@ export class LiveTrace implements LinesOf, TraceTap {
 
   recent(): readonly TraceLine[] {
     return this.#ring.lines
+  }
+
+  /** Writes what is there, within 1 s. Never rejects. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#outlets.map((outlet) => outlet.flush(FLUSH_WITHIN)))
   }
 
   /** Writes what is there, within 2 s, and tells nobody more. Never rejects. Idempotent. */
