@@ -13,7 +13,7 @@ type ImportBan = {
 }
 
 /** From the ground up. A floor may import those before it. */
-const floors = ["runtime", "locks", "actors", "inspector", "testing", "cli"]
+const floors = ["runtime", "draw", "locks", "actors", "inspector", "testing", "cli"]
 
 const clock = "Take it from the clock (src/runtime/clock.ts), so that a run can be replayed."
 

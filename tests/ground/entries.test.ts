@@ -22,11 +22,12 @@ function evaluate(code: string): string {
 }
 
 describe("the published entry points", () => {
-  it("are the four that the design names", () => {
+  it("are those that the design names", () => {
     expect(entries.map(({ specifier }) => specifier)).toEqual([
       "leasehold",
       "leasehold/gcs",
       "leasehold/file",
+      "leasehold/draw",
       "leasehold/testing",
     ])
   })

@@ -1,0 +1,121 @@
+/**
+ * A machine as a Mermaid `stateDiagram-v2`, which GitHub and others draw. What Mermaid has no sign for stands in notes: what a
+ * state does on entry and exit, transitions that stay, those from a state into itself or into a state in it (Mermaid's layout
+ * fails on them), and what history states remember.
+ *
+ * Not promised: that Mermaid's layout is pretty, or that it draws every machine: its layout is its own.
+ */
+import type { AnyStateMachine } from "xstate"
+import { type ChartEdge, type ChartGraph, type ChartState, isWithin, lineageOf, ROOT, stateOf } from "./graph.ts"
+import { mermaidIds, mermaidText } from "./mermaid-text.ts"
+import { readMachine } from "./read-machine.ts"
+
+interface Sketch {
+  readonly graph: ChartGraph
+  readonly ids: ReadonlyMap<string, string>
+  /** The transitions that are drawn, by the innermost state that has both their ends. */
+  readonly drawn: ReadonlyMap<string, readonly Arrow[]>
+}
+
+interface Arrow {
+  readonly edge: ChartEdge
+  readonly target: string
+}
+
+/** Draws the machine as Mermaid. Throws InvalidConfigError for what is no machine of XState 5. */
+export function toMermaid(machine: AnyStateMachine): string {
+  const graph = readMachine(machine)
+  const sketch = { graph, ids: mermaidIds(graph), drawn: drawnOf(graph) }
+  const root = stateOf(graph, ROOT)
+  // The root is drawn only where it has something of its own to tell: its states are the diagram.
+  const body =
+    notesOf(sketch, root).length > 0 || root.type === "parallel" ? stateLines(sketch, root) : inside(sketch, root)
+  return `${["stateDiagram-v2", ...body.map(indented)].join("\n")}\n`
+}
+
+const indented = (line: string): string => `    ${line}`
+
+const idOf = ({ ids }: Sketch, path: string): string => ids.get(path) ?? ""
+
+function drawnOf(graph: ChartGraph): ReadonlyMap<string, readonly Arrow[]> {
+  const drawn = new Map<string, Arrow[]>()
+  for (const edge of graph.edges.values()) {
+    for (const target of new Set(edge.targets)) {
+      if (isNoted(graph, edge, target)) continue
+      const around = innermostOf(graph, edge.source, target)
+      const arrows = drawn.get(around) ?? []
+      drawn.set(around, [...arrows, { edge, target }])
+    }
+  }
+  return drawn
+}
+
+/** A state with states in it has no arrow to itself, nor into itself, nor has one of those an arrow to it. */
+function isNoted(graph: ChartGraph, { source }: ChartEdge, target: string): boolean {
+  if (source === target) return stateOf(graph, source).children.length > 0
+  return isWithin(graph, target, source) || isWithin(graph, source, target)
+}
+
+function innermostOf(graph: ChartGraph, source: string, target: string): string {
+  const [from, to] = [lineageOf(graph, source), lineageOf(graph, target)]
+  return from.findLast((path, index) => path === to[index] && path !== source && path !== target) ?? ROOT
+}
+
+function stateLines(sketch: Sketch, state: ChartState): readonly string[] {
+  const id = idOf(sketch, state.path)
+  const declared = `state "${mermaidText(state.key)}" as ${id}`
+  const lines =
+    state.children.length === 0 ? [declared] : [`${declared} {`, ...inside(sketch, state).map(indented), "}"]
+  const notes = notesOf(sketch, state)
+  const note = notes.length === 0 ? [] : [`note right of ${id}`, ...notes.map(mermaidText).map(indented), "end note"]
+  // An arrow from one region to another stands outside of both.
+  const across = state.type === "parallel" ? arrowLines(sketch, state) : []
+  return [...lines, ...(state.type === "final" ? [`${id} --> [*]`] : []), ...note, ...across]
+}
+
+function inside(sketch: Sketch, state: ChartState): readonly string[] {
+  const children = state.children.map((path) => stateOf(sketch.graph, path))
+  if (state.type === "parallel") {
+    const histories = children.filter(({ type }) => type === "history").flatMap((child) => stateLines(sketch, child))
+    const regions = children.filter(({ type }) => type !== "history").map((child) => stateLines(sketch, child))
+    return [...histories, ...regions.flatMap((lines, index) => (index === 0 ? lines : ["--", ...lines]))]
+  }
+  const start = state.initial === undefined ? [] : [`[*] --> ${idOf(sketch, state.initial)}${initialText(state)}`]
+  return [...start, ...children.flatMap((child) => stateLines(sketch, child)), ...arrowLines(sketch, state)]
+}
+
+const arrowLines = (sketch: Sketch, { path }: ChartState): readonly string[] =>
+  (sketch.drawn.get(path) ?? []).map(
+    ({ edge, target }) => `${idOf(sketch, edge.source)} --> ${idOf(sketch, target)} : ${mermaidText(edgeText(edge))}`,
+  )
+
+const initialText = ({ initialActions }: ChartState): string =>
+  initialActions.length === 0 ? "" : ` : ${mermaidText(`/ ${initialActions.join(", ")}`)}`
+
+const edgeText = ({ event, guard, actions, reenter }: ChartEdge): string =>
+  [
+    event,
+    ...(guard === undefined ? [] : [`[${guard}]`]),
+    ...(actions.length === 0 ? [] : [`/ ${actions.join(", ")}`]),
+    ...(reenter ? ["(reenters)"] : []),
+  ].join(" ")
+
+function notesOf({ graph }: Sketch, state: ChartState): readonly string[] {
+  const { path, description, invokes, entry, exit, tags, history } = state
+  const listed = (word: string, names: readonly string[]): readonly string[] =>
+    names.length === 0 ? [] : [`${word} / ${names.join(", ")}`]
+  const edges = [...graph.edges.values()].filter(({ source }) => source === path)
+  return [
+    ...(history === undefined ? [] : [`${history} history`]),
+    ...(description === undefined ? [] : [description]),
+    ...listed("invoke", invokes),
+    ...listed("entry", entry),
+    ...listed("exit", exit),
+    ...listed("tags", tags),
+    ...edges.flatMap((edge) => {
+      const targets = edge.targets.filter((target) => isNoted(graph, edge, target))
+      if (edge.targets.length === 0) return [edgeText(edge)]
+      return targets.map((target) => `${edgeText(edge)} -> ${target === path ? "itself" : target || graph.name}`)
+    }),
+  ]
+}

@@ -1,0 +1,14 @@
+/**
+ * `leasehold/draw`: drawings of state charts, for any machine of XState 5: as SVG, as Mermaid and as text.
+ *
+ * `toSvg` needs the package elkjs, which it loads when it is called; nothing else here does.
+ */
+export { toAscii, type AsciiOptions } from "./ascii.ts"
+export { EdgeCounter, type EdgeCounts } from "./edge-counter.ts"
+export { edgesTaken, type EdgesTaken } from "./edges-taken.ts"
+export type { ChartEdge } from "./graph.ts"
+export { toMermaid } from "./mermaid.ts"
+export { chartEdges } from "./read-machine.ts"
+export { toSvg } from "./svg.ts"
+export { type SharedCount, type SvgOptions } from "./svg-options.ts"
+export { chartStyle } from "./svg-style.ts"

@@ -1,0 +1,63 @@
+/**
+ * A machine as an SVG: one file without outside resources, light and dark by the viewer's preference, the same bytes for the same
+ * machine on every runtime.
+ *
+ * For pages that light it up: each state is a group with `data-state` (its path, the root's empty), each transition one with
+ * `data-edge` (its id); the classes `lit` and `last` on them change how they look.
+ */
+import type { AnyStateMachine } from "xstate"
+import { type ChartGraph, ROOT } from "./graph.ts"
+import { initialBlock, linkBlock, stateBlock } from "./labels.ts"
+import { type Placed, place } from "./layout.ts"
+import { linksOf } from "./links.ts"
+import { readMachine } from "./read-machine.ts"
+import { countOf, type Marks, marksOf, type SvgOptions } from "./svg-options.ts"
+import { initialGroup, linkGroup, stateGroup } from "./svg-shapes.ts"
+import { chartStyle } from "./svg-style.ts"
+import { shortened, xml } from "./visible-text.ts"
+
+/** What a count that can't be told apart means. */
+const SHARED_NOTE = "≤n: one of several was taken n times; the states don't tell which."
+/** In characters: a machine's name in the title. */
+const LONGEST_NAME = 80
+
+/**
+ * Draws the machine as SVG. Rejects with InvalidConfigError for what is no machine of XState 5, for options that the machine has
+ * no states or transitions for, and where elkjs isn't installed.
+ */
+export async function toSvg(machine: AnyStateMachine, options: SvgOptions = {}): Promise<string> {
+  const graph = readMachine(machine)
+  const marks = marksOf(graph, options)
+  return rendered(graph, marks, await placed(graph, marks))
+}
+
+/** Where everything of such a drawing stands. */
+export function placed(graph: ChartGraph, marks: Marks): Promise<Placed> {
+  const links = linksOf(graph)
+  const count = countOf(marks)
+  const { times } = marks
+  const isShared = times !== undefined && [...graph.edges.keys()].some((id) => times(id).perhaps > 0)
+  return place({
+    graph,
+    links,
+    stateBlock: (state) => stateBlock(graph, state, count, isShared && state.path === ROOT ? [SHARED_NOTE] : []),
+    linkBlock: (link) => linkBlock(link, count),
+    initialBlock,
+    direction: marks.direction,
+  })
+}
+
+function rendered(graph: ChartGraph, marks: Marks, { width, height, states, links, initials }: Placed): string {
+  const name = xml(shortened(graph.name, LONGEST_NAME))
+  const about = `State chart ${name}: ${graph.states.size - 1} states and ${graph.edges.size} transitions.`
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" class="leasehold-chart" role="img" aria-label="${about}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<title>${name}</title>`,
+    `<desc>${about}</desc>`,
+    `<style>\n${chartStyle}\n</style>`,
+    ...states.map((state) => stateGroup(graph, marks, state)),
+    ...initials.map(initialGroup),
+    ...links.map((link) => linkGroup(marks, link)),
+    "</svg>\n",
+  ].join("\n")
+}
