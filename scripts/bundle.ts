@@ -10,7 +10,7 @@ const folder = process.argv[2] ?? "dist/bin"
 
 /** What only some commands need, or whoever uses another store. */
 const apart =
-  /\/src\/(cli\/(bin|doctor|completions|help|ls|moments|records|request|show|status|unlock)|locks\/stores\/(gcs|memory))/
+  /\/src\/(cli\/(bin|chart|doctor|completions|help|ls|moments|records|request|show|status|unlock)|locks\/stores\/(gcs|memory)|actors|draw|inspector)|\/node_modules\/xstate\//
 
 /** What says where compiled code is kept, before the rest is loaded. */
 const first = /\/src\/cli\/(code-cache|private-group|quoted|strangers|user-folder)/
@@ -44,7 +44,7 @@ const bundle = await rolldown({
   plugins: [lazyBuiltins],
   treeshake: { propertyReadSideEffects: false },
   // Loaded only by who uses a bucket, and too large to be worth copying.
-  external: ["undici", "google-auth-library"],
+  external: ["undici", "google-auth-library", "elkjs"],
   resolve: { conditionNames: ["es2015", "import", "default"] },
   tsconfig: false,
 })

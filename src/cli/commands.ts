@@ -129,6 +129,42 @@ const doctor: CommandSpec = {
   action: async () => (await import("./doctor.ts")).doctor,
 }
 
+const chart: CommandSpec = {
+  name: "chart",
+  summary: "draw a state machine, or leasehold's own chart",
+  usage: "chart [options] [--] [module[#export]]",
+  operands: [0, 1],
+  options: {
+    svg: {
+      summary: "As SVG, light and dark by the viewer's preference; of your own machines it needs the package elkjs",
+    },
+    mermaid: { summary: "As Mermaid, which GitHub draws" },
+    ascii: { summary: "As text" },
+    output: {
+      value: "FILE",
+      short: "o",
+      completes: "file",
+      summary: "Write to FILE: .svg, .mmd or .txt says the form (default: text on standard output)",
+    },
+    trace: {
+      value: "FILE",
+      completes: "file",
+      summary: "Count in leasehold's own chart how often a recorded run took each transition",
+    },
+    key: { value: "KEY", summary: "Count for this lock key alone; with --trace" },
+  },
+  about: [
+    "Draws any machine of XState 5: the default export of a module, the only machine that it exports, or the one that is named after #. Without a module it draws the chart of leasehold's own sandboxes.",
+    "The module is RUN, with all rights of this command, as any script is: draw none that you don't trust. It is loaded from the path that is given, and looked for nowhere else. TypeScript is taken as it is.",
+  ],
+  examples: [
+    ["leasehold chart", "leasehold's own chart, as text"],
+    ["leasehold chart src/checkout.ts -o docs/checkout.svg", "a machine of yours, for its documentation"],
+    ["leasehold chart --trace run.ndjson --key counter/user-42 -o run.svg", "what one sandbox went through"],
+  ],
+  action: async () => (await import("./chart.ts")).chart,
+}
+
 const completions: CommandSpec = {
   name: "completions",
   summary: "print completions for bash, zsh or fish",
@@ -141,4 +177,4 @@ const completions: CommandSpec = {
 }
 
 /** In the order of the help. */
-export const COMMANDS: readonly CommandSpec[] = [run, status, ls, request, unlock, doctor, completions]
+export const COMMANDS: readonly CommandSpec[] = [run, status, ls, request, unlock, doctor, chart, completions]

@@ -45,6 +45,7 @@ const byClass: Readonly<Record<string, number>> = {
   StoreMisconfiguredError: EXIT.storeMisconfigured,
   CorruptRecordError: EXIT.corrupt,
   FormatVersionError: EXIT.format,
+  TraceFormatError: EXIT.corrupt,
 }
 
 /** What the command ends with when this is thrown. `instead`: the code that the user wants for a timeout and contention. */

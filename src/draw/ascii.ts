@@ -4,13 +4,14 @@
  */
 import type { AnyStateMachine } from "xstate"
 import { aCount, refuseUnknown } from "../runtime/options.ts"
+import { countChecks, countOf, type CountOptions, SHARED_NOTE, type Times, timesOf } from "./counts.ts"
 import { type ChartEdge, type ChartGraph, type ChartState, isWithin, ROOT, stateOf } from "./graph.ts"
 import { readMachine } from "./read-machine.ts"
 import { columnsOf, wrapColumns } from "./text-columns.ts"
 import { shortened, visible } from "./visible-text.ts"
 
 /** How a tree is written. */
-export interface AsciiOptions {
+export interface AsciiOptions extends CountOptions {
   /** In columns: what is longer goes on in the next line. 80 unless said otherwise, and at least 40. */
   readonly width?: number
 }
@@ -29,22 +30,34 @@ const LONGEST_NAME = 60
  * Throws InvalidConfigError for what is no machine of XState 5, and for unknown options.
  */
 export function toAscii(machine: AnyStateMachine, options: AsciiOptions = {}): string {
-  refuseUnknown("toAscii", options, { width: aCount(LEAST_WIDTH) })
+  refuseUnknown("toAscii", options, { ...countChecks, width: aCount(LEAST_WIDTH) })
   const graph = readMachine(machine)
   const { width = DEFAULT_WIDTH } = options
-  return `${linesOf(graph, stateOf(graph, ROOT), "", "", width).join("\n")}\n`
+  const times = timesOf(graph, options)
+  const note = times?.isShared === true ? broken(plain(SHARED_NOTE), "", "    ", width) : []
+  return `${[...linesOf({ graph, times, width }, stateOf(graph, ROOT), "", ""), ...note].join("\n")}\n`
 }
 
+interface Tree {
+  readonly graph: ChartGraph
+  readonly times: Times | undefined
+  readonly width: number
+}
+
+/** In ASCII. */
+const plain = (words: string): string => words.replaceAll("×", "x").replaceAll("≤", "<=")
+
 /** The state's own lines and those of the states in it; `first` begins the first of them, `rest` all others. */
-function linesOf(graph: ChartGraph, state: ChartState, first: string, rest: string, width: number): readonly string[] {
+function linesOf(tree: Tree, state: ChartState, first: string, rest: string): readonly string[] {
+  const { graph, width } = tree
   const { children } = state
   const rowIndent = `${rest}${children.length > 0 ? "|   " : "    "}`
   const title = broken(titleOf(state), first, `${rest}  `, width)
-  const rows = rowsOf(graph, state).flatMap((row) => broken(row, rowIndent, `${rowIndent}    `, width))
+  const rows = rowsOf(tree, state).flatMap((row) => broken(row, rowIndent, `${rowIndent}    `, width))
   const below = children.flatMap((path, index) => {
     const child = stateOf(graph, path)
     const isLast = index === children.length - 1
-    return linesOf(graph, child, `${rest}${branchOf(state, child)} `, `${rest}${isLast ? "    " : "|   "}`, width)
+    return linesOf(tree, child, `${rest}${branchOf(state, child)} `, `${rest}${isLast ? "    " : "|   "}`)
   })
   return [...title, ...rows, ...below]
 }
@@ -58,7 +71,7 @@ function titleOf({ key, type, history, tags }: ChartState): string {
   return [`${named(key)}${kind}`, ...tags.map((tag) => `#${named(tag)}`)].join(" ")
 }
 
-function rowsOf(graph: ChartGraph, state: ChartState): readonly string[] {
+function rowsOf(tree: Tree, state: ChartState): readonly string[] {
   const { description, invokes, entry, exit, initialActions, path } = state
   const listed = (word: string, names: readonly string[]): readonly string[] =>
     names.length === 0 ? [] : [`${word} / ${names.map(named).join(", ")}`]
@@ -68,13 +81,16 @@ function rowsOf(graph: ChartGraph, state: ChartState): readonly string[] {
     ...listed("entry", entry),
     ...listed("exit", exit),
     ...listed("initially", initialActions),
-    ...[...graph.edges.values()].filter(({ source }) => source === path).map((edge) => edgeText(graph, edge)),
+    ...[...tree.graph.edges.values()].filter(({ source }) => source === path).map((edge) => edgeText(tree, edge)),
   ]
 }
 
-function edgeText(graph: ChartGraph, { event, guard, actions, source, targets, reenter }: ChartEdge): string {
+function edgeText({ graph, times }: Tree, edge: ChartEdge): string {
+  const { event, guard, actions, source, targets, reenter } = edge
+  const count = countOf(times)(edge)
   return [
     named(event),
+    ...(count === undefined ? [] : [plain(count)]),
     ...(guard === undefined ? [] : [`[${named(guard)}]`]),
     ...(actions.length === 0 ? [] : [`/ ${actions.map(named).join(", ")}`]),
     ...(targets.length === 0 ? [] : [`-> ${targets.map((target) => targetText(graph, source, target)).join(", ")}`]),

@@ -3,10 +3,10 @@
  * is counted as a group. What it gives is what `toSvg` draws.
  */
 import type { AnyStateMachine, StateValue } from "xstate"
+import type { SharedCount } from "./counts.ts"
 import { type EdgesTaken, edgesTakenIn } from "./edges-taken.ts"
 import type { ChartGraph } from "./graph.ts"
 import { readMachine } from "./read-machine.ts"
-import type { SharedCount } from "./svg-options.ts"
 
 /** What was counted. */
 export interface EdgeCounts {

@@ -6,6 +6,8 @@
  * Not promised: that Mermaid's layout is pretty, or that it draws every machine: its layout is its own.
  */
 import type { AnyStateMachine } from "xstate"
+import { refuseUnknown } from "../runtime/options.ts"
+import { countChecks, countOf, type CountOptions, timesOf } from "./counts.ts"
 import { type ChartEdge, type ChartGraph, type ChartState, isWithin, lineageOf, ROOT, stateOf } from "./graph.ts"
 import { mermaidIds, mermaidText } from "./mermaid-text.ts"
 import { readMachine } from "./read-machine.ts"
@@ -13,6 +15,7 @@ import { readMachine } from "./read-machine.ts"
 interface Sketch {
   readonly graph: ChartGraph
   readonly ids: ReadonlyMap<string, string>
+  readonly count: CountOf
   /** The transitions that are drawn, by the innermost state that has both their ends. */
   readonly drawn: ReadonlyMap<string, readonly Arrow[]>
 }
@@ -22,10 +25,16 @@ interface Arrow {
   readonly target: string
 }
 
-/** Draws the machine as Mermaid. Throws InvalidConfigError for what is no machine of XState 5. */
-export function toMermaid(machine: AnyStateMachine): string {
+type CountOf = (edge: ChartEdge) => string | undefined
+
+/**
+ * Draws the machine as Mermaid. Throws InvalidConfigError for what is no machine of XState 5, for unknown options, and for counts
+ * of transitions that it hasn't.
+ */
+export function toMermaid(machine: AnyStateMachine, options: CountOptions = {}): string {
+  refuseUnknown("toMermaid", options, countChecks)
   const graph = readMachine(machine)
-  const sketch = { graph, ids: mermaidIds(graph), drawn: drawnOf(graph) }
+  const sketch = { graph, ids: mermaidIds(graph), drawn: drawnOf(graph), count: countOf(timesOf(graph, options)) }
   const root = stateOf(graph, ROOT)
   // The root is drawn only where it has something of its own to tell: its states are the diagram.
   const body =
@@ -86,21 +95,28 @@ function inside(sketch: Sketch, state: ChartState): readonly string[] {
 
 const arrowLines = (sketch: Sketch, { path }: ChartState): readonly string[] =>
   (sketch.drawn.get(path) ?? []).map(
-    ({ edge, target }) => `${idOf(sketch, edge.source)} --> ${idOf(sketch, target)} : ${mermaidText(edgeText(edge))}`,
+    ({ edge, target }) =>
+      `${idOf(sketch, edge.source)} --> ${idOf(sketch, target)} : ${mermaidText(edgeText(sketch, edge))}`,
   )
 
 const initialText = ({ initialActions }: ChartState): string =>
   initialActions.length === 0 ? "" : ` : ${mermaidText(`/ ${initialActions.join(", ")}`)}`
 
-const edgeText = ({ event, guard, actions, reenter }: ChartEdge): string =>
-  [
+function edgeText({ count }: Sketch, edge: ChartEdge): string {
+  const { event, guard, actions, reenter } = edge
+  return [
     event,
-    ...(guard === undefined ? [] : [`[${guard}]`]),
-    ...(actions.length === 0 ? [] : [`/ ${actions.join(", ")}`]),
-    ...(reenter ? ["(reenters)"] : []),
-  ].join(" ")
+    count(edge) ?? "",
+    guard === undefined ? "" : `[${guard}]`,
+    actions.length === 0 ? "" : `/ ${actions.join(", ")}`,
+    reenter ? "(reenters)" : "",
+  ]
+    .filter(Boolean)
+    .join(" ")
+}
 
-function notesOf({ graph }: Sketch, state: ChartState): readonly string[] {
+function notesOf(sketch: Sketch, state: ChartState): readonly string[] {
+  const { graph } = sketch
   const { path, description, invokes, entry, exit, tags, history } = state
   const listed = (word: string, names: readonly string[]): readonly string[] =>
     names.length === 0 ? [] : [`${word} / ${names.join(", ")}`]
@@ -114,8 +130,10 @@ function notesOf({ graph }: Sketch, state: ChartState): readonly string[] {
     ...listed("tags", tags),
     ...edges.flatMap((edge) => {
       const targets = edge.targets.filter((target) => isNoted(graph, edge, target))
-      if (edge.targets.length === 0) return [edgeText(edge)]
-      return targets.map((target) => `${edgeText(edge)} -> ${target === path ? "itself" : target || graph.name}`)
+      if (edge.targets.length === 0) return [edgeText(sketch, edge)]
+      return targets.map(
+        (target) => `${edgeText(sketch, edge)} -> ${target === path ? "itself" : target || graph.name}`,
+      )
     }),
   ]
 }

@@ -4,11 +4,12 @@
  * `toSvg` needs the package elkjs, which it loads when it is called; nothing else here does.
  */
 export { toAscii, type AsciiOptions } from "./ascii.ts"
+export type { CountOptions, SharedCount } from "./counts.ts"
 export { EdgeCounter, type EdgeCounts } from "./edge-counter.ts"
 export { edgesTaken, type EdgesTaken } from "./edges-taken.ts"
 export type { ChartEdge } from "./graph.ts"
 export { toMermaid } from "./mermaid.ts"
 export { chartEdges } from "./read-machine.ts"
 export { toSvg } from "./svg.ts"
-export { type SharedCount, type SvgOptions } from "./svg-options.ts"
+export type { SvgOptions } from "./svg-options.ts"
 export { chartStyle } from "./svg-style.ts"

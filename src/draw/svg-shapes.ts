@@ -1,9 +1,10 @@
+import { isTaken, timesWords } from "./counts.ts"
 /** The groups of an SVG drawing: a state, the way to a first state, a line with its transitions. */
 import { type Point, type Rect, round } from "./geometry.ts"
 import { type ChartEdge, type ChartGraph, ROOT, type ChartState, stateOf } from "./graph.ts"
 import type { Line } from "./labels.ts"
 import { DOT_RADIUS, type PlacedBlock, type PlacedInitial, type PlacedLink, type PlacedState } from "./layout.ts"
-import { isTaken, type Marks, timesWords } from "./svg-options.ts"
+import type { Marks } from "./svg-options.ts"
 import { xml } from "./visible-text.ts"
 
 /** In pixels: the corners of boxes and lines, and how far the second border of a final state is from the first. */
@@ -79,7 +80,7 @@ export function linkGroup(marks: Marks, { link, points, label }: PlacedLink): st
     "link",
     ids.some((id) => marks.litEdges.has(id)) && "lit",
     marks.last !== undefined && ids.includes(marks.last) && "last",
-    times !== undefined && !ids.some((id) => isTaken(times(id))) && "untaken",
+    times !== undefined && !ids.some((id) => isTaken(times.of(id))) && "untaken",
   )
   const edges = new Map(link.edges.map((edge) => [edge.id, edge]))
   const rows = label === undefined ? [] : textsOf(label, (id) => attributesOf(marks, edges.get(id), undefined))
@@ -105,7 +106,7 @@ const edgeAttributes = (graph: ChartGraph, marks: Marks, id: string, more: strin
 function attributesOf(marks: Marks, edge: ChartEdge | undefined, more: string | undefined): Attributes | undefined {
   if (edge === undefined) return undefined
   const { id } = edge
-  const times = marks.times?.(id)
+  const times = marks.times?.of(id)
   const name = classes(
     ...["edge", more, marks.litEdges.has(id) && "lit", marks.last === id && "last"],
     times !== undefined && !isTaken(times) && "untaken",

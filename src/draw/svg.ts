@@ -6,18 +6,17 @@
  * `data-edge` (its id); the classes `lit` and `last` on them change how they look.
  */
 import type { AnyStateMachine } from "xstate"
+import { countOf, SHARED_NOTE } from "./counts.ts"
 import { type ChartGraph, ROOT } from "./graph.ts"
 import { initialBlock, linkBlock, stateBlock } from "./labels.ts"
 import { type Placed, place } from "./layout.ts"
 import { linksOf } from "./links.ts"
 import { readMachine } from "./read-machine.ts"
-import { countOf, type Marks, marksOf, type SvgOptions } from "./svg-options.ts"
+import { type Marks, marksOf, type SvgOptions } from "./svg-options.ts"
 import { initialGroup, linkGroup, stateGroup } from "./svg-shapes.ts"
 import { chartStyle } from "./svg-style.ts"
 import { shortened, xml } from "./visible-text.ts"
 
-/** What a count that can't be told apart means. */
-const SHARED_NOTE = "≤n: one of several was taken n times; the states don't tell which."
 /** In characters: a machine's name in the title. */
 const LONGEST_NAME = 80
 
@@ -34,13 +33,12 @@ export async function toSvg(machine: AnyStateMachine, options: SvgOptions = {}):
 /** Where everything of such a drawing stands. */
 export function placed(graph: ChartGraph, marks: Marks): Promise<Placed> {
   const links = linksOf(graph)
-  const count = countOf(marks)
-  const { times } = marks
-  const isShared = times !== undefined && [...graph.edges.keys()].some((id) => times(id).perhaps > 0)
+  const count = countOf(marks.times)
+  const notes = marks.times?.isShared === true ? [SHARED_NOTE] : []
   return place({
     graph,
     links,
-    stateBlock: (state) => stateBlock(graph, state, count, isShared && state.path === ROOT ? [SHARED_NOTE] : []),
+    stateBlock: (state) => stateBlock(graph, state, count, state.path === ROOT ? notes : []),
     linkBlock: (link) => linkBlock(link, count),
     initialBlock,
     direction: marks.direction,

@@ -53,7 +53,7 @@ const unreplayable: readonly (readonly [source: string, rule: string])[] = [
   ['import { x } from "../mod.ts"\nexport { x }', imports],
 ]
 
-const floors = ["runtime", "locks", "actors", "inspector", "testing", "cli"]
+const floors = ["runtime", "draw", "locks", "actors", "inspector", "testing", "cli"]
 const gcs = "src/locks/stores/gcs/#.ts"
 const inside = (floor: string): string => `src/${floor}/deep/#.ts`
 const importOf = (specifier: string): string => `import { x } from "${specifier}"\nexport { x }`

@@ -1,0 +1,74 @@
+/** The machine in a module of the user's. The module is run by the runtime of the command: its code is trusted as a script's is. */
+import { statSync } from "node:fs"
+import { resolve } from "node:path"
+import { pathToFileURL } from "node:url"
+import type { AnyStateMachine } from "xstate"
+import { isMachine } from "../draw/read-machine.ts"
+import { UsageError } from "./usage-error.ts"
+
+type Exports = Readonly<Record<string, unknown>>
+
+/**
+ * Loads `path` or `path#export`. Without a name it is the default export, or the only machine that is exported. Rejects with
+ * UsageError where there is no file, no machine, or more than one.
+ */
+export async function machineOf(cwd: string, name: string): Promise<AnyStateMachine> {
+  const { path, wanted } = parted(cwd, name)
+  const exports = await load(path, name)
+  const found = machinesIn(exports)
+  const names = [...found.keys()].map((each) => JSON.stringify(each)).join(", ")
+  if (wanted !== undefined) {
+    const machine = found.get(wanted)
+    if (machine !== undefined) return machine
+    const next = found.size === 0 ? "Export one that createMachine() returns" : `Use one of ${names}`
+    throw new UsageError(`${JSON.stringify(name)} is no machine of XState 5, nor has it one`, next)
+  }
+  const [only] = found.values()
+  const machine = found.get("default") ?? (found.size === 1 ? only : undefined)
+  if (machine !== undefined) return machine
+  throw found.size === 0
+    ? new UsageError(
+        `${JSON.stringify(name)} exports no machine of XState 5`,
+        "Export one that createMachine() returns",
+      )
+    : new UsageError(
+        `${JSON.stringify(name)} exports several machines`,
+        `Say which, as in ${path}#${[...found.keys()][0]}: it has ${names}`,
+      )
+}
+
+/** A file whose name has a number sign is a file. */
+function parted(cwd: string, name: string): { path: string; wanted: string | undefined } {
+  const at = name.lastIndexOf("#")
+  if (at < 0 || isFile(resolve(cwd, name))) return { path: resolve(cwd, name), wanted: undefined }
+  return { path: resolve(cwd, name.slice(0, at)), wanted: name.slice(at + 1) }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+async function load(path: string, name: string): Promise<Exports> {
+  if (!isFile(path)) throw new UsageError(`There is no file ${JSON.stringify(path)}`, "Give the path of a module")
+  try {
+    return (await import(pathToFileURL(path).href)) as Exports
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`${JSON.stringify(name)} can't be loaded: ${message}`, "Mend the module, or give another one")
+  }
+}
+
+/** Machines, and what has one, such as the definition of a sandbox that is a machine. */
+function machinesIn(exports: Exports): ReadonlyMap<string, AnyStateMachine> {
+  const found = new Map<string, AnyStateMachine>()
+  for (const [name, value] of Object.entries(exports)) {
+    const machine = isMachine(value) ? value : machineWithin(value)
+    if (machine !== undefined) found.set(name, machine)
+  }
+  return found
+}
+
+function machineWithin(value: unknown): AnyStateMachine | undefined {
+  if (typeof value !== "object" || value === null || !("machine" in value)) return undefined
+  return isMachine(value.machine) ? value.machine : undefined
+}
