@@ -4,10 +4,11 @@
  * on), `--duration "2 min"` each that long. `--first` ends at the first seed that fails and looks for no fewer faults. Each seed is
  * run twice, to see that both runs are the same; of more than 200 one in twenty is, or all with `--twice`.
  *
- * What none of several seeds came to is listed. The last line is `sim: seeds <n>, cluster-hours <h>, violations <n>, hash <hex>`. The exit
+ * What none of several seeds came to is listed, and `.cache/sim/chart.svg` shows how often 200 or more took each transition. The last line is `sim: seeds <n>, cluster-hours <h>, violations <n>, hash <hex>`. The exit
  * code is 1 where a seed failed, or where 200 seeds or more haven't come to everything, and 2 where the words ask for no run.
  */
 import { spawnSync } from "node:child_process"
+import { mkdirSync } from "node:fs"
 import { createRequire } from "node:module"
 import process from "node:process"
 import { createInterface } from "node:readline"
@@ -21,6 +22,7 @@ import { attainable } from "../src/testing/simulate/sometimes.ts"
 import { Tally } from "../src/testing/simulate/tally.ts"
 import { runApart } from "./apart.ts"
 import { argumentsOf, rerunLine, isTwice, seedsOf, type SimArguments, usage } from "./sim/arguments.ts"
+import { drawChart, type StatePair, StatePairs } from "./sim/state-pairs.ts"
 
 /** One line of a worker of this script: what a seed has shown. */
 interface Shown {
@@ -30,6 +32,7 @@ interface Shown {
   readonly requests: number
   readonly reached: readonly string[]
   readonly problem: string | undefined
+  readonly pairs: readonly StatePair[]
 }
 
 const args = told(process.argv.slice(2))
@@ -68,11 +71,20 @@ async function main(): Promise<void> {
   }
   if (jobs === 1) await runHere(seeds, note)
   else await inWorkers(seeds, jobs, note)
-  tell(
-    seeds.flatMap((seed) => shown.get(seed) ?? []),
-    (performance.now() - from) / 1000,
-    jobs,
+  const all = seeds.flatMap((seed) => shown.get(seed) ?? [])
+  if (all.length >= enough) await chart(all)
+  tell(all, (performance.now() - from) / 1000, jobs)
+}
+
+/** How often each transition of the sandbox chart was taken, as a picture. */
+async function chart(all: readonly Shown[]): Promise<void> {
+  const file = `${reports}/chart.svg`
+  mkdirSync(reports, { recursive: true })
+  await drawChart(
+    all.flatMap(({ pairs }) => pairs),
+    file,
   )
+  console.log(`the chart, with how often each transition was taken: ${file}`)
 }
 
 function tell(all: readonly Shown[], seconds: number, jobs: number): void {
@@ -113,9 +125,10 @@ async function runHere(seeds: readonly number[], note: (one: Shown) => boolean):
 }
 
 async function show(seed: number, mayShrink: boolean): Promise<Shown> {
-  const { run, error } = await runSeed(seed, settings(mayShrink && !args.first))
+  const pairs = new StatePairs()
+  const { run, error } = await runSeed(seed, settings(mayShrink && !args.first), (line) => pairs.state(line))
   const { hash, ms, requests, reached } = run
-  return { seed, hash, ms, requests, reached: [...reached], problem: error?.message }
+  return { seed, hash, ms, requests, reached: [...reached], problem: error?.message, pairs: pairs.all }
 }
 
 function settings(mayShrink: boolean): Settings<unknown, unknown> {

@@ -3,6 +3,7 @@
  * is counted as a group. What it gives is what `toSvg` draws.
  */
 import type { AnyStateMachine, StateValue } from "xstate"
+import { aCount } from "../runtime/options.ts"
 import type { SharedCount } from "./counts.ts"
 import { type EdgesTaken, edgesTakenIn } from "./edges-taken.ts"
 import type { ChartGraph } from "./graph.ts"
@@ -40,17 +41,27 @@ export class EdgeCounter {
    * for a value that names a state that the machine hasn't.
    */
   saw(actor: string, value: StateValue): EdgesTaken {
-    const found = this.#taken(this.#last.get(actor), value)
+    const from = this.#last.get(actor)
     this.#last.set(actor, value)
-    for (const id of found.taken) this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1)
+    return this.passed(from, value)
+  }
+
+  /**
+   * So many times actors came from one state to another; `from` is undefined where they began. Gives what led there, and throws as
+   * `saw` does.
+   */
+  passed(from: StateValue | undefined, to: StateValue, times = 1): EdgesTaken {
+    aCount(0)("times", times)
+    const found = this.#taken(from, to)
+    for (const id of found.taken) this.#counts.set(id, (this.#counts.get(id) ?? 0) + times)
     if (found.ambiguous.length > 0) {
       const key = JSON.stringify(found.ambiguous)
       const group = this.#shared.get(key) ?? { edges: found.ambiguous, times: 0 }
-      group.times++
+      group.times += times
       this.#shared.set(key, group)
     }
-    if (found.from === "start") this.#starts++
-    if (found.from === "none") this.#unexplained++
+    if (found.from === "start") this.#starts += times
+    if (found.from === "none") this.#unexplained += times
     return found
   }
 

@@ -1,5 +1,5 @@
 /** One run of a plan: under traps, its trace hashed and judged line by line. */
-import type { TraceLine } from "../../inspector/trace.ts"
+import type { StateLine, TraceLine } from "../../inspector/trace.ts"
 import { liveClock } from "../../runtime/clock.ts"
 import { TraceHash } from "../../runtime/hash.ts"
 import { servedWithin, waitersAreServed } from "../invariants/budgets.ts"
@@ -25,6 +25,8 @@ export interface Run {
 /** What a run is made of beside its plan, and what is asked of it. */
 export type RunParts<S, C> = Pick<FleetParts<S, C>, "sandbox" | "former" | "workload" | "afterwards" | "budget"> & {
   readonly invariants: readonly Invariant[]
+  /** Gets the states of the trace, as they come. */
+  readonly onState?: ((line: StateLine) => void) | undefined
 }
 
 /** Runs a plan once, under traps, and watches. Where somebody gets its lines, as for a report, errors have stacks. */
@@ -49,6 +51,7 @@ export async function runOnce<S, C>(
       lines++
       at = line.at
       if (line.kind === "request") requests++
+      if (line.kind === "state") parts.onState?.(line)
       hash.add(line)
       reached.line(line)
       watch.line(line)

@@ -1,5 +1,5 @@
 /** One seed: its plan run, once more where that is asked for, and judged; where it fails, fewer faults that fail too, and the report. */
-import { TRACE_VERSION, type TraceLine } from "../../inspector/trace.ts"
+import { type StateLine, TRACE_VERSION, type TraceLine } from "../../inspector/trace.ts"
 import type { Violation } from "../invariants/mod.ts"
 import { failureOf, type SimulationError } from "./failure.ts"
 import type { Settings } from "./options.ts"
@@ -14,10 +14,14 @@ export interface SeedResult {
   readonly error: SimulationError | undefined
 }
 
-/** Runs a seed. What fails is in the result. */
-export async function runSeed<S, C>(seed: number, settings: Settings<S, C>): Promise<SeedResult> {
+/** Runs a seed. What fails is in the result. `onState` gets the states of its first run. */
+export async function runSeed<S, C>(
+  seed: number,
+  settings: Settings<S, C>,
+  onState?: (line: StateLine) => void,
+): Promise<SeedResult> {
   const plan = planOf(seed, settings)
-  const first = await runOnce(plan, settings)
+  const first = await runOnce(plan, { ...settings, onState })
   // The same lines would say the same again.
   const second = settings.isTwice(seed) ? await runOnce(plan, { ...settings, invariants: [] }) : first
   const violations = first.hash === second.hash ? first.violations : [...first.violations, unlike(first, second)]
