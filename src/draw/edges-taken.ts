@@ -9,7 +9,7 @@ import type { AnyStateMachine, StateValue } from "xstate"
 import { type Configuration, configurationOf, enterDefault, ordered, signatureOf } from "./configuration.ts"
 import { type ChartEdge, type ChartGraph, isWithin, ROOT, stateOf } from "./graph.ts"
 import { readMachine } from "./read-machine.ts"
-import { combinations, isTriggeredBy, type Step } from "./steps.ts"
+import { combinations, isOfDone, isTriggeredBy, type Step } from "./steps.ts"
 
 /** What is known of the way from one state to another. */
 export interface EdgesTaken {
@@ -104,8 +104,7 @@ function merged(all: readonly Reached[]): Map<string, Reached> {
 }
 
 /** `always`, and what follows by itself when states are done. */
-const isEventless = ({ descriptor, event }: ChartEdge): boolean =>
-  event !== "default" && (descriptor === "" || descriptor.startsWith("xstate.done.state."))
+const isEventless = (edge: ChartEdge): boolean => edge.event !== "default" && (edge.descriptor === "" || isOfDone(edge))
 
 function answer(ways: readonly Way[], from: "step" | "start"): EdgesTaken | undefined {
   const [one, ...others] = ways

@@ -80,7 +80,7 @@ export function linkGroup(marks: Marks, { link, points, label }: PlacedLink): st
     "link",
     ids.some((id) => marks.litEdges.has(id)) && "lit",
     marks.last !== undefined && ids.includes(marks.last) && "last",
-    times !== undefined && !ids.some((id) => isTaken(times.of(id))) && "untaken",
+    times !== undefined && link.edges.every((edge) => isSeen(edge) && !isTaken(times.of(edge.id))) && "untaken",
   )
   const edges = new Map(link.edges.map((edge) => [edge.id, edge]))
   const rows = label === undefined ? [] : textsOf(label, (id) => attributesOf(marks, edges.get(id), undefined))
@@ -109,10 +109,13 @@ function attributesOf(marks: Marks, edge: ChartEdge | undefined, more: string | 
   const times = marks.times?.of(id)
   const name = classes(
     ...["edge", more, marks.litEdges.has(id) && "lit", marks.last === id && "last"],
-    times !== undefined && !isTaken(times) && "untaken",
+    times !== undefined && !isTaken(times) && isSeen(edge) && "untaken",
   )
   return { attributes: `class="${name}" data-edge="${xml(id)}"`, title: edgeWords(edge, times && timesWords(times)) }
 }
+
+/** States don't tell of a transition that changes none, so that one isn't called untaken. */
+const isSeen = ({ source, targets }: ChartEdge): boolean => targets.some((target) => target !== source)
 
 /** All that is known of a transition, for a tooltip: nothing is cut here. */
 function edgeWords(
