@@ -6,7 +6,8 @@
  * wasn't left. Transitions that change no state can't be seen.
  */
 import type { AnyStateMachine, StateValue } from "xstate"
-import { type Configuration, configurationOf, enterDefault, ordered, signatureOf } from "./configuration.ts"
+import { aText } from "../runtime/options.ts"
+import { type Configuration, enterDefault, ordered, signatureOf, wholeConfigurationOf } from "./configuration.ts"
 import { type ChartEdge, type ChartGraph, isWithin, ROOT, stateOf } from "./graph.ts"
 import { readMachine } from "./read-machine.ts"
 import { combinations, isOfDone, isTriggeredBy, type Step } from "./steps.ts"
@@ -30,7 +31,7 @@ const MOST_STATES = 2000
  * Tells which transitions lead from one state value to another; `from` is undefined where the machine has just started. An event's
  * type, where it is known, rules out those of other events.
  *
- * Throws InvalidConfigError for what is no machine of XState 5, and for a value that names a state that the machine hasn't.
+ * Throws InvalidConfigError for what is no machine of XState 5, and for a value that is none of its snapshots'.
  */
 export function edgesTaken(
   machine: AnyStateMachine,
@@ -48,8 +49,9 @@ export function edgesTakenIn(
   to: StateValue,
   event?: string,
 ): EdgesTaken {
-  const goal = configurationOf(graph, to, "to")
-  const step = from === undefined ? undefined : stepTo(graph, configurationOf(graph, from, "from"), goal, event)
+  const goal = wholeConfigurationOf(graph, to, "to")
+  if (event !== undefined) aText("event", event)
+  const step = from === undefined ? undefined : stepTo(graph, wholeConfigurationOf(graph, from, "from"), goal, event)
   return step ?? startTo(graph, goal) ?? { taken: [], ambiguous: [], from: "none" }
 }
 

@@ -19,11 +19,8 @@ describe("an SVG", () => {
     expect(group(svg, "state", "owning.lease.healthy")).toEqual(["state atomic leaf"])
     expect(group(svg, "edge", "owning.lease.healthy--lock.degraded[0]")).toEqual(["edge"])
     const found = Array.from(svg.matchAll(/data-edge="([^"]*)"/g), ([, id]) => id)
-    expect(found.toSorted()).toEqual(
-      chartEdges(sandboxChart)
-        .map(({ id }) => id)
-        .toSorted(),
-    )
+    expect(new Set(found)).toEqual(new Set(chartEdges(sandboxChart).map(({ id }) => id)))
+    expect(found).toHaveLength(chartEdges(sandboxChart).length)
   })
 
   it("says what it is to who can't see it", async () => {
@@ -106,10 +103,11 @@ describe("an SVG", () => {
       { direction: "up" },
       { colour: "red" },
     ]
-    for (const options of wrong) {
-      const error: unknown = await toSvg(checkout, options as never).catch((thrown: unknown) => thrown)
-      expect(error, JSON.stringify(options)).toBeInstanceOf(InvalidConfigError)
-    }
+    const thrown = wrong.map((options) => toSvg(checkout, options as never).catch((error: unknown) => error))
+    const taken = (await Promise.all(thrown)).flatMap((error, index) =>
+      error instanceof InvalidConfigError ? [] : [wrong[index]],
+    )
+    expect(taken).toEqual([])
   })
 
   it("leaves nothing of elkjs in the program's globals", async () => {

@@ -80,7 +80,7 @@ describe("the pages", () => {
 
   it("name in the changelog whatever can be imported, but for error classes, which docs/errors.md lists", async () => {
     const entries = await Promise.all(
-      ["leasehold", "leasehold/gcs", "leasehold/file", "leasehold/testing"].map(async (name) =>
+      ["leasehold", "leasehold/gcs", "leasehold/file", "leasehold/draw", "leasehold/testing"].map(async (name) =>
         Object.keys((await import(name)) as object),
       ),
     )
