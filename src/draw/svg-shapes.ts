@@ -18,7 +18,8 @@ const classes = (...names: readonly (string | false | undefined)[]): string =>
 /** A state: its box, its texts, and the transitions that stay in it. */
 export function stateGroup(graph: ChartGraph, marks: Marks, { state, box, head, depth }: PlacedState): string {
   const { path, type, children, history, description } = state
-  const isRegion = state.parent !== undefined && stateOf(graph, state.parent).type === "parallel"
+  const isRegion =
+    state.parent !== undefined && stateOf(graph, state.parent).type === "parallel" && history === undefined
   const name = classes(
     ...["state", type, path === ROOT && "root", isRegion && "region"],
     children.length === 0 ? "leaf" : path !== ROOT && (depth % 2 === 1 ? "odd" : "even"),
