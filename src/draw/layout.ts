@@ -118,8 +118,7 @@ function read(draft: Draft, root: ElkNode, boxed: ReadonlySet<string>): { placed
     if (head === undefined) crowded.add(state.path)
     return { state, box, head: { x: head?.x ?? box.x, y: head?.y ?? box.y, block }, depth: depthOf(draft.graph, state) }
   })
-  const { width, height } = found(boxes.get(ROOT), ROOT)
-  const size = { width: round(width + 2 * OUTSIDE), height: round(height + 2 * OUTSIDE) }
+  const size = { width: round(root.width ?? 0), height: round(root.height ?? 0) }
   return { placed: { ...size, states, links, initials }, crowded }
 }
 
