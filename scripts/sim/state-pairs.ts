@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import type { SandboxStateValue } from "../../src/actors/chart-types.ts"
 import { sandboxChart } from "../../src/actors/chart.ts"
 import { EdgeCounter, toSvg } from "../../src/draw/mod.ts"
-import type { StateLine } from "../../src/inspector/trace.ts"
+import type { StateLine } from "../../src/trace/trace.ts"
 
 type Value = SandboxStateValue
 
