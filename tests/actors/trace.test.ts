@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { insideOf } from "../../src/actors/inside.ts"
 import { TraceWriteError } from "../../src/locks/errors.ts"
-import { InvalidConfigError, SandboxManager, StoreLock } from "../../src/mod.ts"
+import { InvalidConfigError, memoryStore, SandboxManager, StoreLock } from "../../src/mod.ts"
 import { allInvariants, checkTrace, invariants } from "../../src/testing/invariants/mod.ts"
 import { parseTrace } from "../../src/trace/trace-text.ts"
 import type { CallLine, LockLine, RequestLine, StateLine, TraceLine, WorkLine } from "../../src/trace/trace.ts"
@@ -225,16 +225,15 @@ describe("the end of a manager", () => {
     const directory = await mkdtemp(join(tmpdir(), "leasehold-trace-"))
     onTestFinished(() => rm(directory, { recursive: true }))
     const file = join(directory, "leases.ndjson")
-    const world = new World()
     const sandbox = counter()
-    const manager = await world.manager("a", sandbox, { trace: file })
-    await world.run(manager.use(sandbox, "k", (state) => ++state.n))
-    await world.run(manager.drain())
+    const parts = { store: memoryStore(), sandboxes: [sandbox], trace: file } // in real time, as the file is
+    const manager = await SandboxManager.start(parts)
+    await manager.use(sandbox, "k", (state) => ++state.n)
+    await manager.drain()
     const lastOf = async (): Promise<unknown> => parseTrace(await readFile(file, "utf8")).lines.at(-1)
     expect(await lastOf()).toMatchObject({ kind: "call", call: "drain", edge: "ended" })
-    await world.run(manager[Symbol.asyncDispose]())
+    await manager[Symbol.asyncDispose]()
     expect(await lastOf()).toMatchObject({ kind: "call", call: "close", edge: "ended" })
-    await world.end()
   })
 })
 
