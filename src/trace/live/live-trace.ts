@@ -151,11 +151,16 @@ export class LiveTrace implements LinesOf, TraceTap {
     if (handoff !== undefined) this.#tell(handoff)
   }
 
+  /** What is traced takes no harm by its trace, whatever a record of others made of a line. */
   #tell(made: TraceLine): void {
-    const line = safeLine(made)
-    this.#ring.push(line)
-    for (const outlet of this.#outlets) outlet.push(line)
-    this.#hub.emit(line)
+    try {
+      const line = safeLine(made)
+      this.#ring.push(line)
+      for (const outlet of this.#outlets) outlet.push(line)
+      this.#hub.emit(line)
+    } catch (error) {
+      this.#parts.report(error)
+    }
   }
 
   #opened({ file, sink, maxBytes, keep }: TraceSettings): readonly Outlet[] {

@@ -110,6 +110,14 @@ describe("a trace in a file", () => {
     expect(await notesOf(path)).toEqual(["a"])
   })
 
+  it("has a note in place of a line that JSON can't hold", async () => {
+    const path = join(await folder(), "t")
+    const file = new TraceFile({ file: path, maxBytes: LEAST, keep: 1 })
+    await writeAll(file, [{ ...note("a"), at: 2, note: 7n as never }, note("b")])
+    await file.close()
+    expect(await notesOf(path)).toEqual(["a line is missing here: JSON can't hold it", "b"])
+  })
+
   it("has room for a line in any case", async () => {
     const path = join(await folder(), "t")
     await writeFile(path, "old")
