@@ -10,6 +10,7 @@ import { benchCommand } from "./command.ts"
 import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
+import { benchInspector } from "./inspector.ts"
 import { benchProviders } from "./providers.ts"
 import { benchRequests } from "./requests.ts"
 import { benchScale } from "./scale.ts"
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "file-lock": benchFileLock,
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
+  inspector: benchInspector,
   providers: benchProviders,
   scale: benchScale,
   schedule: benchSchedule,
