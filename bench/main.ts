@@ -11,6 +11,7 @@ import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
 import { benchPage } from "./page.ts"
+import { benchInspector } from "./inspector.ts"
 import { benchProviders } from "./providers.ts"
 import { benchRequests } from "./requests.ts"
 import { benchScale } from "./scale.ts"
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
   page: benchPage,
+  inspector: benchInspector,
   providers: benchProviders,
   scale: benchScale,
   schedule: benchSchedule,
