@@ -10,6 +10,7 @@ import { benchCommand } from "./command.ts"
 import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
+import { benchInspector } from "./inspector.ts"
 import { benchPage } from "./page.ts"
 import { benchProviders } from "./providers.ts"
 import { benchRequests } from "./requests.ts"
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "file-lock": benchFileLock,
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
+  inspector: benchInspector,
   page: benchPage,
   providers: benchProviders,
   scale: benchScale,

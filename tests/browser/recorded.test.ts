@@ -13,7 +13,7 @@ describe.runIf(hasBrowser)("a recorded trace", () => {
   let browser: Browser
   let folder: string
   let recording: Recording
-  const address = (name: string, hash = ""): string => `${pathToFileURL(join(folder, name))}${hash}`
+  const address = (name: string, hash = ""): string => `${pathToFileURL(join(folder, name)).href}${hash}`
 
   beforeAll(async () => {
     browser = await startBrowser()

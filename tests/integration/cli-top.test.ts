@@ -27,10 +27,11 @@ function traceIn({ directory }: Shell): string {
 
 describe("top on a terminal", () => {
   it.each([
-    ["q", "q"],
-    ["Ctrl-C", "\\x03"],
-  ])("gives it back as it was at %s", async (_name, keys) => {
-    const shell = new Shell()
+    ["q on Node", "q", "node"],
+    ["q on Deno", "q", "deno"],
+    ["Ctrl-C", "\\x03", "node"],
+  ] as const)("gives it back as it was at %s", async (_name, keys, runtime) => {
+    const shell = new Shell(runtime)
     const { stdout } = await shell.onTerminal("counter/k", keys, "top", traceIn(shell))
     expect(stdout.indexOf(ENTER)).toBe(0)
     expect(stdout.lastIndexOf(LEAVE)).toBeGreaterThan(stdout.indexOf("counter/k"))

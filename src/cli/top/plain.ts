@@ -33,7 +33,7 @@ class Log {
   readonly #feed: Feed
   readonly #search: Search
   #isReady = false
-  #problem: string | null = null
+  #problem: string | null | undefined = undefined
 
   constructor(call: Call, feed: Feed, search: Search) {
     this.#call = call

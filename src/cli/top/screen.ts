@@ -23,11 +23,13 @@ export async function screen(call: Call, feed: Feed, text: string): Promise<void
   const shown = new Screen(call, feed, text)
   const end = new AbortController()
   const running = quiet(feed.run(shown, end.signal))
+  // A trace has come to its end at once, and is looked at all the same.
+  const over = feed.isLive ? [running] : []
+  // Signals are heard before the terminal is changed: none may come between.
+  const ended = quiet(untilEnded(Promise.race([...over, shown.enough, readerGone()])))
   try {
     using _terminal = shown.begin()
-    // A trace has come to its end at once, and is looked at all the same.
-    const over = feed.isLive ? [running] : []
-    await untilEnded(Promise.race([...over, shown.enough, readerGone()]))
+    await ended
   } finally {
     end.abort()
     shown.end()
@@ -68,6 +70,7 @@ class Screen implements FeedEvents {
 
   end(): void {
     this.#isOver = true
+    this.#enough.resolve()
     this.#drawing?.cancel()
     this.#ticking?.cancel()
   }

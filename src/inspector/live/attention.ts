@@ -6,7 +6,8 @@
  */
 import { durationText } from "../../runtime/duration.ts"
 import type { Fleet } from "./fleet.ts"
-import { partsOf } from "./states.ts"
+import { stateParts } from "./live-row.ts"
+import type { StateParts } from "./states.ts"
 import type { SandboxRow, WorkerRow } from "./wire.ts"
 
 /** What can be wrong. */
@@ -80,14 +81,20 @@ const MOST = 200
 /** The worst that is wrong with a sandbox. */
 export function attentionOf(row: SandboxRow, now: number, fleet: Fleet): Attention | undefined {
   const { worker, key } = row
+  const parts = stateParts(row)
   for (const judge of judges) {
-    const told = judge(row, now, fleet)
+    const told = judge(row, now, fleet, parts)
     if (told !== undefined) return { worker, key, ...told }
   }
   return undefined
 }
 
-type Judge = (row: SandboxRow, now: number, fleet: Fleet) => Omit<Attention, "worker" | "key"> | undefined
+type Judge = (
+  row: SandboxRow,
+  now: number,
+  fleet: Fleet,
+  parts: StateParts,
+) => Omit<Attention, "worker" | "key"> | undefined
 
 const stuck: Judge = ({ stuck: hook, since, leaving }, now) => {
   if (hook === null) return undefined
@@ -99,8 +106,7 @@ const stuck: Judge = ({ stuck: hook, since, leaving }, now) => {
   }
 }
 
-const nearGuard: Judge = ({ deadline, value, worker, error }, now, fleet) => {
-  const { top, lease } = partsOf(value)
+const nearGuard: Judge = ({ deadline, worker, error }, now, fleet, { top, lease }) => {
   if (deadline === null || (top !== "owning" && top !== "handingOff")) return undefined
   const known = fleet.workers.get(worker)
   if (known?.problem != null) return undefined
@@ -114,15 +120,14 @@ const nearGuard: Judge = ({ deadline, value, worker, error }, now, fleet) => {
   return { kind: "guard", since: deadline - ttl, reason: `Its lease ${when}: renewals fail.${doubt}${why}` }
 }
 
-const silent: Judge = ({ worker, value, since, deadline }, now, fleet) => {
+const silent: Judge = ({ worker, since, deadline }, now, fleet, { top }) => {
   const problem = fleet.workers.get(worker)?.problem
-  if (problem == null || partsOf(value).top === "released") return undefined
+  if (problem == null || top === "released") return undefined
   const over = deadline !== null && deadline < now ? ` Its lease was to end ${durationText(now - deadline)} ago.` : ""
   return { kind: "silent", since, reason: `Nothing is heard of its worker: ${problem}.${over}` }
 }
 
-const slowHandoff: Judge = ({ value, since, leaving, waiterId }, now) => {
-  const { top, work } = partsOf(value)
+const slowHandoff: Judge = ({ since, leaving, waiterId }, now, _fleet, { top, work }) => {
   if (top !== "handingOff" || now - since < LONG_HANDOFF) return undefined
   const whom = waiterId === null ? "" : `, and ${waiterId} waits`
   return {
@@ -139,8 +144,8 @@ const DOING: Readonly<Record<string, string>> = {
   releasing: "closing its state and giving up the lease",
 }
 
-const slowRestore: Judge = ({ value, since }, now) => {
-  if (partsOf(value).work !== "restoring" || now - since < LONG_RESTORE) return undefined
+const slowRestore: Judge = ({ since }, now, _fleet, { work }) => {
+  if (work !== "restoring" || now - since < LONG_RESTORE) return undefined
   return {
     kind: "restoring",
     since,
@@ -148,13 +153,12 @@ const slowRestore: Judge = ({ value, since }, now) => {
   }
 }
 
-const longWait: Judge = (row, now, fleet) => {
-  if (partsOf(row.value).top !== "waiting" || now - row.since < LONG_WAIT) return undefined
+const longWait: Judge = (row, now, fleet, { top }) => {
+  if (top !== "waiting" || now - row.since < LONG_WAIT) return undefined
   return { kind: "waiting", since: row.since, reason: whyNotOwned(row, now, fleet) }
 }
 
-const slowAcquire: Judge = (row, now, fleet) => {
-  const { top } = partsOf(row.value)
+const slowAcquire: Judge = (row, now, fleet, { top }) => {
   if (top !== "acquiring" || (row.error === null && now - row.since < LONG_ACQUIRE)) return undefined
   return { kind: "acquiring", since: row.since, reason: whyNotOwned(row, now, fleet) }
 }
@@ -175,8 +179,8 @@ const judges: readonly Judge[] = [
 
 /** Why a sandbox isn't owned here, in words: who has it, and what that one does. Of one that is owned: that it is. */
 export function whyNotOwned(row: SandboxRow, now: number, fleet: Fleet): string {
-  const { value, since, owner, error, key } = row
-  const { top, inner } = partsOf(value)
+  const { since, owner, error, key } = row
+  const { top, inner } = stateParts(row)
   const last = error === null ? "" : ` Its last error: ${error.message}`
   const long = durationText(now - since)
   switch (top) {
@@ -208,7 +212,7 @@ function ownerState(key: string, ownerId: string | undefined, now: number, fleet
   const theirs = name === undefined ? undefined : fleet.find(name, key)
   if (name !== undefined && fleet.workers.get(name)?.problem != null) return " That worker doesn't answer."
   if (theirs === undefined) return ""
-  const { top, work } = partsOf(theirs.value)
+  const { top, work } = stateParts(theirs)
   if (theirs.stuck !== null) return ` There its ${theirs.stuck} goes on past its limit.`
   if (top === "owning" && work === "restoring") return " There it is being restored."
   if (top === "owning") return ` There it has run for ${durationText(now - (theirs.ownedSince ?? theirs.since))}.`

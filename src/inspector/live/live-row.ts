@@ -195,6 +195,9 @@ const MOST_EDGES = 100
 /** Turns and hooks are one at a time; uses that never end are few. */
 const MOST_SECTIONS = 50
 
+/** The state of a row in its parts, which a live row has at hand. */
+export const stateParts = (row: SandboxRow): StateParts => (row instanceof LiveRow ? row.parts : partsOf(row.value))
+
 /** The row as it goes on the wire. */
 export function rowOf(row: LiveRow): SandboxRow {
   const { worker, key, value, since, token, deadline, ownedSince, owner, waiterId, leaving, stuck, error } = row

@@ -1,4 +1,5 @@
-import { leavesOf, partsOf, TOP_STATES } from "./states.ts"
+import { stateParts } from "./live-row.ts"
+import { leavesOf, TOP_STATES } from "./states.ts"
 /**
  * The search of the page and the terminal: words and conditions, all of which a row must meet. A row is compared as text and
  * as numbers, never by a pattern of the user's, so that no search can take long. Pure; it runs in a browser too.
@@ -129,8 +130,8 @@ function stateTerm(wanted: string, typed: string): Term | SearchProblem {
   }
   return {
     isTimed: false,
-    test: ({ value }) =>
-      leavesOf(partsOf(value)).some((leaf) => {
+    test: (row) =>
+      leavesOf(stateParts(row)).some((leaf) => {
         const path = leaf.toLowerCase()
         return path === wanted || path.split(".").includes(wanted) || path.startsWith(`${wanted}.`)
       }),
@@ -191,7 +192,7 @@ interface Numeric {
 const NUMBERS = new Map<string, Numeric>(
   Object.entries({
     held: { isTime: true, of: ({ ownedSince }, now) => (ownedSince === null ? null : now - ownedSince) },
-    waited: { isTime: true, of: ({ value, since }, now) => (partsOf(value).top === "waiting" ? now - since : null) },
+    waited: { isTime: true, of: (row, now) => (stateParts(row).top === "waiting" ? now - row.since : null) },
     in: { isTime: true, of: ({ since }, now) => now - since },
     handoffs: { isTime: false, of: ({ handoffs }) => handoffs },
     token: { isTime: false, of: ({ token }) => token },
