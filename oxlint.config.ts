@@ -162,12 +162,6 @@ const testRules: OxlintOverride = {
   },
 }
 
-/** In a browser, waiting until something is seen is the assertion; `look` fails where it doesn't come, or anything goes wrong. */
-const browserTestRules: OxlintOverride = {
-  files: ["tests/browser/**"],
-  rules: { "vitest/expect-expect": ["error", { assertFunctionNames: ["expect", "look"] }] },
-}
-
 const config: OxlintConfig = defineConfig({
   options: { typeAware: true, reportUnusedDisableDirectives: "error" },
   plugins: ["typescript", "unicorn", "oxc", "import", "node", "promise"],
@@ -207,7 +201,6 @@ const config: OxlintConfig = defineConfig({
     clockRules,
     consoleRules,
     testRules,
-    browserTestRules,
     { files: ["examples/**"], rules: imports(...libraryBans, sourceBan) },
   ],
 })

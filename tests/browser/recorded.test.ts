@@ -7,7 +7,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { timelineHtml } from "../../src/inspector/timeline.ts"
 import { recorded, type Recording } from "../inspector/scenario.ts"
-import { hasBrowser, look, startBrowser } from "./support/browser.ts"
+import { hasBrowser, look, seen, startBrowser } from "./support/browser.ts"
 
 describe.runIf(hasBrowser)("a recorded trace", () => {
   let browser: Browser
@@ -113,7 +113,7 @@ describe.runIf(hasBrowser)("a recorded trace", () => {
     await look(browser, address("whole.html", "#/sandbox/b/counter%2Fk"), {}, async (page) => {
       await page.getByRole("slider", { name: "Moment" }).fill("1900") // b stands still, a owns
       await page.getByText("They differ where it is marked.").waitFor()
-      await page.getByText(/Over for .*: another may take it/).waitFor()
+      expect(await seen(page.getByText(/Over for .*: another may take it/))).toBe(true)
     })
   })
 

@@ -69,7 +69,9 @@ describe("the pages", () => {
       "README.md",
       "CHANGELOG.md",
       "examples/README.md",
-      ...readdirSync(root("docs")).map((page) => `docs/${page}`),
+      ...readdirSync(root("docs"))
+        .filter((page) => page.endsWith(".md"))
+        .map((page) => `docs/${page}`),
     ]
     const links = pages.flatMap((page) =>
       Array.from(read(page).matchAll(/\]\((?!https?:)([^)#]+)/g), ([, target]) => ({ page, target: target! })),
