@@ -10,8 +10,8 @@ import { benchCommand } from "./command.ts"
 import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
-import { benchPage } from "./page.ts"
 import { benchInspector } from "./inspector.ts"
+import { benchPage } from "./page.ts"
 import { benchProviders } from "./providers.ts"
 import { benchRequests } from "./requests.ts"
 import { benchScale } from "./scale.ts"
@@ -26,8 +26,8 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "file-lock": benchFileLock,
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
-  page: benchPage,
   inspector: benchInspector,
+  page: benchPage,
   providers: benchProviders,
   scale: benchScale,
   schedule: benchSchedule,

@@ -102,8 +102,7 @@ async function shootRecorded(browser: Browser): Promise<void> {
   }
   await shoot(browser, { name: "sandbox-differs", url: `${url}#/sandbox/b/counter%2Fk`, ready: paused })
   await shoot(browser, { name: "timeline", url: `${url}#/timeline`, height: 560, ready: paused })
-  const handoff = (page: Page): Promise<void> =>
-    page.getByText("handed over from").evaluate("(element) => element.scrollIntoView({ block: 'center' })")
+  const handoff = (page: Page): Promise<void> => page.getByText("handed over from").scrollIntoViewIfNeeded()
   await shoot(browser, { name: "sequence", url: `${url}#/sequence/counter%2Fk`, ready: handoff })
 }
 

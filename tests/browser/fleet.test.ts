@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { row, running, waiting } from "../inspector/live/made.ts"
-import { hasBrowser, look, startBrowser } from "./support/browser.ts"
+import { hasBrowser, look, seen, startBrowser } from "./support/browser.ts"
 import { type FleetServer, ScriptedFleet, serveFleet } from "./support/fleet-server.ts"
 import { sampleRows, sampleWorkers, silentWorker, troubledRows } from "./support/sample-fleet.ts"
 
@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)("the fleet", () => {
       await canvas.hover({ position: { x: 6, y: 6 } })
       await page.locator(".hover").getByText(first.key).waitFor()
       await canvas.click({ position: { x: 6, y: 6 } })
-      await page.getByRole("heading", { level: 1, name: first.key }).waitFor()
+      expect(await seen(page.getByRole("heading", { level: 1, name: first.key }))).toBe(true)
     })
   })
 
@@ -126,7 +126,7 @@ describe.runIf(hasBrowser)("the fleet", () => {
       fleet.say({ kind: "state", at: now, worker: "eu-1", key, value: waiting, token: null })
       await cell.getByText("waiting").waitFor()
       fleet.say({ kind: "state", at: now, worker: "eu-1", key, value: running, token: 5 })
-      await cell.getByText("owning · running").waitFor()
+      expect(await seen(cell.getByText("owning · running"))).toBe(true)
     })
   })
 })
@@ -170,7 +170,7 @@ describe.runIf(hasBrowser)("a fleet of 100,000 sandboxes", () => {
       server.fleet.say({ kind: "state", at: Date.now(), worker: "eu-1", key: "new/1", value: running, token: 1 })
       await page.getByText("100,001 sandboxes").waitFor()
       server.fleet.tell([row({ worker: "eu-1", key: "new/2", value: running })])
-      await page.getByText("100,002 sandboxes").waitFor()
+      expect(await seen(page.getByText("100,002 sandboxes"))).toBe(true)
     })
   })
 })

@@ -7,7 +7,7 @@ import { createInterface, type Interface } from "node:readline"
 import type { Browser } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { type Spawned, spawnScript } from "../integration/support/spawn.ts"
-import { hasBrowser, look, startBrowser } from "./support/browser.ts"
+import { hasBrowser, look, seen, startBrowser } from "./support/browser.ts"
 
 const TOKEN = "a-token-that-outlives-a-restart"
 const SECRET = "a-secret-that-both-workers-share"
@@ -81,7 +81,7 @@ describe.runIf(hasBrowser)("two workers", () => {
       await rowOf("b").click()
       await page.getByText("They agree where both know.").waitFor()
       await page.getByRole("link", { name: "All of it as a sequence" }).click()
-      await page.getByRole("list", { name: "Sequence" }).getByText("handed over from").waitFor()
+      expect(await seen(page.getByRole("list", { name: "Sequence" }).getByText("handed over from"))).toBe(true)
     })
   })
 
@@ -90,7 +90,7 @@ describe.runIf(hasBrowser)("two workers", () => {
       await page.locator(".rows .row", { hasText: "owning · running" }).click()
       await page.getByRole("button", { name: "Hand it off" }).click()
       await page.getByRole("dialog").getByRole("button", { name: "Hand it off" }).click()
-      await page.locator(".chip.released").waitFor()
+      expect(await seen(page.locator(".chip.released"))).toBe(true)
     })
   })
 
@@ -104,7 +104,7 @@ describe.runIf(hasBrowser)("two workers", () => {
       await page.getByText("Live", { exact: true }).waitFor()
       await own(b, "after")
       await page.getByRole("grid").getByText("counter/after").waitFor()
-      await page.getByRole("grid").getByText("counter/k").waitFor()
+      expect(await seen(page.getByRole("grid").getByText("counter/k"))).toBe(true)
     })
   })
 })

@@ -7,13 +7,13 @@ import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { timelineHtml } from "../../src/inspector/timeline.ts"
 import { recorded, type Recording } from "../inspector/scenario.ts"
-import { hasBrowser, look, startBrowser } from "./support/browser.ts"
+import { hasBrowser, look, seen, startBrowser } from "./support/browser.ts"
 
 describe.runIf(hasBrowser)("a recorded trace", () => {
   let browser: Browser
   let folder: string
   let recording: Recording
-  const address = (name: string, hash = ""): string => `${pathToFileURL(join(folder, name))}${hash}`
+  const address = (name: string, hash = ""): string => `${pathToFileURL(join(folder, name)).href}${hash}`
 
   beforeAll(async () => {
     browser = await startBrowser()
@@ -113,7 +113,7 @@ describe.runIf(hasBrowser)("a recorded trace", () => {
     await look(browser, address("whole.html", "#/sandbox/b/counter%2Fk"), {}, async (page) => {
       await page.getByRole("slider", { name: "Moment" }).fill("1900") // b stands still, a owns
       await page.getByText("They differ where it is marked.").waitFor()
-      await page.getByText(/Over for .*: another may take it/).waitFor()
+      expect(await seen(page.getByText(/Over for .*: another may take it/))).toBe(true)
     })
   })
 

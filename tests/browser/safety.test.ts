@@ -7,7 +7,7 @@ import { pageAnswer } from "../../src/inspector/live/page-answer.ts"
 import { pageHtml } from "../../src/inspector/live/page-html.ts"
 import { timelineHtml } from "../../src/inspector/timeline.ts"
 import { row, running, worker } from "../inspector/live/made.ts"
-import { hasBrowser, look, startBrowser } from "./support/browser.ts"
+import { hasBrowser, look, seen, startBrowser } from "./support/browser.ts"
 import { type FleetServer, ScriptedFleet, serveFleet, TOKEN } from "./support/fleet-server.ts"
 
 const hostile = {
@@ -209,7 +209,9 @@ describe.runIf(hasBrowser)("the page, refused", () => {
         : pageAnswer(pageHtml),
     )
     await look(browser, server.url, {}, async (page) => {
-      await page.getByRole("alert").getByText("The worker speaks version 99 and this page version 1").waitFor()
+      expect(
+        await seen(page.getByRole("alert").getByText("The worker speaks version 99 and this page version 1")),
+      ).toBe(true)
     })
   })
 })

@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { row, running, settling } from "../inspector/live/made.ts"
-import { hasBrowser, look, startBrowser } from "./support/browser.ts"
+import { hasBrowser, look, seen, startBrowser } from "./support/browser.ts"
 import { type FleetServer, ScriptedFleet, serveFleet } from "./support/fleet-server.ts"
 import { sampleWorkers } from "./support/sample-fleet.ts"
 
@@ -137,7 +137,7 @@ describe.runIf(hasBrowser)("a sandbox", () => {
         .getByText(/at worker/)
         .getByText("eu-2")
         .waitFor()
-      await page.getByText("It has waited").waitFor()
+      expect(await seen(page.getByText("It has waited"))).toBe(true)
     })
   })
 
@@ -174,7 +174,7 @@ describe.runIf(hasBrowser)("a sandbox", () => {
 
   it("says that there is no such sandbox", async () => {
     await look(browser, `${server.url}#/sandbox/eu-1/nobody`, { expected: /404/ }, async (page) => {
-      await page.getByText("has no such sandbox").waitFor()
+      expect(await seen(page.getByText("has no such sandbox"))).toBe(true)
     })
   })
 })

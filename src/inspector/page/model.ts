@@ -4,10 +4,11 @@
  */
 import { Fleet, type FleetChanges } from "../live/fleet.ts"
 import { WIRE_VERSION, type WireMessages } from "../live/wire.ts"
-import { every, onNextFrame, wallNow } from "./clock.ts"
+import { every, wallNow } from "./clock.ts"
 import type { Connection } from "./connection.ts"
 import type { FeedSink } from "./feed.ts"
 import { timeOfDay } from "./format.ts"
+import { onNextFrame } from "./frames.ts"
 import { History } from "./history.ts"
 import { LiveTrends, recordedTrends, type Trends } from "./trends.ts"
 

@@ -2,7 +2,7 @@
 // its policy is kept, and `look` fails for it when the test is over.
 import { accessSync, constants } from "node:fs"
 import process from "node:process"
-import { type Browser, chromium, type Page } from "playwright-core"
+import { type Browser, chromium, type Locator, type Page } from "playwright-core"
 import { expect } from "vitest"
 
 /** Where Debian has it, unless told. */
@@ -78,4 +78,10 @@ export async function look(
     await context.close()
   }
   expect(wrong).toEqual([])
+}
+
+/** Waits until something is there to be seen, and says whether it is. */
+export async function seen(locator: Locator): Promise<boolean> {
+  await locator.waitFor()
+  return locator.isVisible()
 }

@@ -6,7 +6,7 @@ import { row, running, settling, waiting, worker } from "../../inspector/live/ma
 const NAMES = ["eu-1", "eu-2", "us-1", "us-2"] as const
 
 /** Of its lease a healthy owner has this much left, at least, in milliseconds. */
-const LEFT = 14_000
+const LEFT = 20_000
 
 /** Of the first so many some are released: the model keeps 2000 of those. */
 const MOST_RELEASED = 40_000
@@ -34,7 +34,7 @@ function sampleRow(index: number, now: number): SandboxRow {
   const key = `${chance < 0.6 ? "order" : "cart"}/${String(100_000 + index)}`
   const since = now - Math.round(1000 + drawn(index + 7) * 3_000_000)
   const at = { worker: name, key, since, token: now - 50_000 - index }
-  const lease = { ownedSince: since, deadline: now + LEFT + Math.round(drawn(index + 3) * 12_000) }
+  const lease = { ownedSince: since, deadline: now + LEFT + Math.round(drawn(index + 3) * 6000) }
   if (chance < 0.8) return row({ ...at, ...lease, value: running })
   if (chance < 0.84) return row({ ...at, ...lease, value: restoring, since: now - 900 })
   if (chance < 0.88)

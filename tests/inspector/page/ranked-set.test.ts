@@ -3,16 +3,18 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { RankedSet } from "../../../src/inspector/page/ranked-set.ts"
 
-const model = (flags: readonly boolean[]): readonly number[] => flags.flatMap((is, place) => (is ? [place] : []))
+/** All that the index can be asked. */
+const answers = (set: RankedSet, size: number): unknown => ({
+  count: set.count,
+  places: Array.from({ length: set.count }, (_, k) => set.select(k)),
+  ranks: Array.from({ length: size }, (_, place) => set.rank(place)),
+  beyond: [set.select(-1), set.select(set.count)],
+})
 
-function agrees(set: RankedSet, flags: readonly boolean[]): void {
-  const places = model(flags)
-  expect(set.count).toBe(places.length)
-  expect(places.map((_, k) => set.select(k))).toEqual(places)
-  expect(flags.map((_, place) => set.rank(place))).toEqual(
-    flags.map((_, place) => places.filter((at) => at < place).length),
-  )
-  expect([set.select(-1), set.select(places.length)]).toEqual([-1, -1])
+function wanted(flags: readonly boolean[]): unknown {
+  const places = flags.flatMap((is, place) => (is ? [place] : []))
+  const ranks = flags.map((_, place) => places.filter((at) => at < place).length)
+  return { count: places.length, places, ranks, beyond: [-1, -1] }
 }
 
 describe("the index under the list", () => {
@@ -28,7 +30,7 @@ describe("the index under the list", () => {
           expect(set.set(place, is)).toBe(isNews)
           if (isNews) flags[place] = is
         }
-        agrees(set, flags)
+        expect(answers(set, flags.length)).toEqual(wanted(flags))
       }),
     )
   })
@@ -36,11 +38,9 @@ describe("the index under the list", () => {
   it("is filled anew with any number of places", () => {
     const set = new RankedSet(3)
     set.fill(1000, (place) => place % 3 === 0)
-    agrees(
-      set,
-      Array.from({ length: 1000 }, (_, place) => place % 3 === 0),
-    )
+    const flags = Array.from({ length: 1000 }, (_, place) => place % 3 === 0)
+    expect(answers(set, 1000)).toEqual(wanted(flags))
     set.fill(0, () => true)
-    agrees(set, [])
+    expect(answers(set, 0)).toEqual(wanted([]))
   })
 })

@@ -4,7 +4,7 @@
  *
  * Not promised: that cells can be told apart above some 100,000; the list and the search find those.
  */
-import { onNextFrame } from "../clock.ts"
+import { onNextFrame } from "../frames.ts"
 import type { Palette } from "../palette.ts"
 import { Layout } from "./heat-layout.ts"
 

@@ -4,7 +4,8 @@
  */
 import type { LanesView } from "../../live/lanes.ts"
 import type { Mark } from "../../live/recording.ts"
-import { after, onNextFrame } from "../clock.ts"
+import { after } from "../clock.ts"
+import { onNextFrame } from "../frames.ts"
 import type { Palette } from "../palette.ts"
 import { axisTicks } from "./axis.ts"
 import { hitAt } from "./lane-hits.ts"
