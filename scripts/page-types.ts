@@ -26,8 +26,14 @@ const pages: Readonly<Record<string, string>> = {
     declare const directory: string
     declare function buyerOf(file: string): Promise<string | undefined>`,
   "docs/seeing-it.md": `
+    import type { Server } from "node:http"
+    import type { SandboxManager } from "leasehold"
     import type { AnyStateMachine } from "xstate"
-    declare const checkout: AnyStateMachine`,
+    declare const checkout: AnyStateMachine
+    declare const manager: SandboxManager
+    declare const server: Server
+    declare const address: string
+    declare function answer(request: unknown, response: unknown): void`,
   "docs/trace.md": `
     import { type CheckpointStore, type Clock, type Incarnation, type LeaseStore } from "leasehold"
     import { type SandboxDefinition, SandboxManager } from "leasehold"

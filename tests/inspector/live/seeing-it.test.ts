@@ -1,6 +1,6 @@
-import { once } from "node:events"
-import { existsSync, readFileSync } from "node:fs"
 // docs/seeing-it.md on the page and the terminal: its programs run, its command lines are the command's, its limits are those of the code.
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { inspector, nodeListener, serveInspector } from "leasehold/inspector"
@@ -25,9 +25,7 @@ import { SIGNED_FOR } from "../../../src/inspector/live/signature.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
 import { counter } from "../../actors/world.ts"
 
-const docs = new URL("../../../docs/", import.meta.url)
-const part = new URL("seeing-it-page.part.md", docs)
-const docsPage = readFileSync(existsSync(part) ? part : new URL("seeing-it.md", docs), "utf8")
+const docsPage = readFileSync(new URL("../../../docs/seeing-it.md", import.meta.url), "utf8")
 const own = readFileSync(new URL(import.meta.url), "utf8")
 
 const startManager = (): Promise<SandboxManager> =>
@@ -88,7 +86,7 @@ it("has only command lines that the command takes, and searches that can be aske
     docsPage.matchAll(/^\$ npx leasehold (top|open) (.*)$/gm),
     ([, name, words]) => [name!, words!] as const,
   )
-  expect(lines.map(([name]) => name)).toEqual(["top", "top", "top", "open"])
+  expect(lines.map(([name]) => name)).toEqual(["top", "top", "top", "open", "open"])
   for (const [name, words] of lines) {
     const spec = COMMANDS.find((each) => each.name === name)!
     const given = Array.from(words.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, bare]) => quoted ?? bare!)
