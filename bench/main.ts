@@ -11,11 +11,13 @@ import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
 import { benchInspector } from "./inspector.ts"
+import { benchPage } from "./page.ts"
 import { benchProviders } from "./providers.ts"
 import { benchRequests } from "./requests.ts"
 import { benchScale } from "./scale.ts"
 import { benchSchedule } from "./schedule.ts"
 import { benchSimulation } from "./simulation.ts"
+import { benchTrace } from "./trace.ts"
 import { benchWaitCpu } from "./wait-cpu.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
@@ -25,10 +27,12 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
   inspector: benchInspector,
+  page: benchPage,
   providers: benchProviders,
   scale: benchScale,
   schedule: benchSchedule,
   simulation: benchSimulation,
+  trace: benchTrace,
   "wait-cpu": benchWaitCpu,
 }
 

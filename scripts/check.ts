@@ -38,6 +38,7 @@ function tarball(): Outcome {
 
 const steps: Record<string, () => Outcome> = {
   types: () => run("tsc"),
+  "types of the live page": () => run("tsc", "-p", "src/inspector/page"),
   "types of the pages": pageTypes,
   lint: () => run("oxlint"),
   format: () => run("oxfmt", "--check"),

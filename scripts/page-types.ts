@@ -25,6 +25,9 @@ const pages: Readonly<Record<string, string>> = {
     import { join } from "node:path"
     declare const directory: string
     declare function buyerOf(file: string): Promise<string | undefined>`,
+  "docs/seeing-it.md": `
+    import type { AnyStateMachine } from "xstate"
+    declare const checkout: AnyStateMachine`,
   "docs/trace.md": `
     import { type CheckpointStore, type Clock, type Incarnation, type LeaseStore } from "leasehold"
     import { type SandboxDefinition, SandboxManager } from "leasehold"

@@ -268,6 +268,7 @@ class Manager implements SandboxManager {
     const all = (): Promise<DrainResult> => drainAll(this.#registry, { clock, grace: budget, cleared })
     const result = await traced(trace, () => ({ call: "drain", budget }), all)
     if (sumsUp && result.error !== undefined) report(result.error)
+    if (trace.isWritten) await trace.flush() // the process may end now
     return result
   }
 

@@ -1,26 +1,27 @@
 /** How often a recorded trace took each transition of leasehold's own chart. */
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
 import { sandboxChart } from "../actors/chart.ts"
 import type { CountOptions } from "../draw/counts.ts"
 import { EdgeCounter } from "../draw/edge-counter.ts"
 import { parseTrace } from "../trace/trace-text.ts"
 import type { StateLine } from "../trace/trace.ts"
 import type { Call } from "./syntax.ts"
-import { textFile } from "./text-file.ts"
-import { UsageError } from "./usage-error.ts"
+import { ofFlag, UsageError } from "./usage-error.ts"
 
 /** Of keys that a message names, at most so many. */
 const MOST_KEYS = 5
 
 /**
  * Counts the transitions of a trace's sandboxes, or of those of one lock key. Throws UsageError where the file can't be read or
- * has no such key, and TraceFormatError where it is no trace.
+ * has no such key, or states that this release's chart hasn't, and TraceFormatError where it is no trace.
  */
 export function countsOf({ io, output }: Call, file: string, key: string | undefined): CountOptions {
-  const states = stateLinesOf(textFile(io, file, "Give a trace's file"))
+  const states = stateLinesOf(textOf(resolve(io.cwd, file), file))
   const lines = key === undefined ? states : states.filter((line) => line.key === key)
   if (lines.length === 0) throw nothing(file, key, states)
   const counter = new EdgeCounter(sandboxChart)
-  for (const { worker, key: of, value } of lines) counter.saw(JSON.stringify([worker, of]), value)
+  for (const { worker, key: of, value } of lines) ofFlag(() => counter.saw(JSON.stringify([worker, of]), value))
   const { counts, shared, starts, unexplained } = counter.result()
   const unsure = shared.reduce((sum, { times }) => sum + times, 0)
   const [whose, more] = [
@@ -33,6 +34,14 @@ export function countsOf({ io, output }: Call, file: string, key: string | undef
     more,
   )
   return { counts, shared }
+}
+
+function textOf(path: string, file: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    throw new UsageError(`${JSON.stringify(file)} can't be read: ${(error as Error).message}`, "Give a trace's file")
+  }
 }
 
 const stateLinesOf = (text: string): readonly StateLine[] =>

@@ -35,6 +35,24 @@ export function configurationOf(graph: ChartGraph, value: StateValue, name = "st
   return ordered(graph, active)
 }
 
+/** The same for a value that has to name a state on each floor, and in each region, as those of snapshots do. */
+export function wholeConfigurationOf(graph: ChartGraph, value: StateValue, name: string): Configuration {
+  const active = configurationOf(graph, value, name)
+  for (const path of active) {
+    const { type, children } = stateOf(graph, path)
+    const inside = children.filter((child) => stateOf(graph, child).type !== "history")
+    const count = inside.filter((child) => active.has(child)).length
+    const wanted = type === "parallel" ? inside.length : type === "compound" ? 1 : 0
+    if (count === wanted) continue
+    const where = path === ROOT ? "the machine" : shown(path)
+    throw refusal(
+      `${name} has ${count} states in ${where}, which is in ${wanted}`,
+      "Give the value of one of its snapshots",
+    )
+  }
+  return active
+}
+
 /** The states that are active, in the order of the graph: two equal configurations are listed alike. */
 export const ordered = (graph: ChartGraph, active: Configuration): Configuration =>
   new Set([...graph.states.keys()].filter((path) => active.has(path)))

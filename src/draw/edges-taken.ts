@@ -6,10 +6,11 @@
  * wasn't left. Transitions that change no state can't be seen.
  */
 import type { AnyStateMachine, StateValue } from "xstate"
-import { type Configuration, configurationOf, enterDefault, ordered, signatureOf } from "./configuration.ts"
+import { aText } from "../runtime/options.ts"
+import { type Configuration, enterDefault, ordered, signatureOf, wholeConfigurationOf } from "./configuration.ts"
 import { type ChartEdge, type ChartGraph, isWithin, ROOT, stateOf } from "./graph.ts"
 import { readMachine } from "./read-machine.ts"
-import { combinations, isTriggeredBy, type Step } from "./steps.ts"
+import { combinations, isOfDone, isTriggeredBy, type Step } from "./steps.ts"
 
 /** What is known of the way from one state to another. */
 export interface EdgesTaken {
@@ -30,7 +31,7 @@ const MOST_STATES = 2000
  * Tells which transitions lead from one state value to another; `from` is undefined where the machine has just started. An event's
  * type, where it is known, rules out those of other events.
  *
- * Throws InvalidConfigError for what is no machine of XState 5, and for a value that names a state that the machine hasn't.
+ * Throws InvalidConfigError for what is no machine of XState 5, and for a value that is none of its snapshots'.
  */
 export function edgesTaken(
   machine: AnyStateMachine,
@@ -48,8 +49,9 @@ export function edgesTakenIn(
   to: StateValue,
   event?: string,
 ): EdgesTaken {
-  const goal = configurationOf(graph, to, "to")
-  const step = from === undefined ? undefined : stepTo(graph, configurationOf(graph, from, "from"), goal, event)
+  const goal = wholeConfigurationOf(graph, to, "to")
+  if (event !== undefined) aText("event", event)
+  const step = from === undefined ? undefined : stepTo(graph, wholeConfigurationOf(graph, from, "from"), goal, event)
   return step ?? startTo(graph, goal) ?? { taken: [], ambiguous: [], from: "none" }
 }
 
@@ -104,8 +106,7 @@ function merged(all: readonly Reached[]): Map<string, Reached> {
 }
 
 /** `always`, and what follows by itself when states are done. */
-const isEventless = ({ descriptor, event }: ChartEdge): boolean =>
-  event !== "default" && (descriptor === "" || descriptor.startsWith("xstate.done.state."))
+const isEventless = (edge: ChartEdge): boolean => edge.event !== "default" && (edge.descriptor === "" || isOfDone(edge))
 
 function answer(ways: readonly Way[], from: "step" | "start"): EdgesTaken | undefined {
   const [one, ...others] = ways

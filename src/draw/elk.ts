@@ -7,14 +7,20 @@ import { InvalidConfigError } from "../runtime/errors.ts"
 
 let loaded: Promise<ELK> | undefined
 
-/** Lays a graph out. Rejects with InvalidConfigError where elkjs isn't installed. */
+/** Lays a graph out. Rejects with InvalidConfigError where elkjs isn't installed, or fails on the graph. */
 export async function layOut(graph: ElkNode): Promise<ElkNode> {
   loaded ??= load()
   const elk = await loaded.catch((error: unknown) => {
     loaded = undefined // it may be installed by the next time
     throw error
   })
-  return elk.layout(graph)
+  return elk.layout(graph).catch((cause: unknown) => {
+    throw new InvalidConfigError({
+      message: "elkjs can't lay the machine out",
+      next: "Draw it with toMermaid or toAscii, and report the machine to leasehold",
+      cause,
+    })
+  })
 }
 
 async function load(): Promise<ELK> {

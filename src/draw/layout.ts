@@ -6,6 +6,7 @@
  * Not promised: that a later elkjs lays out the same way. The version is pinned for that.
  */
 import type { ElkExtendedEdge, ElkNode, ElkPoint, LayoutOptions } from "elkjs"
+import { isEntangled } from "./effort.ts"
 import { layOut } from "./elk.ts"
 import { type Point, type Rect, round, type Size } from "./geometry.ts"
 import { type ChartGraph, type ChartState, ROOT, stateOf } from "./graph.ts"
@@ -79,7 +80,6 @@ const EVERYWHERE: LayoutOptions = {
   "elk.json.shapeCoords": "ROOT",
   "elk.json.edgeCoords": "ROOT",
   "elk.layered.cycleBreaking.strategy": "DEPTH_FIRST",
-  "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
   "elk.layered.edgeLabels.centerLabelPlacementStrategy": "SPACE_EFFICIENT_LAYER",
   // In pixels. Lines stand close, since each has its text on it; boxes are farther apart.
   "elk.spacing.nodeNode": "20",
@@ -90,6 +90,12 @@ const EVERYWHERE: LayoutOptions = {
   "elk.layered.spacing.edgeNodeBetweenLayers": "11",
   "elk.layered.spacing.edgeEdgeBetweenLayers": "7",
 }
+
+/** The first is narrower and has straighter lines, the second is for machines that the first takes minutes for. */
+const PLACEMENTS = {
+  best: { "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX" },
+  fast: { "elk.layered.nodePlacement.strategy": "BRANDES_KOEPF" },
+} as const satisfies Record<string, LayoutOptions>
 
 /** The line goes through the middle of its text, which has a ground of its own: nobody asks whose text it is. */
 const ON_THE_LINE: LayoutOptions = { "elk.edgeLabels.inline": "true", "elk.edgeLabels.placement": "CENTER" }
@@ -118,13 +124,13 @@ function read(draft: Draft, root: ElkNode, boxed: ReadonlySet<string>): { placed
     if (head === undefined) crowded.add(state.path)
     return { state, box, head: { x: head?.x ?? box.x, y: head?.y ?? box.y, block }, depth: depthOf(draft.graph, state) }
   })
-  const { width, height } = found(boxes.get(ROOT), ROOT)
-  const size = { width: round(width + 2 * OUTSIDE), height: round(height + 2 * OUTSIDE) }
+  const size = { width: round(root.width ?? 0), height: round(root.height ?? 0) }
   return { placed: { ...size, states, links, initials }, crowded }
 }
 
 function elkGraph(draft: Draft, boxed: ReadonlySet<string>): ElkNode {
-  const direction = { "elk.direction": draft.direction.toUpperCase() }
+  const placement = isEntangled(draft.graph, draft.links) ? PLACEMENTS.fast : PLACEMENTS.best
+  const options = { ...EVERYWHERE, ...placement, "elk.direction": draft.direction.toUpperCase() }
   const links = draft.links.map((link, index) => edge(`link ${index}`, link.source, link.target, draft.linkBlock(link)))
   const initials = [...draft.graph.states.values()].flatMap((state) =>
     state.initial === undefined
@@ -133,8 +139,8 @@ function elkGraph(draft: Draft, boxed: ReadonlySet<string>): ElkNode {
   )
   return {
     id: "drawing",
-    layoutOptions: { ...EVERYWHERE, ...direction, "elk.padding": padding(OUTSIDE, OUTSIDE) },
-    children: [node(draft, stateOf(draft.graph, ROOT), direction, boxed)],
+    layoutOptions: { ...options, "elk.padding": padding(OUTSIDE, OUTSIDE) },
+    children: [node(draft, stateOf(draft.graph, ROOT), options, boxed)],
     edges: [...links, ...initials],
   }
 }
@@ -147,20 +153,19 @@ const headOf = (path: string): string => `head ${path}`
 /** A head comes before the states below it. */
 const FIRST: LayoutOptions = { "elk.layered.layering.layerConstraint": "FIRST" }
 
-function node(draft: Draft, state: ChartState, direction: LayoutOptions, boxed: ReadonlySet<string>): ElkNode {
+function node(draft: Draft, state: ChartState, options: LayoutOptions, boxed: ReadonlySet<string>): ElkNode {
   const { width, height } = draft.stateBlock(state)
   const id = nodeOf(state.path)
   if (state.children.length === 0) return { id, width, height }
   const isBoxed = boxed.has(state.path)
-  const children = state.children.map((path) => node(draft, stateOf(draft.graph, path), direction, boxed))
+  const children = state.children.map((path) => node(draft, stateOf(draft.graph, path), options, boxed))
   const dot = { id: dotOf(state.path), width: 2 * DOT_RADIUS, height: 2 * DOT_RADIUS }
   const head = { id: headOf(state.path), width, height, layoutOptions: FIRST }
   return {
     id,
     children: [...(isBoxed ? [head] : []), ...(state.initial === undefined ? [] : [dot]), ...children],
     layoutOptions: {
-      ...EVERYWHERE,
-      ...direction,
+      ...options,
       "elk.padding": padding(isBoxed ? INSIDE : height + INSIDE / 2, INSIDE),
       "elk.nodeSize.constraints": "MINIMUM_SIZE",
       "elk.nodeSize.minimum": `(${width},${height + INSIDE})`,

@@ -36,9 +36,9 @@ export function toMermaid(machine: AnyStateMachine, options: CountOptions = {}):
   const graph = readMachine(machine)
   const sketch = { graph, ids: mermaidIds(graph), drawn: drawnOf(graph), count: countOf(timesOf(graph, options)) }
   const root = stateOf(graph, ROOT)
-  // The root is drawn only where it has something of its own to tell: its states are the diagram.
-  const body =
-    notesOf(sketch, root).length > 0 || root.type === "parallel" ? stateLines(sketch, root) : inside(sketch, root)
+  // The root is drawn only where it has something of its own to tell: otherwise its states are the diagram.
+  const isTold = notesOf(sketch, root).length > 0 || root.type === "parallel" || root.children.length === 0
+  const body = isTold ? stateLines(sketch, root) : inside(sketch, root)
   return `${["stateDiagram-v2", ...body.map(indented)].join("\n")}\n`
 }
 
@@ -61,7 +61,7 @@ function drawnOf(graph: ChartGraph): ReadonlyMap<string, readonly Arrow[]> {
 
 /** A state with states in it has no arrow to itself, nor into itself, nor has one of those an arrow to it. */
 function isNoted(graph: ChartGraph, { source }: ChartEdge, target: string): boolean {
-  if (source === target) return stateOf(graph, source).children.length > 0
+  if (source === target) return source === ROOT || stateOf(graph, source).children.length > 0
   return isWithin(graph, target, source) || isWithin(graph, source, target)
 }
 

@@ -48,8 +48,9 @@ const notMachine = (value: unknown): Error =>
 /** A node's path, the keys joined by dots. A dot within a key is escaped, so that no two nodes have one path. */
 export const pathOf = (node: Pick<StateNode, "path">): string => pathFrom(node.path)
 
-/** The path of these keys. */
-export const pathFrom = (keys: readonly string[]): string => keys.map((key) => key.replaceAll(".", "\\.")).join(".")
+/** The path of these keys. An empty key is a backslash: the empty path is the root's. */
+export const pathFrom = (keys: readonly string[]): string =>
+  keys.map((key) => (key === "" ? "\\" : key.replaceAll(".", "\\."))).join(".")
 
 const childrenOf = (node: StateNode): readonly StateNode[] => Object.values(node.states as Record<string, StateNode>)
 

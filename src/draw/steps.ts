@@ -1,6 +1,6 @@
 /** The steps that a configuration allows, guards aside: the transitions of one event, or of none, in regions beside each other. */
 import type { Configuration } from "./configuration.ts"
-import { type ChartEdge, type ChartGraph, isWithin } from "./graph.ts"
+import { type ChartEdge, type ChartGraph, isWithin, stateOf } from "./graph.ts"
 
 /** Transitions that are taken at once. */
 export type Step = readonly ChartEdge[]
@@ -16,11 +16,22 @@ export function combinations(
 ): readonly Step[] {
   const byTrigger = new Map<string, ChartEdge[]>()
   for (const edge of graph.edges.values()) {
-    if (!active.has(edge.source) || !counts(edge)) continue
+    if (!active.has(edge.source) || !counts(edge) || (isOfDone(edge) && !isDone(graph, active, edge.source))) continue
     const edges = byTrigger.get(edge.descriptor) ?? []
     byTrigger.set(edge.descriptor, [...edges, edge])
   }
   return [...byTrigger.values()].flatMap((edges) => subsets(graph, edges)).slice(0, MOST_STEPS)
+}
+
+/** What follows by itself when a state is done. */
+export const isOfDone = ({ descriptor }: ChartEdge): boolean => descriptor.startsWith("xstate.done.state.")
+
+/** A state is done in a final child, or once all its regions are. */
+function isDone(graph: ChartGraph, active: Configuration, path: string): boolean {
+  const { type, children } = stateOf(graph, path)
+  const inside = children.map((child) => stateOf(graph, child)).filter((child) => child.type !== "history")
+  if (type === "parallel") return inside.every((child) => isDone(graph, active, child.path))
+  return inside.some((child) => child.type === "final" && active.has(child.path))
 }
 
 /** Every choice of transitions, at least one, of which none leaves what another begins in. */

@@ -18,7 +18,8 @@ const classes = (...names: readonly (string | false | undefined)[]): string =>
 /** A state: its box, its texts, and the transitions that stay in it. */
 export function stateGroup(graph: ChartGraph, marks: Marks, { state, box, head, depth }: PlacedState): string {
   const { path, type, children, history, description } = state
-  const isRegion = state.parent !== undefined && stateOf(graph, state.parent).type === "parallel"
+  const isRegion =
+    state.parent !== undefined && stateOf(graph, state.parent).type === "parallel" && history === undefined
   const name = classes(
     ...["state", type, path === ROOT && "root", isRegion && "region"],
     children.length === 0 ? "leaf" : path !== ROOT && (depth % 2 === 1 ? "odd" : "even"),
@@ -80,7 +81,7 @@ export function linkGroup(marks: Marks, { link, points, label }: PlacedLink): st
     "link",
     ids.some((id) => marks.litEdges.has(id)) && "lit",
     marks.last !== undefined && ids.includes(marks.last) && "last",
-    times !== undefined && !ids.some((id) => isTaken(times.of(id))) && "untaken",
+    times !== undefined && link.edges.every((edge) => isSeen(edge) && !isTaken(times.of(edge.id))) && "untaken",
   )
   const edges = new Map(link.edges.map((edge) => [edge.id, edge]))
   const rows = label === undefined ? [] : textsOf(label, (id) => attributesOf(marks, edges.get(id), undefined))
@@ -109,10 +110,13 @@ function attributesOf(marks: Marks, edge: ChartEdge | undefined, more: string | 
   const times = marks.times?.of(id)
   const name = classes(
     ...["edge", more, marks.litEdges.has(id) && "lit", marks.last === id && "last"],
-    times !== undefined && !isTaken(times) && "untaken",
+    times !== undefined && !isTaken(times) && isSeen(edge) && "untaken",
   )
   return { attributes: `class="${name}" data-edge="${xml(id)}"`, title: edgeWords(edge, times && timesWords(times)) }
 }
+
+/** States don't tell of a transition that changes none, so that one isn't called untaken. */
+const isSeen = ({ source, targets }: ChartEdge): boolean => targets.some((target) => target !== source)
 
 /** All that is known of a transition, for a tooltip: nothing is cut here. */
 function edgeWords(

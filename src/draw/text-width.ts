@@ -23,6 +23,8 @@ const BOLD = [
   556, 278, 889, 611, 611, 611, 611, 389, 556, 333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584,
 ]
 
+/** In thousandths: signs that drawings have of themselves. */
+const SIGNS: Readonly<Record<string, number>> = { "…": 1000, "×": 584, "≤": 549 }
 /** In thousandths: letters of Latin, Greek and Cyrillic are hardly wider than this. */
 const LETTER = 700
 /** In thousandths: all that is drawn in a square, as ideographs and emoji, and what nobody knows. */
@@ -34,13 +36,12 @@ const FIRST_SQUARE = 0x1100
 export function textWidth(text: string, size: number, isBold = false): number {
   const table = isBold ? BOLD : REGULAR
   let thousandths = 0
-  for (const character of text) thousandths += widthOf(character.codePointAt(0) ?? 0, table)
+  for (const character of text) thousandths += SIGNS[character] ?? widthOf(character.codePointAt(0) ?? 0, table)
   return Math.ceil((thousandths * size) / 100) / 10
 }
 
 function widthOf(codePoint: number, table: readonly number[]): number {
   const known = table[codePoint - 0x20]
   if (known !== undefined) return known
-  if (codePoint === 0x2026) return 1000 // the ellipsis
   return codePoint < FIRST_SQUARE ? LETTER : SQUARE
 }

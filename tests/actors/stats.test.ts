@@ -36,3 +36,68 @@ describe("the counters of a manager", () => {
     await time.runUntil(manager[Symbol.asyncDispose]())
   })
 })
+
+describe("what a manager has done", () => {
+  const done = { checkpointsFailed: 0, restoresFailed: 0, usesFailed: 0, traceDropped: 0 }
+
+  it("is counted: restores, uses, checkpoints with their bytes and times", async () => {
+    const world = new World()
+    const sandbox = counter({
+      checkpoint: async ({ n }) => {
+        await new Promise<void>((resolve) => void world.time.after(25.4, resolve))
+        return { n }
+      },
+    })
+    const manager = await world.manager("a", sandbox)
+    expect(manager.stats()).toMatchObject({ ...done, restores: 0, uses: 0, checkpoints: 0, checkpointBytes: 0 })
+    await world.run(manager.use(sandbox, "k", (state) => void (state.n = 10), { durable: true }))
+    await world.run(manager.use(sandbox, "k", () => {}))
+    expect(manager.stats()).toMatchObject({ ...done, restores: 1, uses: 2, checkpoints: 1, checkpointMs: 25 })
+    expect(manager.stats()["checkpointBytes"]).toBe('{"n":10}'.length)
+    await world.run(manager.checkpointSandbox(sandbox, "k"))
+    expect(manager.stats()).toMatchObject({ checkpoints: 2, checkpointMs: 51, checkpointBytes: 16 })
+    await world.end()
+  })
+
+  it("is counted where it failed too, each for itself", async () => {
+    const world = new World()
+    let isBroken = true
+    const sandbox = counter({
+      restore: () => (isBroken ? raise("restore") : { n: 1 }),
+      checkpoint: () => raise("checkpoint"),
+    })
+    const manager = await world.manager("a", sandbox)
+    await world.failure(manager.use(sandbox, "k", () => {}))
+    isBroken = false
+    await world.failure(manager.use(sandbox, "k", () => raise("use")))
+    await world.failure(manager.use(sandbox, "k", () => {}, { durable: true }))
+    const failed = { restoresFailed: 1, usesFailed: 1, checkpointsFailed: 1 }
+    expect(manager.stats()).toMatchObject({ restores: 1, uses: 1, checkpoints: 0, checkpointBytes: 0, ...failed })
+    await world.end()
+  })
+
+  it("has a checkpoint that the store didn't take among those that failed", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const manager = await world.manager("a", sandbox)
+    await world.run(manager.use(sandbox, "k", (state) => ++state.n))
+    for (let request = 0; request < 100; request++) world.store.script.onPut({ before: "lost" })
+    await world.failure(manager.use(sandbox, "k", (state) => ++state.n, { durable: true }))
+    expect(manager.stats()).toMatchObject({ checkpoints: 0, checkpointsFailed: 1, uses: 2 })
+    await world.time.advance(120_000)
+    await world.end()
+  })
+
+  it("is in whole numbers", async () => {
+    const world = new World()
+    const sandbox = counter()
+    const manager = await world.manager("a", sandbox)
+    await world.run(manager.use(sandbox, "k", (state) => ++state.n, { durable: true }))
+    expect(Object.values(manager.stats()).every(Number.isInteger)).toBe(true)
+    await world.end()
+  })
+})
+
+function raise(message: string): never {
+  throw new Error(message)
+}

@@ -21,6 +21,8 @@ export class CommandLine {
   env: Record<string, string | undefined> = {}
   platform = "linux"
   isTTY = false
+  /** How wide the terminal is. */
+  columns = 80
 
   constructor() {
     onTestFinished(() => rmSync(this.cwd, { recursive: true }))
@@ -45,10 +47,10 @@ export class CommandLine {
   }
 
   io(said: { out: string; err: string }): Io {
-    const { cwd, env, platform, isTTY } = this
+    const { cwd, env, platform, isTTY, columns } = this
     return {
       ...{ env, cwd, home: join(cwd, "home"), platform, clock: liveClock },
-      stdout: { isTTY, write: (text) => void (said.out += text) },
+      stdout: { isTTY, columns, write: (text) => void (said.out += text) },
       stderr: { isTTY, write: (text) => void (said.err += text) },
     }
   }

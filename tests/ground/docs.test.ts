@@ -24,6 +24,11 @@ describe("the pages", () => {
     expect(shown).toBe(read("examples/counter/main.ts"))
   })
 
+  it("show a manager that writes its trace to the letter as the example that runs", () => {
+    const [, shown] = /```typescript\n(\/\/ A manager[\s\S]*?)```/.exec(read("docs/trace.md")) ?? []
+    expect(shown).toBe(read("examples/live-trace/main.ts"))
+  })
+
   it("show a section in a web server to the letter as the example that runs", () => {
     const [, shown] = /```ts\n(\/\*\* Who has the seat[\s\S]*?)```/.exec(read("docs/providers.md")) ?? []
     expect(shown).toContain("locks.withLock(")
@@ -69,7 +74,9 @@ describe("the pages", () => {
       "README.md",
       "CHANGELOG.md",
       "examples/README.md",
-      ...readdirSync(root("docs")).map((page) => `docs/${page}`),
+      ...readdirSync(root("docs"))
+        .filter((name) => name.endsWith(".md"))
+        .map((page) => `docs/${page}`),
     ]
     const links = pages.flatMap((page) =>
       Array.from(read(page).matchAll(/\]\((?!https?:)([^)#]+)/g), ([, target]) => ({ page, target: target! })),
@@ -80,7 +87,7 @@ describe("the pages", () => {
 
   it("name in the changelog whatever can be imported, but for error classes, which docs/errors.md lists", async () => {
     const entries = await Promise.all(
-      ["leasehold", "leasehold/gcs", "leasehold/file", "leasehold/testing"].map(async (name) =>
+      ["leasehold", "leasehold/gcs", "leasehold/file", "leasehold/draw", "leasehold/testing"].map(async (name) =>
         Object.keys((await import(name)) as object),
       ),
     )

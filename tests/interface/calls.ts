@@ -1,3 +1,4 @@
+import * as draw from "../../src/draw/mod.ts"
 /**
  * Every public function, class and method with what it takes: the table that `garbage.test.ts` walks. A name that an entry
  * point or an object has and this table hasn't fails the test, so that no new call goes without its checks.
@@ -39,6 +40,7 @@ const anything = argument(
   () => true,
 )
 const definition = argument(() => counter)
+const machine = argument(() => main.sandboxChart)
 
 export const counter: main.SandboxDefinition<{ n: number }, { n: number }> = main.defineSandbox({
   name: "counter",
@@ -112,6 +114,22 @@ export const exported: Readonly<
       inspector: [argument(() => inspected), options()],
       serveInspector: [argument(() => inspected), options()],
       nodeListener: [argument(() => inspecting.inspector(inspected))],
+    },
+  },
+  "leasehold/draw": {
+    entry: draw,
+    calls: {
+      toSvg: [machine, options()],
+      toMermaid: [machine, options()],
+      toAscii: [machine, options()],
+      chartEdges: [machine],
+      edgesTaken: [
+        machine,
+        argument(() => ({ owning: { lease: "healthy", work: "running" } }), isOneOf(undefined)),
+        argument(() => ({ released: "clean" })),
+        argument(() => "leave", isOneOf(undefined)),
+      ],
+      EdgeCounter: [machine],
     },
   },
   "leasehold/testing": {

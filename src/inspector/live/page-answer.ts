@@ -1,5 +1,5 @@
 /** The page as an answer: its headers let it load nothing, run nothing but what it is made of, and be framed by nobody. */
-import { createHash } from "node:crypto"
+import { pagePolicy } from "./page-html.ts"
 
 /** On every answer: nothing is guessed, kept, told to others, or read by pages of other origins. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
@@ -11,29 +11,12 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 }
 
-/** A page that is made of one file. */
+/** The page's own policy, which a recorded trace in it doesn't change: data is never run. Nobody may frame it. */
+const POLICY = `${pagePolicy}; frame-ancestors 'none'`
+
+/** The page, or the page with a trace in it. */
 export function pageAnswer(html: string): Response {
   return new Response(html, {
-    headers: { ...SAFE_HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(html) },
+    headers: { ...SAFE_HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": POLICY },
   })
-}
-
-/** Only the scripts and styles that stand in it, by their hashes; data blocks aren't run. */
-export function policyOf(html: string): string {
-  return [
-    "default-src 'none'",
-    `script-src ${hashes(html, /<script(?: type="module")?>([\s\S]*?)<\/script>/g)}`,
-    `style-src ${hashes(html, /<style>([\s\S]*?)<\/style>/g)}`,
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ")
-}
-
-function hashes(html: string, element: RegExp): string {
-  const all = Array.from(html.matchAll(element), ([, text = ""]) => {
-    return `'sha256-${createHash("sha256").update(text).digest("base64")}'`
-  })
-  return all.length === 0 ? "'none'" : all.join(" ")
 }

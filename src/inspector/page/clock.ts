@@ -1,6 +1,6 @@
 /**
- * The page's only way to time: the browser's clock, frames and timers. Everything else takes times as arguments.
- * Not promised: that timers run while the tab is hidden; browsers slow them down, and frames stop.
+ * The page's only way to time, but for frames: clock and timers. Everything else takes times as arguments.
+ * Not promised: that timers run while the tab is hidden; browsers slow them down.
  */
 
 /** Unix milliseconds by this machine's clock. */
@@ -15,11 +15,6 @@ export function timeParts(at: number): readonly [number, number, number, number]
 
 /** Milliseconds that never go back, for durations. */
 export const ticks = (): number => performance.now()
-
-/** Runs once before the next frame. */
-export const onNextFrame = (run: () => void): void => {
-  requestAnimationFrame(run)
-}
 
 /** Runs once after so many milliseconds; the result cancels it. */
 export function after(ms: number, run: () => void): () => void {

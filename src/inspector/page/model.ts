@@ -4,10 +4,11 @@
  */
 import { Fleet, type FleetChanges } from "../live/fleet.ts"
 import { WIRE_VERSION, type WireMessages } from "../live/wire.ts"
-import { every, onNextFrame, wallNow } from "./clock.ts"
+import { every, wallNow } from "./clock.ts"
 import type { Connection } from "./connection.ts"
 import type { FeedSink } from "./feed.ts"
 import { timeOfDay } from "./format.ts"
+import { onNextFrame } from "./frames.ts"
 import { History } from "./history.ts"
 import { LiveTrends, recordedTrends, type Trends } from "./trends.ts"
 
@@ -88,7 +89,8 @@ export class Model implements FeedSink {
 
   /** A time as people read it: of the day where time goes on, in a recorded run seconds from its beginning. */
   timeText(at: number): string {
-    return this.isRecorded ? `${((at - (this.#history.from ?? at)) / 1000).toFixed(3)} s` : timeOfDay(at)
+    if (!this.isRecorded) return timeOfDay(at)
+    return `${((at - (this.#history.from ?? at)) / 1000).toFixed(3).replace("-", "−")} s`
   }
 
   /** Tells this one from now on; the result ends it. */

@@ -25,9 +25,9 @@ export class RankedSet {
     return this.#taken[place] === 1
   }
 
-  /** Takes it or gives it back. True where that changed something. */
+  /** Takes it or gives it back. True where that changed something; false for a place that there isn't. */
   set(place: number, isTaken: boolean): boolean {
-    if (this.has(place) === isTaken || place >= this.#size) return false
+    if (place < 0 || place >= this.#size || this.has(place) === isTaken) return false
     const step = isTaken ? 1 : -1
     this.#taken[place] = isTaken ? 1 : 0
     this.#count += step

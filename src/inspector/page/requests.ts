@@ -6,8 +6,14 @@ import type { ActionAnswer, ActionRequest, SandboxDetail } from "../live/wire.ts
 import { after } from "./clock.ts"
 import { reasonOf } from "./live-feed.ts"
 
-/** In milliseconds: a store that takes longer than this to answer is told as such. */
-const PATIENCE = 15_000
+/** In milliseconds: the worker itself gives up within 40 s. */
+const PATIENCE = 45_000
+
+/** In characters: a key that is longer is none. */
+const LONGEST_KEY = 512
+
+/** An action that was not done is an answer too. */
+const NOT_DONE = 409
 
 /** Requests with one token. */
 export class Requests {
@@ -29,6 +35,8 @@ export class Requests {
 
   /** What the store says of a sandbox beside what its worker believes. Rejects with the reason in words. */
   async detail(worker: string, key: string): Promise<SandboxDetail> {
+    if (!key.isWellFormed() || key.length > LONGEST_KEY)
+      throw new Error("No store can have this key: nobody is asked about it")
     const query = new URLSearchParams({ worker, key })
     return (await this.#ask(`sandbox?${query}`, {})) as SandboxDetail
   }
@@ -45,7 +53,7 @@ export class Requests {
     try {
       const headers = { ...this.#headers(), "content-type": "application/json" }
       const answer = await fetch(path, { ...init, headers, signal: stop.signal })
-      if (!answer.ok) throw new Error(await reasonOf(answer))
+      if (!answer.ok && answer.status !== NOT_DONE) throw new Error(await reasonOf(answer))
       return await answer.json()
     } catch (error) {
       throw error instanceof TypeError || stop.signal.aborted

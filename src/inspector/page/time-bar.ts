@@ -1,8 +1,9 @@
 /** The moment that is looked at: how to go back in time, play from there, and come back to the present. */
 import { html, nothing, render } from "lit-html"
 import type { App } from "./app.ts"
-import { onNextFrame, ticks } from "./clock.ts"
+import { ticks } from "./clock.ts"
 import { duration } from "./format.ts"
+import { onNextFrame } from "./frames.ts"
 import { icon } from "./icons.ts"
 import type { Listener } from "./model.ts"
 

@@ -78,7 +78,7 @@ export class TraceFile implements Destination {
     let bytes = this.#bytes + text.length
     let count = 0
     for (const line of lines) {
-      const next = formatTraceLine(line)
+      const next = textOf(line)
       bytes += Buffer.byteLength(next)
       if (bytes > this.#options.maxBytes && !(isNew && count === 0)) break
       text += next
@@ -113,6 +113,20 @@ export class TraceFile implements Destination {
     if (keep === 0) return unlink(file)
     for (let number = keep; number > 1; number--) await moved(`${file}.${number - 1}`, `${file}.${number}`)
     await moved(file, `${file}.1`)
+  }
+}
+
+/** What JSON can't hold, as a lock of another kind may tell it, must not keep the lines behind it from being written. */
+function textOf(line: TraceLine): string {
+  try {
+    return formatTraceLine(line)
+  } catch {
+    return formatTraceLine({
+      kind: "note",
+      at: line.at,
+      worker: null,
+      note: "a line is missing here: JSON can't hold it",
+    })
   }
 }
 

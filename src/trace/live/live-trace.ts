@@ -39,6 +39,8 @@ export interface LiveTraceParts {
 const RING_BYTES = 8 * 1024 * 1024
 /** Of how many keys the last owner is remembered. */
 const OWNERS = 10_000
+/** What writing may take after a drain, in milliseconds: the process may be killed soon. */
+const FLUSH_WITHIN = 1000
 /** What the last writes may take when the trace is closed, in milliseconds. */
 const CLOSE_WITHIN = 2000
 
@@ -109,6 +111,11 @@ export class LiveTrace implements LinesOf, TraceTap {
     return this.#ring.lines
   }
 
+  /** Writes what is there, within 1 s. Never rejects. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#outlets.map((outlet) => outlet.flush(FLUSH_WITHIN)))
+  }
+
   /** Writes what is there, within 2 s, and tells nobody more. Never rejects. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -144,11 +151,16 @@ export class LiveTrace implements LinesOf, TraceTap {
     if (handoff !== undefined) this.#tell(handoff)
   }
 
+  /** What is traced takes no harm by its trace, whatever a record of others made of a line. */
   #tell(made: TraceLine): void {
-    const line = safeLine(made)
-    this.#ring.push(line)
-    for (const outlet of this.#outlets) outlet.push(line)
-    this.#hub.emit(line)
+    try {
+      const line = safeLine(made)
+      this.#ring.push(line)
+      for (const outlet of this.#outlets) outlet.push(line)
+      this.#hub.emit(line)
+    } catch (error) {
+      this.#parts.report(error)
+    }
   }
 
   #opened({ file, sink, maxBytes, keep }: TraceSettings): readonly Outlet[] {

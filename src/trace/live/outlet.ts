@@ -79,17 +79,23 @@ export class Outlet {
     this.#writeIn(GATHER_MS)
   }
 
-  /** Writes what is there, within so many milliseconds, and takes no more. Never rejects. */
-  async close(withinMs: number): Promise<void> {
-    this.#isClosed = true
+  /** Writes what is there, within so many milliseconds. Tries once where that fails. Never rejects. */
+  async flush(withinMs: number): Promise<void> {
     const { promise: over, resolve } = Promise.withResolvers<void>()
     const timer = this.#parts.clock.after(withinMs, resolve, { background: true })
     await Promise.race([this.#drained(), over])
     timer.cancel()
+  }
+
+  /** The same, and takes no more. What isn't written by then is left out. Never rejects. */
+  async close(withinMs: number): Promise<void> {
+    this.#isClosed = true
+    await this.flush(withinMs)
     this.#waiting?.cancel()
     const closed = this.#destination.close()
     if (this.#writing === undefined) await closed
     this.#dropped += this.#queue.length
+    this.#queue = []
   }
 
   #add(line: TraceLine): void {
@@ -102,7 +108,6 @@ export class Outlet {
     this.#waiting = this.#parts.clock.after(ms, () => void this.#write(), { background: true })
   }
 
-  /** Tries at once, and once: who closes doesn't wait for a destination that fails. */
   async #drained(): Promise<void> {
     await this.#writing
     if (this.#missing > 0) this.#add(this.#parts.gap(this.#missing))

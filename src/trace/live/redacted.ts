@@ -14,7 +14,7 @@ export const REDACTED = "(redacted)"
 
 /** Of a message, in characters: the longest of leasehold's own are shorter. */
 const LONGEST_MESSAGE = 2000
-/** How much of a message is looked through for credentials, in characters: more than is kept of it. */
+/** How much of a text is looked through for credentials, in characters: more than is kept of it. */
 const LONGEST_READ = 10_000
 /** Of any other text of a line, in characters: keys and names of objects have at most 512 bytes, addresses 2000. */
 const LONGEST_TEXT = 2048
@@ -29,7 +29,7 @@ export const errorOf =
   (values: boolean): ErrorOf =>
   (error) => {
     const told = traceError(error)
-    const message = values || isOurs(error) ? withoutCredentials(told.message.slice(0, LONGEST_READ)) : REDACTED
+    const message = values || isOurs(error) ? withoutCredentials(told.message) : REDACTED
     return capError({ ...told, message })
   }
 
@@ -65,18 +65,27 @@ function capError({ tag, code, message, status }: TraceError): TraceError {
   }
 }
 
-/** A text whose addresses have neither user information nor a query: `http://user:key@host/?token=…`. */
+/** A URL, to its end: each character is looked at once, however many URLs there seem to be. */
+const URLS = /([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s"'<>]*)/gi
+
+/** A text whose URLs have neither user information nor a query nor a fragment: `http://user:key@host/?token=…`. */
 export function withoutCredentials(text: string): string {
-  return text
-    .replace(/([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#"'<>]*@/gi, "$1…@")
-    .replace(/([a-z][a-z0-9+.-]{0,30}:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/gi, "$1?…")
+  return text.slice(0, LONGEST_READ).replace(URLS, (_url, scheme: string, rest: string) => scheme + bareRest(rest))
+}
+
+/** What follows the scheme. */
+function bareRest(rest: string): string {
+  const [way = ""] = rest.split(/[?#]/, 1)
+  const [authority = ""] = way.split("/", 1)
+  const at = authority.lastIndexOf("@")
+  const bare = at < 0 ? way : `…@${way.slice(at + 1)}`
+  return way.length === rest.length ? bare : `${bare}?…`
 }
 
 /** An address, which may have another form than that of a URL: `user:key@host`. */
 export function bareAddress(address: string): string {
   const bare = withoutCredentials(address)
-  const rest = bare.includes("://") ? bare : bare.replace(/^[^/?#]*@/, "…@").replace(/[?#].*$/s, "?…")
-  return cappedText(rest, LONGEST_TEXT)
+  return cappedText(bare.includes("://") ? bare : bareRest(bare), LONGEST_TEXT)
 }
 
 /** A line as a live trace keeps it: its texts are of bounded length, and what it says of others has no credentials. */

@@ -4,7 +4,7 @@
  *
  * Not promised: that cells can be told apart above some 100,000; the list and the search find those.
  */
-import { onNextFrame } from "../clock.ts"
+import { onNextFrame } from "../frames.ts"
 import type { Palette } from "../palette.ts"
 import { Layout } from "./heat-layout.ts"
 
@@ -91,7 +91,7 @@ export class HeatMap {
 
   #draw(): void {
     const context = this.#canvas.getContext("2d")
-    if (context === null || this.#layout.columns === 0) return
+    if (context === null || this.#layout.columns === 0 || this.#layout.height === 0) return
     if (this.#isWhole || this.#dirty.size * REDRAW_PART > this.#source.size) this.#drawWhole(context)
     else for (const place of this.#dirty) this.#drawCell(context, place)
     this.#dirty.clear()

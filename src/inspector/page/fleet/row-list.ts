@@ -6,8 +6,8 @@
  */
 import type { LiveRow } from "../../live/live-row.ts"
 import { visible } from "../../live/visible.ts"
-import { onNextFrame } from "../clock.ts"
 import { duration } from "../format.ts"
+import { onNextFrame } from "../frames.ts"
 import { IconElement } from "../icons.ts"
 import { STATE_WORDS, stateWords } from "../state-words.ts"
 import type { RowView } from "./row-view.ts"

@@ -148,7 +148,8 @@ export class RowView {
       this.#scanned = (this.#scanned + 1) % slots.length
       if (this.#unasked > 0) this.#unasked--
       const row = slots[this.#scanned]
-      if (row !== undefined) this.#look(row, now, true)
+      // One that came since the last change was told has no place yet: it is looked at when it gets one.
+      if (row !== undefined && this.#places[row.slot]! >= 0) this.#look(row, now, true)
     }
   }
 

@@ -35,6 +35,6 @@ export function edgesOf(row: LiveRow, detail: SandboxDetail | null): TakenEdges 
   return { edges, last: new Set(last === null ? [] : idsOf(last).ids) }
 }
 
-/** An edge's own id is it for sure; a step from state to state may be one of several. */
-const idsOf = (name: string): { readonly ids: readonly string[]; readonly isSure: boolean } =>
-  chartSteps[name] ?? { ids: name.includes(">") ? [] : [name], isSure: true }
+/** None for a step that the chart hasn't: what others tell may be anything. */
+const idsOf = (step: string): { readonly ids: readonly string[]; readonly isSure: boolean } =>
+  Object.hasOwn(chartSteps, step) ? chartSteps[step]! : { ids: [], isSure: true }

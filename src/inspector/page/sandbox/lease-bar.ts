@@ -2,8 +2,9 @@
  * A lease as a bar that drains: first to its guard, where its owner stops of itself, then to its expiry, after which another
  * may take it. Drawn some times a second, without a layout of the page.
  */
-import { onNextFrame, ticks } from "../clock.ts"
+import { ticks } from "../clock.ts"
 import { duration } from "../format.ts"
+import { onNextFrame } from "../frames.ts"
 
 /** The times of a lease, in Unix milliseconds of the time that is looked at. */
 export interface LeaseTimes {

@@ -42,7 +42,7 @@ export class SandboxScreen implements Screen, Listener {
   readonly #machine = new ChartView("chart machine")
   readonly #lease: LeaseBar
   readonly #actions: Actions
-  readonly #parts: Readonly<Record<"top" | "store" | "panels" | "machine" | "facts", HTMLElement>>
+  readonly #parts: Readonly<Record<"top" | "store" | "panels" | "machine" | "facts" | "problem", HTMLElement>>
   readonly #stop: () => void
   #detail: SandboxDetail | null = null
   #detailError: string | null = null
@@ -62,7 +62,7 @@ export class SandboxScreen implements Screen, Listener {
     const part = (name: string): HTMLElement => this.element.querySelector<HTMLElement>(`[data-part="${name}"]`)!
     this.#parts = {
       ...{ top: part("top"), store: part("store"), panels: part("panels") },
-      ...{ machine: part("machine"), facts: part("facts") },
+      ...{ machine: part("machine"), facts: part("facts"), problem: part("problem") },
     }
     this.#chart.show(sandboxChartSvg, isDark())
     this.#chart.element.setAttribute("aria-label", "The chart of a sandbox, with its state lit")
@@ -108,7 +108,14 @@ export class SandboxScreen implements Screen, Listener {
   /** Asks the worker, one request at a time. */
   async #look(): Promise<void> {
     const { requests, model } = this.#app
-    if (requests === null || this.#isAsking || model.cursor !== null || model.state.kind !== "live") return
+    if (
+      requests === null ||
+      this.#row() === undefined ||
+      this.#isAsking ||
+      model.cursor !== null ||
+      model.state.kind !== "live"
+    )
+      return
     this.#isAsking = true
     try {
       this.#detail = await requests.detail(this.#worker, this.#key)
@@ -146,9 +153,14 @@ export class SandboxScreen implements Screen, Listener {
   }
 
   #showMachine(): void {
-    const machine = this.#app.model.cursor === null ? (this.#detail?.machine ?? null) : null
+    const detail = this.#app.model.cursor === null ? this.#detail : null
+    const machine = detail?.machine ?? null
     const isShown = machine !== null && this.#machine.show(machine.svg, isDark())
-    this.#parts.machine.hidden = !isShown
+    const problem =
+      detail?.machineProblem ?? (machine !== null && !isShown ? "What the worker sent is no drawing." : null)
+    this.#parts.machine.hidden = !isShown && problem === null
+    this.#machine.element.hidden = !isShown
+    render(problem === null ? nothing : html`<p class="problem">${visible(problem, 400)}</p>`, this.#parts.problem)
     if (isShown) this.#machine.light({ states: litStates(machine.value), edges: new Map(), last: new Set() })
   }
 
@@ -266,6 +278,7 @@ export class SandboxScreen implements Screen, Listener {
           </section>
           <section class="panel" aria-label="The machine in it" data-part="machine" hidden>
             <h2>The machine in it</h2>
+            <div data-part="problem"></div>
             ${this.#machine.element}
           </section>
         </div>

@@ -4,7 +4,8 @@
  */
 import type { LanesView } from "../../live/lanes.ts"
 import type { Mark } from "../../live/recording.ts"
-import { after, onNextFrame } from "../clock.ts"
+import { after } from "../clock.ts"
+import { onNextFrame } from "../frames.ts"
 import type { Palette } from "../palette.ts"
 import { axisTicks } from "./axis.ts"
 import { hitAt } from "./lane-hits.ts"
@@ -162,7 +163,8 @@ export class LaneCanvas {
 
   /** In milliseconds: as near as five pixels. */
   #tolerance(): number {
-    return Math.max(0, this.#timeAt(105) - this.#timeAt(100))
+    const right = this.#scroller.clientWidth
+    return this.#timeAt(right) - this.#timeAt(right - 5)
   }
 
   #wheel(event: WheelEvent): void {

@@ -1,0 +1,28 @@
+// Pins the drawings byte for byte, on every runtime, and that their geometry is right.
+import { describe, expect, it } from "vitest"
+import { toAscii, toMermaid, toSvg } from "../../src/draw/mod.ts"
+import { golden } from "./golden.ts"
+import { broken } from "./laws.ts"
+import { all } from "./machines/all.ts"
+
+describe.each(Object.entries(all))("the drawing of %s", (name, machine) => {
+  it("is the one that was looked at, as SVG", async () => {
+    const svg = await toSvg(machine)
+    expect(svg).toBe(golden(`${name}.svg`, svg))
+  })
+
+  it("is the one that was looked at, as Mermaid", () => {
+    const text = toMermaid(machine)
+    expect(text).toBe(golden(`${name}.mmd`, text))
+  })
+
+  it("is the one that was looked at, as text", () => {
+    const text = toAscii(machine)
+    expect(text).toBe(golden(`${name}.txt`, text))
+  })
+
+  it("has texts in their boxes, lines that end at their states, and nothing over anything else", async () => {
+    expect(await broken(machine)).toEqual([])
+    expect(await broken(machine, { direction: "right" })).toEqual([])
+  })
+})
