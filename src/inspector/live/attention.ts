@@ -64,15 +64,26 @@ const ORDER: readonly AttentionKind[] = [
   ...(["stuck", "guard", "silent", "handingOff", "restoring", "waiting", "acquiring", "flapping"] as const),
 ]
 
-/** Everything that is wrong in a fleet, the worst first, and of a kind what lasts longest: at most `most`. */
+/** Everything that is wrong in a fleet, the worst first: at most `most`. */
 export function attentions(fleet: Fleet, now: number, most: number = MOST): readonly Attention[] {
   const found: Attention[] = []
   for (const row of fleet.rows()) {
     const attention = attentionOf(row, now, fleet)
     if (attention !== undefined) found.push(attention)
   }
-  const rank = ({ kind }: Attention): number => ORDER.indexOf(kind)
-  return found.sort((a, b) => rank(a) - rank(b) || a.since - b.since).slice(0, most)
+  return worstOf(found, most)
+}
+
+/** The worst first, and of a kind what lasts longest: at most `most`. */
+export function worstOf(found: Iterable<Attention>, most: number): readonly Attention[] {
+  const kinds = new Map<AttentionKind, Attention[]>(ORDER.map((kind) => [kind, []]))
+  for (const each of found) kinds.get(each.kind)?.push(each)
+  const listed: Attention[] = []
+  for (const of of kinds.values()) {
+    if (listed.length >= most) break
+    listed.push(...of.sort((one, other) => one.since - other.since).slice(0, most - listed.length))
+  }
+  return listed
 }
 
 /** More than a person looks through. */
@@ -111,13 +122,13 @@ const nearGuard: Judge = ({ deadline, worker, error }, now, fleet, { top, lease 
   const known = fleet.workers.get(worker)
   if (known?.problem != null) return undefined
   const { ttl, guard } = timesOf(known)
-  const left = deadline - guard - now
+  const left = deadline - now
   if (left > ttl * NEAR_GUARD) return undefined
   const why = error === null ? "" : ` Its last error: ${error.message}`
   const doubt = lease === "suspect" ? " The clocks of its process disagree." : ""
   const when =
     left > 0 ? `reaches its guard in ${durationText(left)}` : `is past its guard since ${durationText(-left)}`
-  return { kind: "guard", since: deadline - ttl, reason: `Its lease ${when}: renewals fail.${doubt}${why}` }
+  return { kind: "guard", since: deadline + guard - ttl, reason: `Its lease ${when}: renewals fail.${doubt}${why}` }
 }
 
 const silent: Judge = ({ worker, since, deadline }, now, fleet, { top }) => {

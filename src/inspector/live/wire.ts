@@ -48,7 +48,7 @@ export interface SandboxRow {
   readonly since: number
   /** The fencing token of its last tenancy, once it had one. */
   readonly token: number | null
-  /** When its lease ends, in Unix milliseconds; null where it has none. */
+  /** When its owner stops by itself, in Unix milliseconds: its lease ends a guard later; null where it has none. */
   readonly deadline: number | null
   /** Since when it is owned here; null where it isn't. */
   readonly ownedSince: number | null

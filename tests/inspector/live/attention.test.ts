@@ -23,6 +23,7 @@ function fleetOf(rows: readonly SandboxRow[], workers: readonly WorkerRow[] = [w
 }
 
 const error = { tag: "StoreUnavailableError", code: null, message: "no route" }
+/** The lease of 30 s has a guard of 3 s. */
 const limit = 27_000 - NEAR_GUARD * 30_000
 
 it.each<[string, Partial<SandboxRow>, well: number, wrong: number, RegExp]>([
@@ -42,7 +43,7 @@ it.each<[string, Partial<SandboxRow>, well: number, wrong: number, RegExp]>([
     LONG_RESTORE,
     /restore has taken 30 s/,
   ],
-  ["guard", { deadline: 30_000 }, limit - 1, limit, /reaches its guard in 3 s: renewals fail/],
+  ["guard", { deadline: 27_000 }, limit - 1, limit, /reaches its guard in 3 s: renewals fail/],
 ])("names one that is %s for too long, and no sooner", (kind, more, well, wrong, reason) => {
   const subject = row(more)
   const fleet = fleetOf([subject])

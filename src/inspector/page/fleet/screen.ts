@@ -1,6 +1,6 @@
 /** The fleet: how many are in which state, each one as a cell and as a row, what needs attention, the workers. */
 import { html, nothing, render } from "lit-html"
-import type { Attention, AttentionKind } from "../../live/attention.ts"
+import { type Attention, worstOf } from "../../live/attention.ts"
 import type { FleetChanges } from "../../live/fleet.ts"
 import type { LiveRow } from "../../live/live-row.ts"
 import { parseSearch } from "../../live/search.ts"
@@ -23,11 +23,6 @@ import { WorkerRates } from "./worker-rates.ts"
 
 /** As many as a person goes through before the first are over. */
 const MOST_ATTENTION = 50
-
-/** Worst first. */
-const WORST: readonly AttentionKind[] = [
-  ...(["stuck", "guard", "silent", "handingOff", "restoring", "waiting", "acquiring", "flapping"] as const),
-]
 
 const COLUMNS: readonly (readonly [Column, string])[] = [
   ["state", "State"],
@@ -227,7 +222,7 @@ export class FleetScreen implements Screen, Listener {
 
   #showAttention(): void {
     const { attention } = this.#view
-    const found = worstOf(attention.values())
+    const found = worstOf(attention.values(), MOST_ATTENTION)
     render(attentionPanel(this.#app, found, attention.size), this.#parts.attention)
   }
 
@@ -250,17 +245,6 @@ export class FleetScreen implements Screen, Listener {
   #open({ worker, key }: LiveRow): void {
     this.#app.go({ screen: "sandbox", worker, key })
   }
-}
-
-function worstOf(found: Iterable<Attention>): readonly Attention[] {
-  const kinds = new Map<AttentionKind, Attention[]>(WORST.map((kind) => [kind, []]))
-  for (const each of found) kinds.get(each.kind)?.push(each)
-  const listed: Attention[] = []
-  for (const of of kinds.values()) {
-    if (listed.length >= MOST_ATTENTION) break
-    listed.push(...of.sort((a, b) => a.since - b.since).slice(0, MOST_ATTENTION - listed.length))
-  }
-  return listed
 }
 
 const legend = TOP_STATES.map((state) => html`<li>${icon(state, state)} ${STATE_WORDS[state].name}</li>`)
