@@ -1,6 +1,6 @@
 /** The fleet: how many are in which state, each one as a cell and as a row, what needs attention, the workers. */
 import { html, nothing, render } from "lit-html"
-import { type Attention, worstOf } from "../../live/attention.ts"
+import { worstOf } from "../../live/attention.ts"
 import type { FleetChanges } from "../../live/fleet.ts"
 import type { LiveRow } from "../../live/live-row.ts"
 import { parseSearch } from "../../live/search.ts"
