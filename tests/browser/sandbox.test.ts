@@ -84,6 +84,22 @@ describe.runIf(hasBrowser)("a sandbox", () => {
     })
   })
 
+  it("has the lit state in sight when it is opened from the list", async () => {
+    await look(browser, server.url, {}, async (page) => {
+      await page.getByText(KEY).first().click()
+      const chart = page.locator(".chart").first()
+      const boxes = async (): Promise<boolean> => {
+        const [lit, room] = [
+          await chart.locator('[data-state="owning.work.running"]').boundingBox(),
+          await chart.boundingBox(),
+        ]
+        if (lit === null || room === null) return false
+        return lit.y >= room.y && lit.y + lit.height <= room.y + room.height && lit.x >= room.x
+      }
+      await expect.poll(boxes).toBe(true)
+    })
+  })
+
   it("drains its lease to the guard, then to the expiry", async () => {
     fleet.rows = [
       row({ worker: "eu-1", key: KEY, value: running, token: 1, deadline: Date.now() + 1500, ownedSince: 0 }),

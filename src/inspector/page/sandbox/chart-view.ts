@@ -53,13 +53,14 @@ export class ChartView {
     return this.#svg !== undefined
   }
 
-  /** Light or dark by the page's choice, where the drawing goes by the viewer's. */
+  /** Light or dark by the page's choice, where the drawing goes by the viewer's. To be called once it is in the page, too. */
   dress(isDark: boolean): void {
     for (const rule of this.#sheet?.cssRules ?? []) {
       if (!(rule instanceof CSSMediaRule)) continue
       const scheme = /^(all|not all)$|prefers-color-scheme/.test(rule.media.mediaText)
       if (scheme) rule.media.mediaText = isDark ? "all" : "not all"
     }
+    this.#follow()
   }
 
   /** Lights it. */
@@ -74,8 +75,9 @@ export class ChartView {
     this.#follow()
   }
 
-  /** What is lit comes into sight, when it is another. The page itself stays where it is. */
+  /** What is lit comes into sight, when it is another. The page itself stays where it is. Outside the page nothing has a place. */
   #follow(): void {
+    if (!this.element.isConnected) return
     const lit = [...this.#all(".leaf.lit")]
     const names = lit.map((element) => element.getAttribute("data-state")).join(" ")
     const first = lit.find((element) => element.getAttribute("data-state")?.includes(".work.")) ?? lit[0]
