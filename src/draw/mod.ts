@@ -3,6 +3,8 @@
  *
  * `toSvg` needs the package elkjs, which it loads when it is called; nothing else here does.
  */
+import "../runtime/least-node.ts"
+
 export { toAscii, type AsciiOptions } from "./ascii.ts"
 export type { CountOptions, SharedCount } from "./counts.ts"
 export { EdgeCounter, type EdgeCounts } from "./edge-counter.ts"

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import "../runtime/least-node.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { SandboxManager } from "../actors/manager.ts"
 import { anObject } from "../runtime/options.ts"
