@@ -5,6 +5,7 @@
 import type { AnyStateMachine } from "xstate"
 import { refusal, shown } from "../runtime/options.ts"
 import type { ChartEdge, ChartGraph, ChartState } from "./graph.ts"
+import { pathFrom } from "./paths.ts"
 import { actionsWords, eventWords, guardWords, invokeWord, invokeWords } from "./words.ts"
 
 type StateNode = AnyStateMachine["root"]
@@ -53,12 +54,8 @@ function hasParts(value: unknown): boolean {
 const notMachine = (value: unknown): Error =>
   refusal(`The machine is ${shown(value)}, which is no machine of XState 5`, "Give what createMachine() returns")
 
-/** A node's path, the keys joined by dots. Dots and backslashes within a key are escaped, so that no two nodes have one path. */
+/** A node's path. */
 export const pathOf = (node: Pick<StateNode, "path">): string => pathFrom(node.path)
-
-/** The path of these keys. An empty key is `\0`: the empty path is the root's. */
-export const pathFrom = (keys: readonly string[]): string =>
-  keys.map((key) => (key === "" ? "\\0" : key.replaceAll(/[\\.]/g, "\\$&"))).join(".")
 
 const childrenOf = (node: StateNode): readonly StateNode[] => Object.values(node.states as Record<string, StateNode>)
 
