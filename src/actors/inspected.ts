@@ -3,7 +3,8 @@
  * gives that is no machine, is told and harms nothing.
  */
 import type { AnyStateMachine, StateValue } from "xstate"
-import { refusal, shown } from "../runtime/options.ts"
+import { refusal } from "../runtime/options.ts"
+import { quiet } from "../runtime/races.ts"
 import { capped } from "../trace/live/capped.ts"
 import { errorOf } from "../trace/live/redacted.ts"
 import type { TraceError } from "../trace/trace.ts"
@@ -26,9 +27,11 @@ export function inspectedBy(ask: () => unknown, failed: (error: unknown) => void
   try {
     const given = ask()
     if (isInspected(given)) return { machine: given.machine, value: capped(given.value) }
+    if (given instanceof Promise) void quiet(given) // it may reject, and nobody waits for it
     throw refusal(
-      `inspectState gave ${shown(given)}`,
-      "Give { machine, value }: an XState machine, and its snapshot's value",
+      // Nothing of what it gave: a text, or another field of a snapshot, is the user's.
+      given instanceof Promise ? "inspectState gave a promise" : "inspectState gave no machine with a state of it",
+      "Give { machine, value } at once: an XState machine, and its snapshot's value",
     )
   } catch (error) {
     failed(error)
@@ -40,5 +43,15 @@ function isInspected(given: unknown): given is InspectedState {
   if (typeof given !== "object" || given === null) return false
   const { machine, value } = given as Partial<Record<keyof InspectedState, unknown>>
   const isMachine = typeof machine === "object" && machine !== null && "root" in machine && "definition" in machine
-  return isMachine && (typeof value === "string" || (typeof value === "object" && value !== null))
+  return isMachine && isStateOf(machine.root as AnyStateMachine["root"], value)
+}
+
+/** Whether it names states of the machine, and nothing else: a whole snapshot would tell its context. */
+function isStateOf({ states }: AnyStateMachine["root"], value: unknown): boolean {
+  const has = (name: string): boolean => Object.hasOwn(states, name)
+  if (typeof value === "string") return has(value)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false
+  return Object.entries(value).every(
+    ([name, below]) => has(name) && isStateOf((states as Record<string, AnyStateMachine["root"]>)[name]!, below),
+  )
 }

@@ -69,6 +69,11 @@ function machinesIn(exports: Exports): ReadonlyMap<string, AnyStateMachine> {
 }
 
 function machineWithin(value: unknown): AnyStateMachine | undefined {
-  if (typeof value !== "object" || value === null || !("machine" in value)) return undefined
-  return isMachine(value.machine) ? value.machine : undefined
+  if (typeof value !== "object" || value === null) return undefined
+  try {
+    const { machine } = value as { readonly machine?: unknown }
+    return isMachine(machine) ? machine : undefined
+  } catch {
+    return undefined // what throws when it is looked at is none
+  }
 }

@@ -2,7 +2,7 @@
 import type { StateValue } from "xstate"
 import { refusal, shown } from "../runtime/options.ts"
 import { type ChartGraph, ROOT, stateOf } from "./graph.ts"
-import { pathFrom } from "./read-machine.ts"
+import { pathFrom } from "./paths.ts"
 
 /** The paths of all active states, the root included, in the order of the graph. */
 export type Configuration = ReadonlySet<string>

@@ -5,7 +5,10 @@
 
 /** One state of a machine. */
 export interface ChartState {
-  /** The keys from the root down, joined by dots; the root's is empty. A dot within a key is written `\.`. */
+  /**
+   * The keys from the root down, joined by dots; the root's is empty. A dot within a key is written `\.`, a backslash `\\`, an
+   * empty key `\0`.
+   */
   readonly path: string
   /** Its own key; of the root the machine's id. */
   readonly key: string

@@ -5,6 +5,7 @@
 import type { AnyStateMachine } from "xstate"
 import { refusal, shown } from "../runtime/options.ts"
 import type { ChartEdge, ChartGraph, ChartState } from "./graph.ts"
+import { pathFrom } from "./paths.ts"
 import { actionsWords, eventWords, guardWords, invokeWord, invokeWords } from "./words.ts"
 
 type StateNode = AnyStateMachine["root"]
@@ -36,6 +37,14 @@ export const chartEdges = (machine: AnyStateMachine): readonly ChartEdge[] => [.
 
 /** Whether this is an XState 5 machine, of whatever copy of XState. */
 export function isMachine(value: unknown): value is AnyStateMachine {
+  try {
+    return hasParts(value)
+  } catch {
+    return false // a proxy, as some make of their environment, throws where it is asked for what it hasn't
+  }
+}
+
+function hasParts(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false
   const { root, provide, getInitialSnapshot } = value as Partial<Record<string, unknown>>
   if (typeof provide !== "function" || typeof getInitialSnapshot !== "function") return false
@@ -45,12 +54,8 @@ export function isMachine(value: unknown): value is AnyStateMachine {
 const notMachine = (value: unknown): Error =>
   refusal(`The machine is ${shown(value)}, which is no machine of XState 5`, "Give what createMachine() returns")
 
-/** A node's path, the keys joined by dots. A dot within a key is escaped, so that no two nodes have one path. */
+/** A node's path. */
 export const pathOf = (node: Pick<StateNode, "path">): string => pathFrom(node.path)
-
-/** The path of these keys. An empty key is a backslash: the empty path is the root's. */
-export const pathFrom = (keys: readonly string[]): string =>
-  keys.map((key) => (key === "" ? "\\" : key.replaceAll(".", "\\."))).join(".")
 
 const childrenOf = (node: StateNode): readonly StateNode[] => Object.values(node.states as Record<string, StateNode>)
 
@@ -120,11 +125,20 @@ function historyDefault(node: StateNode): readonly ChartEdge[] {
 }
 
 function historyTarget(node: StateNode, target: string): readonly string[] {
-  if (target.startsWith("#")) return [pathOf((node.machine as AnyStateMachine).getStateNodeById(target))]
+  if (target.startsWith("#")) return stateOfId(node.machine as AnyStateMachine, target)
   const keys = target.replace(/^\./, "").split(".")
   let at: StateNode | undefined = node.parent as StateNode | undefined
   for (const key of keys) at = (at?.states as Record<string, StateNode> | undefined)?.[key]
   return at === undefined ? [] : [pathOf(at)]
+}
+
+/** XState looks for it only when it is needed: until then nobody knows that there is none. */
+function stateOfId(machine: AnyStateMachine, target: string): readonly string[] {
+  try {
+    return [pathOf(machine.getStateNodeById(target))]
+  } catch {
+    return []
+  }
 }
 
 /** Names that a machine chose so that two transitions would have one id. */

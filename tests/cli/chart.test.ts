@@ -64,6 +64,14 @@ describe("leasehold chart", () => {
     expect((await userWith(within).run("chart", "machine.mjs#definition")).out).toBe("d\n")
   })
 
+  it("looks past what throws when it is looked at", async () => {
+    const text = `const raise = () => { throw new Error("server only") }
+      export const env = new Proxy({}, { get: raise, has: raise })
+      export const lazy = { get machine() { return raise() } }
+      export const b = createMachine({ id: "b" })`
+    expect(await userWith(text).run("chart", "machine.mjs")).toEqual({ code: 0, out: "b\n", err: "" })
+  })
+
   it("names what a module has where it isn't told which", async () => {
     const user = userWith(`export const [a, b] = [createMachine({ id: "a" }), createMachine({ id: "b" })]`)
     expect(await refused(user.run("chart", "machine.mjs"))).toMatch(/several machines.*#a: it has "a", "b"/)

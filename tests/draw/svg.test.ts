@@ -1,5 +1,6 @@
 // Pins what an SVG drawing is told, and what a page finds in it.
 import { describe, expect, it } from "vitest"
+import { createMachine } from "xstate"
 import { sandboxChart } from "../../src/actors/chart.ts"
 import { chartEdges, toAscii, toMermaid, toSvg } from "../../src/draw/mod.ts"
 import { InvalidConfigError } from "../../src/runtime/errors.ts"
@@ -21,6 +22,22 @@ describe("an SVG", () => {
     const found = Array.from(svg.matchAll(/data-edge="([^"]*)"/g), ([, id]) => id)
     expect(new Set(found)).toEqual(new Set(chartEdges(sandboxChart).map(({ id }) => id)))
     expect(found).toHaveLength(chartEdges(sandboxChart).length)
+  })
+
+  it("tells states apart whatever their keys are", async () => {
+    const within = { initial: "b", states: { b: {} } }
+    const keys = { "a\\": within, "a.b": {}, "": within, "\\": {}, ".b": {}, "0": {}, "\\0": {} }
+    const machine = createMachine({ id: "m", initial: "a.b", states: keys } as never)
+    const svg = await toSvg(machine)
+    const paths = Array.from(svg.matchAll(/data-state="([^"]*)"/g), ([, path]) => path)
+    expect(new Set(paths).size).toBe(paths.length)
+    expect(paths).toHaveLength(10)
+  })
+
+  it("is drawn also where a history state's default is none of the machine's", async () => {
+    const states = { h: { type: "history", target: "#none" }, a: {} }
+    const machine = createMachine({ id: "m", initial: "a", states } as never)
+    expect(group(await toSvg(machine), "state")).toHaveLength(3)
   })
 
   it("says what it is to who can't see it", async () => {

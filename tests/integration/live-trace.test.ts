@@ -104,6 +104,14 @@ describe("the program of docs/trace.md", () => {
   })
 })
 
+describe("the trace of a process whose sink takes nothing", () => {
+  it.each<Runtime>(["node", "deno"])("doesn't end the process before its manager is disposed (%s)", async (runtime) => {
+    const script = new URL("./live-trace-stuck-sink.ts", import.meta.url)
+    const { stdout, stderr, code } = await spawnScript({ runtime, script }).ended
+    expect([stdout, stderr, code]).toEqual(["disposed\n", "", 0])
+  })
+})
+
 describe("the trace of a process that is killed", () => {
   it.each<Runtime>(["node", "deno"])("is there but for its last moments, and is read (%s)", async (runtime) => {
     const directory = await folder()

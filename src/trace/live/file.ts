@@ -10,6 +10,7 @@
 import { Buffer } from "node:buffer"
 import { constants } from "node:fs"
 import { type FileHandle, lstat, open, rename, unlink } from "node:fs/promises"
+import { resolve } from "node:path"
 import process from "node:process"
 import { isPermitted } from "../../runtime/permissions.ts"
 import { formatTraceLine } from "../trace-text.ts"
@@ -50,7 +51,7 @@ export class TraceFile implements Destination {
 
   constructor(options: TraceFileOptions) {
     this.name = options.file
-    this.#options = options
+    this.#options = { ...options, file: absolute(options.file) }
   }
 
   async write(lines: readonly TraceLine[]): Promise<number> {
@@ -113,6 +114,15 @@ export class TraceFile implements Destination {
     if (keep === 0) return unlink(file)
     for (let number = keep; number > 1; number--) await moved(`${file}.${number - 1}`, `${file}.${number}`)
     await moved(file, `${file}.1`)
+  }
+}
+
+/** A process may change its directory while it writes: its files are where they were to be at first. */
+function absolute(file: string): string {
+  try {
+    return resolve(file)
+  } catch {
+    return file // its directory was removed: writing tells
   }
 }
 

@@ -79,10 +79,13 @@ export class Outlet {
     this.#writeIn(GATHER_MS)
   }
 
-  /** Writes what is there, within so many milliseconds. Tries once where that fails. Never rejects. */
+  /**
+   * Writes what is there, within so many milliseconds, for which it keeps the process alive: somebody waits for it. Tries once where
+   * that fails. Never rejects.
+   */
   async flush(withinMs: number): Promise<void> {
     const { promise: over, resolve } = Promise.withResolvers<void>()
-    const timer = this.#parts.clock.after(withinMs, resolve, { background: true })
+    const timer = this.#parts.clock.after(withinMs, resolve)
     await Promise.race([this.#drained(), over])
     timer.cancel()
   }
@@ -125,9 +128,17 @@ export class Outlet {
     return this.#writing
   }
 
+  /** What is there by now. What comes meanwhile is for the next time: a sink may bring about the lines that it gets. */
   async #writeAll(): Promise<void> {
+    let left = this.#queue.length
     try {
-      while (this.#queue.length > 0) this.#took(await this.#destination.write(this.#queue.slice(0, BATCH)))
+      while (left > 0 && this.#queue.length > 0) {
+        const count = await this.#destination.write(this.#queue.slice(0, Math.min(left, BATCH)))
+        this.#took(count)
+        left -= count
+        // A sink that gives no promise would keep all else from going on, batch after batch.
+        if (left > 0) await new Promise<void>((resolve) => this.#parts.clock.soon(resolve))
+      }
     } catch (error) {
       this.#failed(error)
     }

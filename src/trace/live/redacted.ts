@@ -66,7 +66,7 @@ function capError({ tag, code, message, status }: TraceError): TraceError {
 }
 
 /** A URL, to its end: each character is looked at once, however many URLs there seem to be. */
-const URLS = /([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s"'<>]*)/gi
+const URLS = /([a-z][a-z0-9+.-]{0,30}:\/\/)(\S*)/gi
 
 /** A text whose URLs have neither user information nor a query nor a fragment: `http://user:key@host/?token=…`. */
 export function withoutCredentials(text: string): string {
@@ -75,17 +75,25 @@ export function withoutCredentials(text: string): string {
 
 /** What follows the scheme. */
 function bareRest(rest: string): string {
-  const [way = ""] = rest.split(/[?#]/, 1)
-  const [authority = ""] = way.split("/", 1)
-  const at = authority.lastIndexOf("@")
-  const bare = at < 0 ? way : `…@${way.slice(at + 1)}`
-  return way.length === rest.length ? bare : `${bare}?…`
+  const [authority = ""] = rest.split(/[/?#\\]/, 1)
+  // A password that is not encoded may have such a sign in it: then what stands before it is no host.
+  const at = HOST.test(authority) ? -1 : authority.includes("@") ? authority.lastIndexOf("@") : rest.lastIndexOf("@")
+  const open = at < 0 ? rest : `…@${rest.slice(at + 1)}`
+  const [way = ""] = open.split(/[?#]/, 1)
+  return way.length === open.length ? way : `${way}?…`
 }
 
-/** An address, which may have another form than that of a URL: `user:key@host`. */
+/** A name or an address, and perhaps a port. */
+const HOST = /^(?:\[[^\]@]*\]|[^:@]*)(?::\d*)?$/
+
+/** What may stand before the authority of an address. */
+const BEFORE = /^(?:[a-z][a-z0-9+.-]*:(?=[/\\]))?[/\\]*/i
+
+/** An address, which is one as a whole, and may have another form than that of a URL: `user:key@host`. */
 export function bareAddress(address: string): string {
-  const bare = withoutCredentials(address)
-  return cappedText(bare.includes("://") ? bare : bareRest(bare), LONGEST_TEXT)
+  const text = address.slice(0, LONGEST_READ)
+  const [before = ""] = BEFORE.exec(text) ?? []
+  return cappedText(before + bareRest(text.slice(before.length)), LONGEST_TEXT)
 }
 
 /** A line as a live trace keeps it: its texts are of bounded length, and what it says of others has no credentials. */

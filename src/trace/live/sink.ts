@@ -21,7 +21,7 @@ export class SinkDestination implements Destination {
     for (const line of lines) {
       if (this.#isClosed) break
       try {
-        await this.#sink(line)
+        await this.#sink(copyOf(line))
         this.#failing = false
       } catch (error) {
         if (!this.#failing) this.#onFailure(error)
@@ -34,4 +34,10 @@ export class SinkDestination implements Destination {
   async close(): Promise<void> {
     this.#isClosed = true
   }
+}
+
+/** The line is in the file and in memory too: what a sink adds to it, or takes off, is its own. */
+function copyOf<A>(value: A): A {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf<unknown>(each)])) as A
 }

@@ -41,6 +41,19 @@ describe("a trace in a file", () => {
     expect((await lstat(path)).mode & 0o777).toBe(0o600)
   })
 
+  it("stays in its directory, whichever the process changes to", async () => {
+    const [one, other] = [await folder(), await folder()]
+    const before = process.cwd()
+    onTestFinished(() => process.chdir(before))
+    process.chdir(one)
+    const file = new TraceFile({ file: "leases.ndjson", maxBytes: LEAST, keep: 1 })
+    await writeAll(file, [note("a")])
+    process.chdir(other)
+    await writeAll(file, [note("b".repeat(LEAST))])
+    await file.close()
+    expect([await readdir(one), await readdir(other)]).toEqual([["leases.ndjson", "leases.ndjson.1"], []])
+  })
+
   it("begins another in time, and keeps as many as it is told to", async () => {
     const directory = await folder()
     const path = join(directory, "t")

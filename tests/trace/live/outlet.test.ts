@@ -160,4 +160,38 @@ describe("a sink", () => {
     expect(failed.map(String)).toEqual(["Error: bad 1", "Error: bad 3"])
     expect(bench.errors).toEqual([])
   })
+
+  it("that brings about the lines that it gets, at once, keeps nothing else from going on", async () => {
+    const bench = new Bench()
+    let got = 0
+    const outlet: Outlet = bench.over(
+      new SinkDestination(
+        () => {
+          if (++got < 100_000) outlet.push(note("again"))
+        },
+        () => {},
+      ),
+    )
+    outlet.push(note("first"))
+    await bench.time.advance(1000)
+    expect(got).toBeGreaterThan(2)
+    expect(got).toBeLessThan(20)
+  })
+
+  it("gets a line of its own: what it makes of it is in no file", async () => {
+    const line: TraceLine = {
+      ...{ kind: "work", at: 1, worker: "a", id: 1, key: "k", token: 1, work: "run", edge: "failed" },
+      error: { tag: "Error", code: null, message: "(redacted)" },
+    }
+    const before = structuredClone(line)
+    const bench = new Bench()
+    const sink = (got: TraceLine): void => {
+      Object.assign(got, { worker: "mine" })
+      Object.assign((got as typeof line).error ?? {}, { message: "mine" })
+    }
+    const outlet = bench.over(new SinkDestination(sink, (error) => void bench.errors.push(error)))
+    outlet.push(line)
+    await bench.time.advance(100)
+    expect([line, bench.errors]).toEqual([before, []])
+  })
 })

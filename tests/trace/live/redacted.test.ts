@@ -57,7 +57,7 @@ describe("an error in a live trace", () => {
   })
 
   it("has no credentials, also where its message is shown", () => {
-    expect(errorOf(true)(new Error("at https://u:p@h:1/x?token=t, or http://h/#t")).message).toBe(
+    expect(errorOf(true)(new Error("at https://u:it's@h:1/x?token=t, or http://h/#t")).message).toBe(
       "at https://…@h:1/x?… or http://h/?…",
     )
   })
@@ -70,6 +70,13 @@ describe("an address in a live trace", () => {
     ["HTTPS://user@host", "HTTPS://…@host"],
     ["user:key@host:80?x=1", "…@host:80?…"],
     ["host:80#token", "host:80?…"],
+    ["http://user:it's@host/", "http://…@host/"],
+    ['http://user:a"b c<d>@host/', "http://…@host/"],
+    ["postgres://user:a/b#c?d@host/db?x=1", "postgres://…@host/db?…"],
+    ["//user:key@host/way", "//…@host/way"],
+    ["http:/user:key@host", "http:/…@host"],
+    ["http://[::1]:80/a@b", "http://[::1]:80/a@b"],
+    ["http://host/a@b?x=1", "http://host/a@b?…"],
   ])("%s is %s", (address, bare) => {
     expect(bareAddress(address)).toBe(bare)
   })

@@ -119,19 +119,3 @@ function sheetOf(css: string): CSSStyleSheet {
   sheet.replaceSync(css)
   return sheet
 }
-
-/** All paths that a state value of any machine lights: each state on the way down. */
-export function litStates(value: unknown): ReadonlySet<string> {
-  const lit = new Set<string>()
-  const walk = (part: unknown, path: string): void => {
-    if (typeof part === "string") lit.add(path === "" ? part : `${path}.${part}`)
-    if (typeof part !== "object" || part === null) return
-    for (const [name, inner] of Object.entries(part)) {
-      const next = path === "" ? name : `${path}.${name}`
-      lit.add(next)
-      walk(inner, next)
-    }
-  }
-  walk(value, "")
-  return lit
-}

@@ -3,6 +3,7 @@
  * believes, the chart of the machine that lives in it, and what can be asked of it.
  */
 import { html, nothing, render, type TemplateResult } from "lit-html"
+import { pathsIn } from "../../../draw/paths.ts"
 import { whyNotOwned } from "../../live/attention.ts"
 import type { FleetChanges } from "../../live/fleet.ts"
 import type { LiveRow } from "../../live/live-row.ts"
@@ -17,7 +18,7 @@ import type { Route } from "../router.ts"
 import { stateWords } from "../state-words.ts"
 import { isDark } from "../theme.ts"
 import { Actions } from "./actions.ts"
-import { ChartView, litStates } from "./chart-view.ts"
+import { ChartView } from "./chart-view.ts"
 import { type Comparison, comparisonsOf, type StoreRecord } from "./comparison.ts"
 import { edgesOf } from "./edges.ts"
 import { LeaseBar } from "./lease-bar.ts"
@@ -138,7 +139,7 @@ export class SandboxScreen implements Screen, Listener {
     if (row === undefined) return this.#lease.show(null)
     this.#showLease(row)
     const taken = edgesOf(row, model.cursor === null ? this.#detail : null)
-    this.#chart.light({ states: litStates(row.value), ...taken })
+    this.#chart.light({ states: pathsIn(row.value), ...taken })
     this.#showMachine()
     render(this.#facts(row), this.#parts.facts)
     render(this.#comparison(row), this.#parts.store)
@@ -161,7 +162,7 @@ export class SandboxScreen implements Screen, Listener {
     this.#parts.machine.hidden = !isShown && problem === null
     this.#machine.element.hidden = !isShown
     render(problem === null ? nothing : html`<p class="problem">${visible(problem, 400)}</p>`, this.#parts.problem)
-    if (isShown) this.#machine.light({ states: litStates(machine.value), edges: new Map(), last: new Set() })
+    if (isShown) this.#machine.light({ states: pathsIn(machine.value), edges: new Map(), last: new Set() })
   }
 
   #top(row: LiveRow | undefined): TemplateResult {
