@@ -4,18 +4,23 @@ import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { AnyStateMachine } from "xstate"
 import { isMachine } from "../draw/read-machine.ts"
+import type { Clock } from "../runtime/clock.ts"
+import { printingAside } from "./printing-aside.ts"
 import { UsageError } from "./usage-error.ts"
 
 type Exports = Readonly<Record<string, unknown>>
 
+/** What a module may take to load, and each promise that it exports, in ms: longer than any build, shorter than a CI job. */
+const LOAD_WITHIN = 60_000
+
 /**
- * Loads `path` or `path#export`. Without a name it is the default export, or the only machine that is exported. Rejects with
- * UsageError where there is no file, no machine, or more than one.
+ * Loads `path` or `path#export`. Without a name it is the default export, or the only machine that is exported. A promise of
+ * one is awaited. What the module prints goes to standard error. Rejects with UsageError where there is no file, no machine, or
+ * more than one, and where the module doesn't load within a minute.
  */
-export async function machineOf(cwd: string, name: string): Promise<AnyStateMachine> {
+export async function machineOf({ cwd, clock }: { cwd: string; clock: Clock }, name: string): Promise<AnyStateMachine> {
   const { path, wanted } = parted(cwd, name)
-  const exports = await load(path, name)
-  const found = machinesIn(exports)
+  const found = await printingAside(() => within(clock, name, () => load(path, name).then(machinesIn)))
   const names = [...found.keys()].map((each) => JSON.stringify(each)).join(", ")
   if (wanted !== undefined) {
     const machine = found.get(wanted)
@@ -58,10 +63,26 @@ async function load(path: string, name: string): Promise<Exports> {
   }
 }
 
+/** A module whose top-level `await` never settles would end the process with no word of ours. */
+async function within<A>(clock: Clock, name: string, run: () => Promise<A>): Promise<A> {
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const tooLong = new UsageError(
+    `${JSON.stringify(name)} isn't loaded after ${LOAD_WITHIN / 1000} s`,
+    "Mend what it waits for, or give another module",
+  )
+  const timer = clock.after(LOAD_WITHIN, () => reject(tooLong))
+  try {
+    return await Promise.race([run(), over])
+  } finally {
+    timer.cancel()
+  }
+}
+
 /** Machines, and what has one, such as the definition of a sandbox that is a machine. */
-function machinesIn(exports: Exports): ReadonlyMap<string, AnyStateMachine> {
+async function machinesIn(exports: Exports): Promise<ReadonlyMap<string, AnyStateMachine>> {
   const found = new Map<string, AnyStateMachine>()
-  for (const [name, value] of Object.entries(exports)) {
+  for (const [name, given] of Object.entries(exports)) {
+    const value = given instanceof Promise ? await given.catch(() => undefined) : given
     const machine = isMachine(value) ? value : machineWithin(value)
     if (machine !== undefined) found.set(name, machine)
   }

@@ -39,7 +39,7 @@ export const chart: Action = async (call) => {
     throw new UsageError("A trace tells of leasehold's own chart", "Leave out the module, or --trace")
   const counted = trace === undefined ? undefined : countsOf(call, trace, key)
   const { sandboxChart } = await import("../actors/chart.ts")
-  const machine = module === undefined ? sandboxChart : await machineOf(call.io.cwd, module)
+  const machine = module === undefined ? sandboxChart : await machineOf(call.io, module)
   const drawing = await drawn(call, form, machine, counted)
   const file = textOption(call.options, "output")
   if (file === undefined) call.output.result({ form, drawing }, () => drawing.trimEnd())
