@@ -16,7 +16,7 @@ const sink = (more: Partial<FleetSink> = {}): FleetSink => ({
   ...more,
 })
 
-const drawn = vi.hoisted(() => vi.fn(async () => "<svg></svg>"))
+const drawn = vi.hoisted(() => vi.fn<() => Promise<string>>(async () => "<svg></svg>"))
 vi.mock("../../../src/draw/svg.ts", () => ({ toSvg: drawn }))
 
 describe("a manager that is looked at", () => {
