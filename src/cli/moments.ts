@@ -28,8 +28,8 @@ let formatter: Intl.DateTimeFormat | undefined
 const utc = (): Intl.DateTimeFormat =>
   (formatter ??= new Intl.DateTimeFormat("sv-SE", { timeZone: "UTC", dateStyle: "short", timeStyle: "medium" }))
 
-/** The last moment that a date can be. */
+/** The last moment that a date can be; the first is as far back. */
 const LAST = 8.64e15
 
 /** In UTC, to the second. Of what others wrote it may be any number. */
-export const instantText = (ms: number): string => `${utc().format(Math.min(ms, LAST))}Z`.replace(" ", "T")
+export const instantText = (ms: number): string => `${utc().format(Math.max(-LAST, Math.min(ms, LAST)) || 0)}Z`.replace(" ", "T")

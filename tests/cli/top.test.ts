@@ -75,6 +75,13 @@ describe("leasehold top", () => {
     expect(recording.lines).toEqual(expect.arrayContaining(lines))
   })
 
+  it("shows hostile states and times so that they steer no terminal", () => {
+    const value = { owning: "\u001b]0;x\u0007\u001b[2J" } as unknown as SandboxRow["value"]
+    const feed = { ...feedOf(row({ value, since: -1e308, deadline: -1e308 })), now: () => -1e308 }
+    // oxlint-disable-next-line no-control-regex -- it is about control characters
+    expect(frame(viewOf(feed), feed).join("")).not.toMatch(/[\u0000-\u001f]/)
+  })
+
   it("writes hostile keys so that they steer no terminal", async () => {
     const command = new CommandLine()
     const key = "a/\u001b[2Jx\u202e"

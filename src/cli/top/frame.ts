@@ -131,7 +131,7 @@ const COLOURS: Readonly<Record<TopState, keyof Paint>> = {
 function stateOf({ parts, stuck }: LiveRow): string {
   const { top, inner, work, lease } = parts
   const within = [inner ?? work, lease === "healthy" ? null : lease].filter((text) => text !== null)
-  return stuck === null ? `${top} ${within.join(", ")}` : `${top} stuck (${visible(stuck, 12)})`
+  return stuck === null ? `${top} ${visible(within.join(", "), 60)}` : `${top} stuck (${visible(stuck, 12)})`
 }
 
 /** Why the selected one is where it is, and what keys do. */

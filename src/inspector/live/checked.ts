@@ -12,6 +12,9 @@ type Fields = Readonly<Record<string, unknown>>
 /** The longest text that is taken over whole. In characters: an error with where it came from is one or two thousand. */
 export const LONGEST_TEXT = 4000
 
+/** In characters of JSON, which has six for a control character: a worker caps a line's texts to a few times ten thousand. */
+const LONGEST_LINE = 256 * 1024
+
 /** How many numbers of `stats()` are taken over: a manager has about 30. */
 const MOST_STATS = 100
 
@@ -44,11 +47,20 @@ export function checkedWorker(value: unknown): WorkerRow | undefined {
   }
 }
 
-/** The lines of a message that are sound. Their texts aren't cut: who wrote them has capped them. */
+/** The lines of a message that are sound. Who writes a line has capped its texts: one that is longer is left out. */
 export function checkedLines(value: unknown): TraceLine[] {
-  return listOf(isFields(value) ? value["lines"] : undefined).filter(
-    (line): line is TraceLine => isSoundLine(line) && isSoundInside(line),
-  )
+  return listOf(isFields(value) ? value["lines"] : undefined)
+    .filter((line): line is TraceLine => isSoundLine(line) && isSoundInside(line))
+    .map(withSoundParts)
+}
+
+/** An error and an owner are shown part by part: they have the fields that they have, and no others. */
+function withSoundParts(line: TraceLine): TraceLine {
+  let sound = line
+  if ("error" in sound && sound.error !== undefined) sound = { ...sound, error: errorOf(sound.error)! }
+  if (sound.kind !== "lock" || sound.owner === undefined) return sound
+  const { address, ...owner } = sound.owner
+  return { ...sound, owner: typeof address === "string" ? { ...owner, address } : owner }
 }
 
 /** A detail; undefined for what is none. */
@@ -96,6 +108,7 @@ const LONGEST_DRAWING = 2_000_000
 
 /** What the shape of a line leaves open, and what reads it relies on. */
 function isSoundInside(line: TraceLine): boolean {
+  if (!Number.isFinite(line.at) || JSON.stringify(line).length > LONGEST_LINE) return false
   if ("key" in line && line.key !== undefined && line.key.length > LONGEST_TEXT) return false
   if (line.kind === "state") return isStateValue(line.value)
   return line.kind !== "lock" || line.owner === undefined || typeof line.owner.ownerId === "string"

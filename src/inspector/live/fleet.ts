@@ -44,6 +44,8 @@ export interface FleetChanges {
 /** A fleet. */
 export class Fleet {
   #hello: Hello | undefined
+  /** By the last word of time that there was; undefined before one. */
+  #now: number | undefined
   #isReady = false
   readonly #slots: (LiveRow | undefined)[] = []
   readonly #freeSlots: number[] = []
@@ -149,6 +151,7 @@ export class Fleet {
 
   /** Time goes by: what is long ago counts no more. Once a second is often enough. */
   tick(now: number): void {
+    this.#now = now
     for (const row of this.#handed) {
       if (row.forgetBefore(now - HANDOFFS_WITHIN)) this.#changes.rows.add(row)
       if (row.handoffs === 0) this.#handed.delete(row)
@@ -164,6 +167,7 @@ export class Fleet {
 
   #begin(hello: Hello): void {
     this.#hello = hello
+    this.#now = hello.now
     this.#isReady = false
     this.#slots.length = 0
     this.#freeSlots.length = 0
@@ -179,7 +183,7 @@ export class Fleet {
       const row = this.find(told.worker, told.key) ?? this.#add(told)
       if (row === undefined) continue
       this.#count(row, -1)
-      row.become(told, this.#hello?.now ?? told.since)
+      row.become(told, this.#now ?? told.since)
       this.#count(row, 1)
       this.#settle(row)
     }

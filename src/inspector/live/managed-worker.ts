@@ -3,6 +3,7 @@
  * it. It listens while somebody looks, and costs nothing else.
  */
 import process from "node:process"
+import type { AnyStateMachine } from "xstate"
 import type { SandboxInside } from "../../actors/inside-sandbox.ts"
 import { type ManagerInside, insideOf } from "../../actors/inside.ts"
 import type { SandboxManager } from "../../actors/manager.ts"
@@ -39,6 +40,10 @@ class ManagedWorker implements LiveWorker {
   readonly #manager: SandboxManager
   readonly #inside: ManagerInside
   readonly #report: OnError
+  /** Of those who look now: a callback each on `ended` would keep what each had for as long as the manager lives. */
+  readonly #tellings = new Set<Telling>()
+  /** A layout takes up to seconds of this process, and a page asks every two seconds. */
+  readonly #drawings = new WeakMap<AnyStateMachine, Promise<string>>()
   /** Where the walk through the keys is, in search of other workers. */
   #keys: AsyncIterator<string> | undefined
 
@@ -51,6 +56,9 @@ class ManagedWorker implements LiveWorker {
     this.#manager = manager
     this.#inside = inside
     this.#report = report
+    void inside.ended.then(() => {
+      for (const telling of this.#tellings) telling.last()
+    })
   }
 
   start(sink: FleetSink): () => void {
@@ -64,10 +72,11 @@ class ManagedWorker implements LiveWorker {
     const rows = Array.from(this.#inside.shells, (shell) => rowOf(this.worker, shell, handoffs.get(shell.lockKey) ?? 0))
     for (let at = 0; at < rows.length; at += ROWS_A_MESSAGE) sink.rows(rows.slice(at, at + ROWS_A_MESSAGE))
     const telling = new Telling(this.clock, () => this.#row(), sink)
-    void this.#inside.ended.then(() => telling.end())
+    this.#tellings.add(telling)
     return () => {
       stop()
       telling.end()
+      this.#tellings.delete(telling)
     }
   }
 
@@ -95,8 +104,7 @@ class ManagedWorker implements LiveWorker {
     if (inspected === undefined) return { machine: null, machineProblem: null }
     if (inspected.machine === null) return { machine: null, machineProblem: inspected.error.message }
     try {
-      const { toSvg } = await import("../../draw/svg.ts")
-      return { machine: { svg: await toSvg(inspected.machine), value: inspected.value }, machineProblem: null }
+      return { machine: { svg: await this.#drawingOf(inspected.machine), value: inspected.value }, machineProblem: null }
     } catch (error) {
       return { machine: null, machineProblem: error instanceof Error ? error.message : String(error) }
     }
@@ -160,6 +168,15 @@ class ManagedWorker implements LiveWorker {
     return undefined
   }
 
+  /** Drawn once for each machine, also where several ask at once. */
+  #drawingOf(machine: AnyStateMachine): Promise<string> {
+    const known = this.#drawings.get(machine)
+    if (known !== undefined) return known
+    const drawing = import("../../draw/svg.ts").then(({ toSvg }) => toSvg(machine))
+    this.#drawings.set(machine, drawing)
+    return drawing
+  }
+
   #row(): WorkerRow {
     const { worker, ownerId, address, clockOffset, closed, ttl, guard } = this.#inside
     const bare = address === null ? null : bareAddress(address)
@@ -187,6 +204,14 @@ class Telling {
   end(): void {
     this.#isOver = true
     this.#timer?.cancel()
+  }
+
+  /** How it is in the end, which nothing changes any more. */
+  last(): void {
+    if (this.#isOver) return
+    this.#timer?.cancel()
+    this.#tell()
+    this.end()
   }
 
   #later(): void {

@@ -46,7 +46,8 @@ export class Peer {
   #row: WorkerRow
   /** By how much its clock is behind ours, where that matters. */
   #shift = 0
-  #lastNonce = ""
+  /** Of the last try at its events: what else is asked meanwhile has another. */
+  #streamNonce = ""
   #isReady = false
   /** Of its last line. */
   #lastAt = 0
@@ -62,7 +63,11 @@ export class Peer {
     const url = this.#url("/events")
     void follow({
       ...{ url, clock, signal: this.#end.signal },
-      headers: () => this.#sign({ method: "GET", url, body: "" }),
+      headers: () => {
+        const headers = this.#sign({ method: "GET", url, body: "" })
+        this.#streamNonce = headers[NONCE] ?? ""
+        return headers
+      },
       check: (answer) => this.#problemOf(answer),
       onEvent: (event, data) => this.#hear(event, data),
       onProblem: (problem) => this.#tell(problem),
@@ -108,14 +113,12 @@ export class Peer {
   #sign({ method, url, body }: { method: string; url: URL; body: string }): Record<string, string> {
     const { secret, clock, address } = this.#parts
     const signable: Signable = { method, path: `${url.pathname}${url.search}`, authority: address.host, body }
-    const headers = signed(secret, signable, clock)
-    if (method === "GET") this.#lastNonce = headers[NONCE] ?? ""
-    return headers
+    return signed(secret, signable, clock)
   }
 
   #problemOf(answer: Response): string | undefined {
     const { secret } = this.#parts
-    if (!isSame(answer.headers.get(PROOF) ?? "", proofOf(secret, this.#lastNonce))) return "it doesn't know our secret"
+    if (!isSame(answer.headers.get(PROOF) ?? "", proofOf(secret, this.#streamNonce))) return "it doesn't know our secret"
     const type = answer.headers.get("content-type") ?? ""
     return type.startsWith("text/event-stream") ? undefined : "it answers with something else than events"
   }

@@ -170,6 +170,7 @@ class Running {
     }
     if (this.#peers.size >= MOST_PEERS)
       return this.#cannotAsk(ownerId, address, `${MOST_PEERS} workers are asked already`)
+    this.#canAsk(address!)
     this.#askFor(url, secret)
   }
 
@@ -201,17 +202,24 @@ class Running {
     this.#sink.forget(peer.worker, true)
   }
 
-  /** It had no address before. */
-  #canAsk(ownerId: string): void {
-    if (!this.#unasked.delete(ownerId)) return
+  /** It had no address before, or there was no room for one more at its address. */
+  #canAsk(place: string): void {
+    const ownerId = this.#unasked.get(place)
+    if (ownerId === undefined) return
+    this.#unasked.delete(place)
     this.#sink.forget(ownerId, true)
   }
 
   #cannotAsk(ownerId: string, address: string | null, problem: string): void {
-    const former = this.#unasked.get(address ?? ownerId)
-    if (former === ownerId || (former === undefined && this.#unasked.size >= MOST_UNASKED)) return
-    if (former !== undefined) this.#sink.forget(former, true)
-    this.#unasked.set(address ?? ownerId, ownerId)
+    const place = address ?? ownerId
+    const former = this.#unasked.get(place)
+    const [oldest] = this.#unasked.keys()
+    if (former !== undefined && former !== ownerId) this.#canAsk(place)
+    // Who was named longest ago is gone, as far as anybody can tell.
+    else if (former === undefined && oldest !== undefined && this.#unasked.size >= MOST_UNASKED) this.#canAsk(oldest)
+    this.#unasked.delete(place)
+    this.#unasked.set(place, ownerId)
+    if (former === ownerId) return
     this.#sink.worker({ ...unknownWorker(ownerId), ownerId, address, problem })
   }
 }

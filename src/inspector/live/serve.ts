@@ -85,6 +85,8 @@ function requestOf(incoming: IncomingMessage): Request | undefined {
 async function give(answer: Response, response: ServerResponse): Promise<void> {
   // Who follows a stream needs its connection for nothing else, and a server that closes waits for none that is idle.
   if (answer.headers.get("content-type")?.startsWith("text/event-stream")) response.shouldKeepAlive = false
+  // Of one who left before, as while a server of the user's looked at the request, nothing is heard any more.
+  if (response.destroyed) return answer.body?.cancel()
   response.writeHead(answer.status, Object.fromEntries(answer.headers))
   if (answer.body === null) return void response.end()
   response.flushHeaders()

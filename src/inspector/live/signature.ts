@@ -78,7 +78,7 @@ export class Signatures {
   /** What is to be remembered is over, at the latest, when its time can be good no more. */
   #use(nonce: string, now: number): string | undefined {
     for (const [old, at] of this.#used) {
-      if (now - at < 2 * SIGNED_FOR) break
+      if (now - at <= 2 * SIGNED_FOR) break
       this.#used.delete(old)
     }
     if (this.#used.has(nonce)) return "It was used before"

@@ -19,7 +19,9 @@ export const withId = (id: string, text: string): string => `id: ${id}\n${text}`
 
 /** What a stream says, chunk by chunk. */
 export class EventReader {
-  #rest = ""
+  /** Of an event that isn't complete. Joined once it is: joining it with each chunk takes the square of its length. */
+  #pieces: string[] = []
+  #length = 0
   readonly #limit: number
 
   /** An event of more than `limit` characters is refused. */
@@ -29,12 +31,25 @@ export class EventReader {
 
   /** The events that this chunk completes. Throws for one that is too long. */
   push(chunk: string): ServerEvent[] {
-    const parts = (this.#rest + chunk.replaceAll("\r\n", "\n")).split("\n\n")
-    this.#rest = parts.pop() ?? ""
-    if (this.#rest.length > this.#limit || parts.some((part) => part.length > this.#limit)) {
-      throw new Error(`an event has more than ${this.#limit} characters`)
+    const text = chunk.replaceAll("\r\n", "\n")
+    if (text === "") return []
+    const isEnd = text.includes("\n\n") || (text.startsWith("\n") && this.#pieces.at(-1)?.endsWith("\n") === true)
+    this.#pieces.push(text)
+    this.#length += text.length
+    if (!isEnd) {
+      this.#check(this.#length)
+      return []
     }
+    const parts = this.#pieces.join("").split("\n\n")
+    const rest = parts.pop() ?? ""
+    this.#pieces = rest === "" ? [] : [rest]
+    this.#length = rest.length
+    for (const { length } of [...parts, rest]) this.#check(length)
     return parts.flatMap((part) => parsed(part) ?? [])
+  }
+
+  #check(length: number): void {
+    if (length > this.#limit) throw new Error(`an event has more than ${this.#limit} characters`)
   }
 }
 

@@ -5,6 +5,7 @@ import { HANDOFFS_WITHIN, rowOf } from "../../../src/inspector/live/live-row.ts"
 import type { Hello } from "../../../src/inspector/live/wire.ts"
 import type { LockLine, StateLine, TraceLine } from "../../../src/trace/trace.ts"
 import { recorded, type Recording } from "../scenario.ts"
+import { row } from "./made.ts"
 
 const hello: Hello = { version: 1, source: "live", now: 1000, actions: false, rows: 0, title: null }
 const state = (key: string, value: StateLine["value"], at = 1000, more: Partial<StateLine> = {}): StateLine => ({
@@ -91,6 +92,14 @@ describe("a fleet", () => {
     fleet.tick(1001 + HANDOFFS_WITHIN)
     expect(fleet.find("a", "k")?.handoffs).toBe(0)
     expect([...fleet.takeChanges().rows].map(({ key }) => key)).toEqual(["k"])
+  })
+
+  it("lets changes of hands that a row tells of count from when it comes, however long ago the stream began", () => {
+    const fleet = fleetOf()
+    fleet.tick(1000 + 10 * HANDOFFS_WITHIN)
+    fleet.apply("rows", [row({ key: "k", handoffs: 8 })])
+    fleet.tick(2000 + 10 * HANDOFFS_WITHIN)
+    expect(fleet.find("a", "k")?.handoffs).toBe(8)
   })
 
   it("tells what has changed since it was asked last, once", () => {

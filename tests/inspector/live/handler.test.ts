@@ -1,10 +1,12 @@
 // Pins who may ask an inspector for what, over real sockets: names, origins, tokens, signatures, sizes, bounds.
-import { request as httpRequest } from "node:http"
+import { once } from "node:events"
+import { createServer, request as httpRequest } from "node:http"
+import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { InspectorHandler, LONGEST_BODY, MOST_STREAMS } from "../../../src/inspector/live/handler.ts"
 import { inspectorSettings, type InspectorOptions } from "../../../src/inspector/live/options.ts"
 import { pagePolicy } from "../../../src/inspector/live/page-html.ts"
-import { listen, type Listening } from "../../../src/inspector/live/serve.ts"
+import { listen, type Listening, serve } from "../../../src/inspector/live/serve.ts"
 import { isSame, NONCE, PROOF, proofOf, signed, SIGNED_FOR, TIME } from "../../../src/inspector/live/signature.ts"
 import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
 import { row } from "./made.ts"
@@ -66,6 +68,15 @@ class Served implements AsyncDisposable {
     this.clock = worker.clock as VirtualTime
     this.#handler = handler
     this.#server = server
+  }
+
+  /** How many requests were answered that came another way. */
+  asked = 0
+
+  async fetch(request: Request): Promise<Response> {
+    const answer = await this.#handler.fetch(request)
+    this.asked++
+    return answer
   }
 
   get port(): number {
@@ -183,6 +194,24 @@ describe("an inspector", () => {
     expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "10"])
     streams[0]!.abort()
     await expect.poll(async () => (await own.ask("/events", { headers: bearer })).status).toBe(200)
+  })
+
+  it("isn't looked at by who left before it was asked", async () => {
+    await using own = await Served.at()
+    const server = createServer((request, response) => {
+      response.once("close", () => void serve((asked) => own.fetch(asked), request, response))
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const { port } = server.address() as AddressInfo
+    for (let left = 0; left < MOST_STREAMS; left++) {
+      const asked = httpRequest({ port, host: "127.0.0.1", path: "/events", headers: bearer, agent: false })
+      asked.on("error", () => {}).end()
+      await once(server, "request")
+      asked.destroy()
+    }
+    await expect.poll(() => server.listening && own.asked).toBe(MOST_STREAMS)
+    expect((await own.ask("/events", { headers: bearer })).status).toBe(200)
+    server.close()
   })
 
   it("answers with 503 once it is closed, and ends what is open", async () => {

@@ -238,6 +238,24 @@ describe("a worker that can't be seen from another is named with the reason", ()
     await expect.poll(() => problemsIn(fleet)).toEqual([null, expect.stringMatching(problem)])
   })
 
+  it("goes on being asked for events, whatever else it is asked for meanwhile", async () => {
+    const held: (() => void)[] = []
+    const server = createServer((request, response) => {
+      if (request.url?.includes("/sandbox") === true) {
+        response.writeHead(200, proof(request)).end("{}")
+        for (const answer of held.splice(0)) answer()
+      } else held.push(() => eventsOf(response, proof(request), toldBy("x")))
+    })
+    const address = await listening(server)
+    cleanups.push(async () => server.close().closeAllConnections())
+    const b = await Worker.start("b", { ...shared, peers: [address] })
+    const fleet = await lookAt(b)
+    await expect.poll(() => held.length).toBe(1)
+    await b.detail(new URL(address).host, "counter/k")
+    await expect.poll(() => problemsIn(fleet)).not.toContain("it hasn't answered yet")
+    expect(problemsIn(fleet)).toEqual([null, null])
+  })
+
   it("only its own sandboxes count, and only what is sound of them, under its own name", async () => {
     const own = { worker: "x", ownerId: "x1", stats: {} }
     const told = [
@@ -267,6 +285,14 @@ describe("a worker that can't be seen from another is named with the reason", ()
 const proof = (request: IncomingMessage): Record<string, string> => ({
   [PROOF]: proofOf(SECRET, String(request.headers[NONCE])),
 })
+
+const toldBy = (worker: string): string =>
+  [
+    ["hello", { version: 1, now: Date.now() }],
+    ["workers", [{ worker, ownerId: `${worker}1`, stats: {} }]],
+  ]
+    .map(([event, data]) => `event: ${event as string}\ndata: ${JSON.stringify(data)}\n\n`)
+    .join("")
 
 function eventsOf(response: ServerResponse, headers: Record<string, string>, text = ""): void {
   response.writeHead(200, { "content-type": "text/event-stream", ...headers }).write(`${text}\n\n`)
