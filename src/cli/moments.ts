@@ -32,4 +32,5 @@ const utc = (): Intl.DateTimeFormat =>
 const LAST = 8.64e15
 
 /** In UTC, to the second. Of what others wrote it may be any number. */
-export const instantText = (ms: number): string => `${utc().format(Math.max(-LAST, Math.min(ms, LAST)) || 0)}Z`.replace(" ", "T")
+export const instantText = (ms: number): string =>
+  `${utc().format(Math.max(-LAST, Math.min(ms, LAST)) || 0)}Z`.replace(" ", "T")

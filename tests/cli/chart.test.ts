@@ -4,8 +4,11 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { sandboxChart } from "../../src/actors/chart.ts"
+import { machineOf } from "../../src/cli/chart-module.ts"
 import { EXIT } from "../../src/cli/exit-codes.ts"
+import { UsageError } from "../../src/cli/usage-error.ts"
 import { toAscii, toMermaid, toSvg } from "../../src/draw/mod.ts"
+import { VirtualTime } from "../../src/runtime/virtual-time.ts"
 import checkout from "../draw/machines/checkout.ts"
 import { type Answer, CommandLine } from "./command-line.ts"
 
@@ -70,6 +73,21 @@ describe("leasehold chart", () => {
       export const lazy = { get machine() { return raise() } }
       export const b = createMachine({ id: "b" })`
     expect(await userWith(text).run("chart", "machine.mjs")).toEqual({ code: 0, out: "b\n", err: "" })
+  })
+
+  it("awaits a machine that a module promises", async () => {
+    const text = `export const later = Promise.resolve(createMachine({ id: "b" })); export const never = Promise.reject(1)`
+    expect(await userWith(text).run("chart", "machine.mjs")).toEqual({ code: 0, out: "b\n", err: "" })
+  })
+
+  it("waits a minute for a module, and no longer", async () => {
+    const time = new VirtualTime()
+    const { cwd } = userWith(`await new Promise(() => {})`)
+    const loading = machineOf({ cwd, clock: time }, "machine.mjs").catch((error: unknown) => error)
+    expect(await time.runUntil(loading)).toEqual(
+      new UsageError('"machine.mjs" isn\'t loaded after 60 s', "Mend what it waits for, or give another module"),
+    )
+    expect(time.mono()).toBeGreaterThanOrEqual(60_000)
   })
 
   it("names what a module has where it isn't told which", async () => {

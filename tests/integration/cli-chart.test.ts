@@ -69,6 +69,14 @@ describe.each(["node", "deno"] as const)("leasehold chart on %s", (runtime) => {
     expect(own.stdout).toBe(readFileSync(join(root, "docs/sandbox-chart.svg"), "utf8"))
   })
 
+  it("has nothing on standard output but the drawing, whatever the module prints", async () => {
+    const folder = project("xstate")
+    const prints = `import process from "node:process"\nconsole.log("one")\nconsole.info("two")\nprocess.stdout.write("three\\n")`
+    writeFileSync(join(folder, "loud.mjs"), `${prints}\nexport { machine } from "./src/checkout.ts"\n`)
+    const { code, stdout, stderr } = await call(runtime, folder, "chart", "loud.mjs")
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: toAscii(checkout), stderr: "one\ntwo\nthree\n" })
+  })
+
   it("takes a path for a path, whatever is in it", async () => {
     const folder = project("xstate")
     writeFileSync(join(folder, "a#b %20.mjs"), `export { machine } from "./src/checkout.ts"\n`)

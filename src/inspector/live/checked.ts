@@ -12,6 +12,9 @@ type Fields = Readonly<Record<string, unknown>>
 /** The longest text that is taken over whole. In characters: an error with where it came from is one or two thousand. */
 export const LONGEST_TEXT = 4000
 
+/** A key has at most 512 bytes, and what else has a name should be no longer. In characters. */
+const LONGEST_NAME = 600
+
 /** In characters of JSON, which has six for a control character: a worker caps a line's texts to a few times ten thousand. */
 const LONGEST_LINE = 256 * 1024
 
@@ -27,9 +30,9 @@ export function checkedRow(value: unknown): SandboxRow | undefined {
   const { worker, key, since, token, deadline, ownedSince, owner, waiterId, leaving, stuck, error, handoffs } = value
   if (typeof worker !== "string" || typeof key !== "string" || !isNumber(since) || !isNumber(handoffs)) return undefined
   return {
-    ...{ worker: cut(worker), key: cut(key), value: value["value"], since, handoffs },
+    ...{ worker: named(worker), key: named(key), value: value["value"], since, handoffs },
     ...{ token: numberOf(token), deadline: numberOf(deadline), ownedSince: numberOf(ownedSince) },
-    ...{ waiterId: textOf(waiterId), leaving: textOf(leaving), stuck: textOf(stuck) },
+    ...{ waiterId: nameOf(waiterId), leaving: nameOf(leaving), stuck: nameOf(stuck) },
     owner: isFields(owner) && typeof owner["ownerId"] === "string" ? ownerOf(owner["ownerId"], owner["address"]) : null,
     error: errorOf(error),
   }
@@ -41,7 +44,7 @@ export function checkedWorker(value: unknown): WorkerRow | undefined {
   const { worker, ownerId, address, problem, runtime, clockOffset, closed, ttl, guard, stats } = value
   if (typeof worker !== "string" || worker === "" || typeof ownerId !== "string" || ownerId === "") return undefined
   return {
-    ...{ worker: cut(worker), ownerId: cut(ownerId), address: textOf(address), problem: textOf(problem) },
+    ...{ worker: named(worker), ownerId: named(ownerId), address: nameOf(address), problem: textOf(problem) },
     ...{ runtime: textOf(runtime), clockOffset: numberOf(clockOffset), closed: closed === true },
     ...{ ttl: numberOf(ttl), guard: numberOf(guard), stats: statsOf(stats) },
   }
@@ -128,8 +131,8 @@ const LONGEST_STATE = 40
 const isStateName = (value: unknown): boolean => typeof value === "string" && value.length < LONGEST_STATE
 
 const ownerOf = (ownerId: string, address: unknown): SandboxRow["owner"] => ({
-  ownerId: cut(ownerId),
-  address: textOf(address),
+  ownerId: named(ownerId),
+  address: nameOf(address),
 })
 
 function errorOf(error: unknown): TraceError | null {
@@ -152,4 +155,7 @@ const isNumber = (value: unknown): value is number => typeof value === "number" 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const numberOf = (value: unknown): number | null => (isNumber(value) ? value : null)
 const textOf = (value: unknown): string | null => (typeof value === "string" ? cut(value) : null)
-const cut = (text: string): string => (text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text)
+const nameOf = (value: unknown): string | null => (typeof value === "string" ? named(value) : null)
+const cut = (text: string, longest: number = LONGEST_TEXT): string =>
+  text.length > longest ? `${text.slice(0, longest)}…` : text
+const named = (text: string): string => cut(text, LONGEST_NAME)

@@ -18,6 +18,9 @@ export const RELEASED_KEPT = 2000
 /** More rows are left out: twice as many as the page is made for. Who floods a fleet with names doesn't fill memory. */
 export const MOST_ROWS = 200_000
 
+/** Of one worker: so that none, by mistake or on purpose, keeps the others' out. */
+export const MOST_ROWS_EACH: number = MOST_ROWS / 2
+
 /** How many of the last errors are kept. */
 export const ERRORS_KEPT = 200
 
@@ -234,11 +237,11 @@ export class Fleet {
   }
 
   #add({ worker, key, value, since }: Pick<SandboxRow, "worker" | "key" | "value" | "since">): LiveRow | undefined {
-    if (this.#size >= MOST_ROWS) return undefined
+    const rows = this.#rows.get(worker) ?? new Map<string, LiveRow>()
+    if (this.#size >= MOST_ROWS || rows.size >= MOST_ROWS_EACH) return undefined
     const slot = this.#freeSlots.pop() ?? this.#slots.length
     const row = new LiveRow(worker, key, slot, { value, since })
     this.#slots[slot] = row
-    const rows = this.#rows.get(worker) ?? new Map<string, LiveRow>()
     this.#rows.set(worker, rows.set(key, row))
     this.#size++
     this.#count(row, 1)

@@ -104,7 +104,10 @@ class ManagedWorker implements LiveWorker {
     if (inspected === undefined) return { machine: null, machineProblem: null }
     if (inspected.machine === null) return { machine: null, machineProblem: inspected.error.message }
     try {
-      return { machine: { svg: await this.#drawingOf(inspected.machine), value: inspected.value }, machineProblem: null }
+      return {
+        machine: { svg: await this.#drawingOf(inspected.machine), value: inspected.value },
+        machineProblem: null,
+      }
     } catch (error) {
       return { machine: null, machineProblem: error instanceof Error ? error.message : String(error) }
     }

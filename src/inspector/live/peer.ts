@@ -118,7 +118,8 @@ export class Peer {
 
   #problemOf(answer: Response): string | undefined {
     const { secret } = this.#parts
-    if (!isSame(answer.headers.get(PROOF) ?? "", proofOf(secret, this.#streamNonce))) return "it doesn't know our secret"
+    if (!isSame(answer.headers.get(PROOF) ?? "", proofOf(secret, this.#streamNonce)))
+      return "it doesn't know our secret"
     const type = answer.headers.get("content-type") ?? ""
     return type.startsWith("text/event-stream") ? undefined : "it answers with something else than events"
   }

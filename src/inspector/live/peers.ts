@@ -93,7 +93,7 @@ class Running {
       worker: (row) => sink.worker(row),
       forget: (name, isGone) => sink.forget(name, isGone),
     })
-    for (const address of peers) this.#meet({ ownerId: address, address })
+    for (const address of peers) this.#meet({ ownerId: address, address }, () => true) // whoever made the list allows it
     void this.#look()
   }
 
@@ -155,8 +155,8 @@ class Running {
     }
   }
 
-  #meet({ ownerId, address }: RecordOwner): void {
-    const { worker, secret, allow } = this.#parts
+  #meet({ ownerId, address }: RecordOwner, allow: FleetParts["allow"] = this.#parts.allow): void {
+    const { worker, secret } = this.#parts
     if (this.#isOver || ownerId === worker.ownerId) return
     const url = address === null ? undefined : addressOf(address)
     if (url === undefined) return this.#cannotAsk(ownerId, address, "it publishes no address that can be asked")

@@ -1,6 +1,6 @@
 // Pins the model of a fleet: what lines and messages make of it, what changes, and what it keeps.
 import { beforeAll, describe, expect, it } from "vitest"
-import { ERRORS_KEPT, Fleet, RELEASED_KEPT } from "../../../src/inspector/live/fleet.ts"
+import { ERRORS_KEPT, Fleet, MOST_ROWS_EACH, RELEASED_KEPT } from "../../../src/inspector/live/fleet.ts"
 import { HANDOFFS_WITHIN, rowOf } from "../../../src/inspector/live/live-row.ts"
 import type { Hello } from "../../../src/inspector/live/wire.ts"
 import type { LockLine, StateLine, TraceLine } from "../../../src/trace/trace.ts"
@@ -24,6 +24,14 @@ function fleetOf(...lines: TraceLine[]): Fleet {
   fleet.apply("lines", { lines, left: 0 })
   return fleet
 }
+
+it("a worker with more sandboxes than a page is made for keeps nobody else's out", () => {
+  const fleet = fleetOf()
+  const many = Array.from({ length: MOST_ROWS_EACH + 1 }, (_, index) => row({ worker: "loud", key: `k${index}` }))
+  fleet.apply("rows", many)
+  fleet.apply("rows", [row({ worker: "other" })])
+  expect(fleet.size).toBe(MOST_ROWS_EACH + 1)
+})
 
 describe("a fleet", () => {
   let recording: Recording

@@ -187,6 +187,15 @@ describe("a fleet of workers with a secret", () => {
   })
 })
 
+it("a worker that is listed is asked, whatever the records may name", async () => {
+  const a = await Worker.start("a", { secret: SECRET })
+  await a.manager.use(sandbox, "k9", (count) => ++count.n, { durable: true })
+  const b = await Worker.start("b", { secret: SECRET, allow: () => false, peers: [a.address] })
+  const fleet = await lookAt(b)
+  await expect.poll(() => [...fleet.rows()].map(({ worker }) => worker)).toContain("a")
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
 describe("a worker that can't be seen from another is named with the reason", () => {
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup()

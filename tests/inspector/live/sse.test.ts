@@ -12,7 +12,9 @@ describe("a reader of events", () => {
   it("reads the same wherever chunks end", () => {
     for (let size = 1; size <= text.length; size++) {
       const reader = new EventReader(1000)
-      const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size))
+      const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+        text.slice(at * size, (at + 1) * size),
+      )
       expect(chunks.flatMap((chunk) => [...reader.push(chunk), ...reader.push("")])).toEqual(whole)
     }
   })
