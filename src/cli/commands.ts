@@ -183,8 +183,8 @@ const open: CommandSpec = {
 const top: CommandSpec = {
   name: "top",
   summary: "show a fleet in the terminal, as it goes on",
-  usage: "top [options] [--] <address or trace>",
-  operands: [1, 1],
+  usage: "top [options] [--] [<address or trace>]",
+  operands: [0, 1],
   options: {
     search: {
       value: "TEXT",
@@ -194,6 +194,7 @@ const top: CommandSpec = {
   },
   about: [
     "Of a fleet: give the whole address that a worker prints of its page, with its token. Of a recorded trace: give its file.",
+    "Without either it takes the address from LEASEHOLD_PAGE, where other users of the machine can't read the token.",
     "Keys: arrows, Page Up and Down, Home and End move; / searches; s sorts by another column; a shows only what needs attention; q ends. With --json one JSON line a change.",
   ],
   examples: [

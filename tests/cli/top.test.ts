@@ -104,6 +104,15 @@ describe("leasehold top", () => {
     expect(await new CommandLine().run(...words)).toMatchObject({ code, err: expect.stringContaining(said) })
   })
 
+  it("takes an address from the environment, where it isn't among the arguments that all can read", async () => {
+    const command = new CommandLine()
+    command.env["LEASEHOLD_PAGE"] = "http://127.0.0.1:1/?no-token"
+    const { code, err } = await command.run("top", "--plain")
+    expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining("token") })
+    command.env = {}
+    expect(await command.run("top")).toMatchObject({ code: 64, err: expect.stringContaining("LEASEHOLD_PAGE") })
+  })
+
   it("refuses what is no trace with the line that is none", async () => {
     const command = new CommandLine()
     writeFileSync(join(command.cwd, "no.ndjson"), "{}\n")
