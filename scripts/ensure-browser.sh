@@ -13,5 +13,5 @@ if ! command -v apt-get >/dev/null; then
 fi
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
-"${as_root[@]}" apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null
+"${as_root[@]}" apt-get -o Acquire::Retries=3 update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends chromium >/dev/null
