@@ -22,7 +22,7 @@ function undocumentedExports(): Outcome {
   return { ok: undocumented.length === 0, output: undocumented.join("") }
 }
 
-/** Packs what npm would publish (its `prepack` builds it) and lets two judges look at the tarball itself. */
+/** Packs what npm would publish (its `prepare` builds it) and lets two judges look at the tarball itself. */
 function tarball(): Outcome {
   const folder = mkdtempSync(join(tmpdir(), "leasehold-pack-"))
   try {

@@ -23,7 +23,8 @@ function isInstalled() {
 function install() {
   console.error("leasehold: installing what package-lock.json names (npm ci)")
   // Node 20 may be running npm: its warnings about engines are noise, since Node 24 comes with the install.
-  const quietly = ["ci", "--loglevel=error"]
+  // Nothing that is installed has a script that it needs, and our own (`prepare`) builds what tests and examples don't use.
+  const quietly = ["ci", "--ignore-scripts", "--loglevel=error"]
   // npm's own path comes from the npm that runs us; a shell is needed only where `npm` is a script of the system's.
   const npm = process.env.npm_execpath
   const [command, args] = npm === undefined ? ["npm", quietly] : [process.execPath, [npm, ...quietly]]
