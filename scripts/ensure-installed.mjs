@@ -1,5 +1,5 @@
 // Makes `npm start` and `npm test` work as the first command on a fresh clone: installs what package-lock.json names when
-// that has not been done since it last changed, then checks that the `node` npm puts on the PATH is new enough. It has no
+// that has not been done since it last changed (npm then builds dist/, so that `npx leasehold` works), then checks that the `node` npm puts on the PATH is new enough. It has no
 // dependency and no syntax newer than Node 18, because it runs before anything is installed, on whatever Node is there.
 // It does not notice a node_modules folder that was edited by hand: delete the folder then.
 import { execFileSync, spawnSync } from "node:child_process"
@@ -23,8 +23,7 @@ function isInstalled() {
 function install() {
   console.error("leasehold: installing what package-lock.json names (npm ci)")
   // Node 20 may be running npm: its warnings about engines are noise, since Node 24 comes with the install.
-  // Nothing that is installed has a script that it needs, and our own (`prepare`) builds what tests and examples don't use.
-  const quietly = ["ci", "--ignore-scripts", "--loglevel=error"]
+  const quietly = ["ci", "--loglevel=error"]
   // npm's own path comes from the npm that runs us; a shell is needed only where `npm` is a script of the system's.
   const npm = process.env.npm_execpath
   const [command, args] = npm === undefined ? ["npm", quietly] : [process.execPath, [npm, ...quietly]]
