@@ -4,3 +4,16 @@
 export const onNextFrame = (run: () => void): void => {
   requestAnimationFrame(run)
 }
+
+/** Asks for a run before the next frame, however often it is called until then. */
+export function oncePerFrame(run: () => void): () => void {
+  let isAsked = false
+  return () => {
+    if (isAsked) return
+    isAsked = true
+    onNextFrame(() => {
+      isAsked = false
+      run()
+    })
+  }
+}

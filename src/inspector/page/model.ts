@@ -8,7 +8,7 @@ import { every, wallNow } from "./clock.ts"
 import type { Connection } from "./connection.ts"
 import type { FeedSink } from "./feed.ts"
 import { timeOfDay } from "./format.ts"
-import { onNextFrame } from "./frames.ts"
+import { oncePerFrame } from "./frames.ts"
 import { History } from "./history.ts"
 import { LiveTrends, recordedTrends, type Trends } from "./trends.ts"
 
@@ -38,7 +38,7 @@ export class Model implements FeedSink {
   /** By how much the worker's clock is ahead of this machine's, in milliseconds. */
   #ahead = 0
   #cursor: number | null = null
-  #isScheduled = false
+  readonly #schedule = oncePerFrame(() => this.#takeChanges())
 
   /** Ticks as long as the page is open. */
   constructor() {
@@ -130,14 +130,9 @@ export class Model implements FeedSink {
     this.#tell("turned")
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    onNextFrame(() => {
-      this.#isScheduled = false
-      const changes = this.#live.takeChanges()
-      if (this.#cursor === null) this.#tellChanges(changes)
-    })
+  #takeChanges(): void {
+    const changes = this.#live.takeChanges()
+    if (this.#cursor === null) this.#tellChanges(changes)
   }
 
   #tick(): void {

@@ -4,7 +4,7 @@
  *
  * Not promised: that cells can be told apart above some 100,000; the list and the search find those.
  */
-import { onNextFrame } from "../frames.ts"
+import { oncePerFrame } from "../frames.ts"
 import type { Palette } from "../palette.ts"
 import { Layout } from "./heat-layout.ts"
 
@@ -39,7 +39,7 @@ export class HeatMap {
   readonly #dirty = new Set<number>()
   #palette: Palette
   #layout = new Layout(0, 0, 1)
-  #isScheduled = false
+  readonly #schedule = oncePerFrame(() => this.#draw())
   #isWhole = true
   #mark = -1
 
@@ -78,15 +78,6 @@ export class HeatMap {
     this.#canvas.height = next.height
     this.#canvas.style.height = `${next.height / devicePixelRatio}px`
     this.redraw()
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    onNextFrame(() => {
-      this.#isScheduled = false
-      this.#draw()
-    })
   }
 
   #draw(): void {

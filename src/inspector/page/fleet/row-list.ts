@@ -7,7 +7,7 @@
 import type { LiveRow } from "../../live/live-row.ts"
 import { visible } from "../../live/visible.ts"
 import { duration } from "../format.ts"
-import { onNextFrame } from "../frames.ts"
+import { oncePerFrame } from "../frames.ts"
 import { IconElement } from "../icons.ts"
 import { STATE_WORDS, stateWords } from "../state-words.ts"
 import type { RowView } from "./row-view.ts"
@@ -35,7 +35,7 @@ export class RowList {
   readonly #open: (row: LiveRow) => void
   readonly #cells: RowCells[] = []
   #chosen = -1
-  #isScheduled = false
+  readonly #schedule = oncePerFrame(() => this.#draw())
   #now = 0
 
   /** `scroller` becomes the list. */
@@ -64,15 +64,6 @@ export class RowList {
     this.#scroller.scrollTop = 0
     this.#chosen = -1
     this.#schedule()
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    onNextFrame(() => {
-      this.#isScheduled = false
-      this.#draw()
-    })
   }
 
   #draw(): void {

@@ -5,7 +5,7 @@
 import type { LanesView } from "../../live/lanes.ts"
 import type { Mark } from "../../live/recording.ts"
 import { after } from "../clock.ts"
-import { onNextFrame } from "../frames.ts"
+import { oncePerFrame } from "../frames.ts"
 import type { Palette } from "../palette.ts"
 import { axisTicks } from "./axis.ts"
 import { hitAt } from "./lane-hits.ts"
@@ -49,7 +49,7 @@ export class LaneCanvas {
   #view: LanesView = { from: 0, to: 1, workers: [], faults: [] }
   #moment: LaneMoment = { cursor: null, mark: null, origin: null }
   #rows: readonly LaneRow[] = []
-  #isScheduled = false
+  readonly #schedule = oncePerFrame(() => this.#paint())
   #pressed: { readonly x: number; isDragged: boolean } | null = null
   #cancelHover: (() => void) | undefined
 
@@ -95,15 +95,6 @@ export class LaneCanvas {
   /** Stops what is still to come. */
   end(): void {
     this.#cancelHover?.()
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    onNextFrame(() => {
-      this.#isScheduled = false
-      this.#paint()
-    })
   }
 
   #paint(): void {
