@@ -53,6 +53,8 @@ const { output } = await bundle.write({
   format: "esm",
   minify: true,
   chunkFileNames: "[name]-[hash].js",
+  // In base 64 a hash may have a `-` in it, and nobody could tell the part's name from it.
+  hashCharacters: "hex",
   // What `run` needs in a directory is one file: each module costs the start about a millisecond.
   codeSplitting: {
     groups: [

@@ -90,7 +90,7 @@ it("is loaded by nobody else: the rest of the command has no way to it but by na
   const files = readdirSync(bin).filter((name) => name.endsWith(".js"))
   const partsWith = (text: RegExp): readonly string[] => {
     const using = files.filter((name) => text.test(readFileSync(join(bin, name), "utf8")))
-    return Array.from(new Set(using.map((name) => name.replace(/-[^-]*$/, "")))).toSorted()
+    return Array.from(new Set(using.map((name) => name.replace(/-[0-9a-f]{8}\.js$/, "")))).toSorted()
   }
   expect(partsWith(/import\("elkjs"\)|stateDiagram/)).toEqual(["chart"])
   // The page has the drawing of our own chart in it.
