@@ -15,7 +15,7 @@ type ImportBan = {
 /** From the ground up. A floor may import those before it. */
 const floors = ["runtime", "draw", "locks", "trace", "actors", "inspector", "testing", "cli"]
 
-const clock = "Take it from the clock (src/runtime/clock.ts), so that a run can be replayed."
+const clock = "Take it from the clock (src/runtime/time/clock.ts), so that a run can be replayed."
 
 const libraryBans: ImportBan[] = [
   { regex: "^effect$", message: "Import the module itself, such as effect/Effect: the barrel loads all of Effect." },
@@ -122,7 +122,7 @@ const gcsRules: OxlintOverride = {
 
 /** The files that may look at real time and real randomness: two of the runtime, which import only downward, and the page's. */
 const clockRules: OxlintOverride = {
-  files: ["src/runtime/clock.ts", "src/runtime/virtual-time.ts", "src/inspector/page/clock.ts"],
+  files: ["src/runtime/time/clock.ts", "src/runtime/time/virtual-time.ts", "src/inspector/page/look/clock.ts"],
   rules: {
     "no-restricted-globals": "off",
     "no-restricted-properties": "off",

@@ -8,8 +8,8 @@ import { linkSync, mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } 
 import { link, unlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ABSENT } from "../src/locks/store.ts"
 import { fileStore } from "../src/locks/stores/file/mod.ts"
+import { ABSENT } from "../src/locks/stores/port.ts"
 import { cpuOf, detail, inTurns, ratio, wallOf } from "./ratio.ts"
 
 /** Puts a turn: short turns, and many, so that a busy moment of the machine strikes both alike. */

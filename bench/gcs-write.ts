@@ -6,8 +6,8 @@
 import { Buffer } from "node:buffer"
 import { type Bucket, Storage } from "@google-cloud/storage"
 import { Agent, request } from "undici"
-import { ABSENT, type LeaseStore } from "../src/locks/store.ts"
 import { gcsStore } from "../src/locks/stores/gcs/mod.ts"
+import { ABSENT, type LeaseStore } from "../src/locks/stores/port.ts"
 import { startGcsServer } from "../tests/integration/support/gcs-server.ts"
 import { cpuOf, detail, inTurns, ratio } from "./ratio.ts"
 

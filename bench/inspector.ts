@@ -2,9 +2,9 @@
  * What the model of the live page costs with 100,000 sandboxes: a line against the least that keeping rows can be (one new
  * object in a Map), whether it costs more there than with 1,000, and what looking through all of them takes.
  */
-import { attentions } from "../src/inspector/live/attention.ts"
-import { Fleet } from "../src/inspector/live/fleet.ts"
-import { parseSearch } from "../src/inspector/live/search.ts"
+import { attentions } from "../src/inspector/live/model/attention.ts"
+import { Fleet } from "../src/inspector/live/model/fleet.ts"
+import { parseSearch } from "../src/inspector/live/model/search.ts"
 import type { SandboxStateValue } from "../src/trace/state-value.ts"
 import type { StateLine } from "../src/trace/trace.ts"
 import { detail, inTurns, ratio, wallOf } from "./ratio.ts"

@@ -2,7 +2,7 @@
  * How many requests a lock costs, counted at the server: acquiring a key never seen (cold), acquiring it again after a
  * release (warm), one renewal, one release. The store has started already: its probe is paid once for all keys.
  */
-import { StoreLock } from "../src/locks/store-lock.ts"
+import { StoreLock } from "../src/locks/lock/store-lock.ts"
 import { gcsStore } from "../src/locks/stores/gcs/mod.ts"
 import { type StrictGcsServer, startStrictGcs } from "../tests/support/strict-gcs-server.ts"
 import { ratio } from "./ratio.ts"

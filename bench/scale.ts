@@ -11,7 +11,7 @@
 import { spawn } from "node:child_process"
 import process from "node:process"
 import { setTimeout as sleep } from "node:timers/promises"
-import { sandboxLockKey } from "../src/locks/keys.ts"
+import { sandboxLockKey } from "../src/locks/api/keys.ts"
 import { gcsStore } from "../src/locks/stores/gcs/mod.ts"
 import { defineSandbox, SandboxManager, unchecked } from "../src/mod.ts"
 import { startGcsServer } from "../tests/integration/support/gcs-server.ts"

@@ -3,8 +3,8 @@
  * armed again) of the shared schedule, against one `setTimeout` each and one XState actor with an `after` each.
  */
 import { createActor, setup } from "xstate"
-import { liveClock } from "../src/runtime/clock.ts"
-import { scheduleOf } from "../src/runtime/schedule.ts"
+import { liveClock } from "../src/runtime/time/clock.ts"
+import { scheduleOf } from "../src/runtime/time/schedule.ts"
 import { cpuOf, detail, inTurns, ratio } from "./ratio.ts"
 
 const LEASES = 100_000

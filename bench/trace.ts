@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { insideOf } from "../src/actors/inside.ts"
+import { insideOf } from "../src/actors/inside/inside.ts"
 import { defineSandbox, type ManagerOptions, memoryStore, SandboxManager, unchecked } from "../src/mod.ts"
 import { cpuOf, detail, inTurns, ratio } from "./ratio.ts"
 

@@ -10,10 +10,10 @@ const folder = process.argv[2] ?? "dist/bin"
 
 /** What only some commands need, or whoever uses another store. */
 const apart =
-  /\/src\/(cli\/(bin|chart|doctor|completions|help|ls|moments|open|records|request|show|status|text-file|top|unlock)|locks\/stores\/(gcs|memory)|actors|draw|inspector|trace)|\/node_modules\/xstate\//
+  /\/src\/(cli\/(bin|help|commands\/|frame\/moments|stores\/(records|show)|process\/text-file)|locks\/stores\/(gcs|memory)|actors|draw|inspector|trace)|\/node_modules\/xstate\//
 
 /** What says where compiled code is kept, before the rest is loaded. */
-const first = /\/src\/cli\/(code-cache|private-group|quoted|strangers|user-folder)/
+const first = /\/src\/cli\/process\/(code-cache|private-group|quoted|strangers|user-folder)/
 
 const BUILTIN = "\0builtin:"
 /**

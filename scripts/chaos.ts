@@ -25,13 +25,13 @@ const blunt: readonly Pick<Mutant, "name" | "edits">[] = [
     name: "every lease is over",
     edits: [
       {
-        file: "src/locks/protocol/over.ts",
+        file: "src/locks/protocol/rules/expiry.ts",
         find: "  const half = record.owner\n",
         replace: "  const half = record.owner\n  if (half !== undefined) return true\n",
       },
       // Whoever isn't known to have ended is waited out (rule 15): with the first change alone nobody would ever run.
       {
-        file: "src/locks/protocol/over.ts",
+        file: "src/locks/protocol/rules/expiry.ts",
         find: '  if (past !== undefined || view.evidence?.owner === "gone") return true\n',
         replace: "  if (past !== undefined || view !== undefined) return true\n",
       },
@@ -41,7 +41,7 @@ const blunt: readonly Pick<Mutant, "name" | "edits">[] = [
     name: "states are acknowledged unwritten",
     edits: [
       {
-        file: "src/actors/commits.ts",
+        file: "src/actors/sandbox/work/commits.ts",
         find: "      await this.#steps.write(saved)\n      batch.resolve()\n",
         replace: "      batch.resolve()\n      await this.#steps.write(saved)\n",
       },

@@ -2,9 +2,9 @@
  * Which transitions of the sandbox chart lead from one of its innermost states to another: a table for the live page, which has
  * no machine to ask. `npm run page` makes it from the chart.
  */
-import { sandboxChart } from "../src/actors/chart.ts"
-import { edgesTaken } from "../src/draw/edges-taken.ts"
-import { partsOf, stepBetween } from "../src/inspector/live/states.ts"
+import { sandboxChart } from "../src/actors/chart/chart.ts"
+import { edgesTaken } from "../src/draw/machine/edges-taken.ts"
+import { partsOf, stepBetween } from "../src/inspector/live/model/states.ts"
 import type { SandboxStateValue } from "../src/trace/state-value.ts"
 
 /** By step, `from>to`: the ids of the transitions that may have led there, and whether each surely did. */

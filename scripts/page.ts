@@ -1,6 +1,6 @@
 /**
  * `npm run page`: bundles the live page with its style into one HTML file that asks for nothing, and writes it as a string to
- * src/inspector/live/page-html.ts. The same sources give the same bytes; a test compares them with what is committed.
+ * src/inspector/live/server/page-html.ts. The same sources give the same bytes; a test compares them with what is committed.
  */
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { RECORDING_PLACE } from "../src/inspector/live/recording.ts"
 import { chartSteps } from "./chart-steps.ts"
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
-const target = "src/inspector/live/page-html.ts"
+const target = "src/inspector/live/server/page-html.ts"
 
 /** Whose code is in the bundle. Their licences ask that their text goes with it. */
 const LIBRARIES = ["lit-html", "uplot"]

@@ -1,9 +1,9 @@
 // The front door of `leasehold`: what users import from the main entry.
 import "./runtime/least-node.ts"
 
-export type { Budget, BudgetOrigin, BudgetText } from "./runtime/budget.ts"
-export type { Duration } from "./runtime/duration.ts"
-export type { Clock, Reading, Timer, TimerOptions } from "./runtime/clock.ts"
+export type { Budget, BudgetOrigin, BudgetText } from "./runtime/input/budget.ts"
+export type { Duration } from "./runtime/input/duration.ts"
+export type { Clock, Reading, Timer, TimerOptions } from "./runtime/time/clock.ts"
 export type { OnError } from "./runtime/report.ts"
 export {
   onShutdown,
@@ -11,9 +11,9 @@ export {
   type ShutdownOptions,
   type ShutdownSignal,
   type SignalPort,
-} from "./runtime/signals.ts"
+} from "./runtime/machine/signals.ts"
 
-export * from "./locks/errors.ts"
+export * from "./locks/api/errors.ts"
 export type {
   AcquiredHow,
   AcquireError,
@@ -28,9 +28,9 @@ export type {
   ReleaseOptions,
   RenewOptions,
   TimeoutSource,
-} from "./locks/lock.ts"
-export { logWaits, type LogWaitsOptions } from "./locks/wait-log.ts"
-export { terminalWaits, type TerminalStream, type TerminalWaitsOptions } from "./locks/wait-terminal.ts"
+} from "./locks/api/lock.ts"
+export { logWaits, type LogWaitsOptions } from "./locks/waits/log.ts"
+export { terminalWaits, type TerminalStream, type TerminalWaitsOptions } from "./locks/waits/terminal.ts"
 export {
   LockWaitEvents,
   type LockWaitEvent,
@@ -38,18 +38,18 @@ export {
   type LockWaitEventsOptions,
   type LockWaitObserver,
   type WaitingFor,
-} from "./locks/wait-observer.ts"
-export { type BudgetSource, waitBudget, type WaitBudget, type WaitBudgetOptions } from "./locks/wait-budget.ts"
-export type { LockCounts } from "./locks/counts.ts"
-export type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "./locks/provider.ts"
+} from "./locks/api/wait-observer.ts"
+export { type BudgetSource, waitBudget, type WaitBudget, type WaitBudgetOptions } from "./locks/waits/budget.ts"
+export type { LockCounts } from "./locks/api/counts.ts"
+export type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "./locks/api/provider.ts"
 export { memoryLockProvider, type MemoryLockProviderOptions } from "./locks/providers/memory.ts"
 export { noLockProvider, type NoLockProviderOptions } from "./locks/providers/none.ts"
 export { storeLockProvider, type StoreLockProviderOptions } from "./locks/providers/store.ts"
-export type { LockOptions } from "./locks/options.ts"
-export { StoreLock } from "./locks/store-lock.ts"
+export type { LockOptions } from "./locks/engine/options.ts"
+export { StoreLock } from "./locks/lock/store-lock.ts"
 export { memoryStore, type MemoryStoreOptions } from "./locks/stores/memory.ts"
 // The port, for those who write a store of their own.
-export { ABSENT } from "./locks/store.ts"
+export { ABSENT } from "./locks/stores/port.ts"
 export type { HostHalf } from "./locks/record.ts"
 export type {
   Area,
@@ -69,10 +69,10 @@ export type {
   Testimony,
   Witness,
   WriteAnswer,
-} from "./locks/store.ts"
+} from "./locks/stores/port.ts"
 
-export { bytes, type Codec, type CodecContext, unchecked } from "./actors/checkpoints/codec.ts"
-export { defineSandbox } from "./actors/definition.ts"
+export { bytes, type Codec, type CodecContext, unchecked } from "./actors/checkpoints/content/codec.ts"
+export { defineSandbox } from "./actors/api/definition.ts"
 export type {
   AnyDefinition,
   AnySchema,
@@ -90,10 +90,15 @@ export type {
   SandboxView,
   SavedBy,
   UseOptions,
-} from "./actors/sandbox.ts"
-export { type ManagerUseOptions, type RestoreOptions, SandboxManager, type Whereabouts } from "./actors/manager.ts"
-export type { ManagerOptions, ManagerStores } from "./actors/options.ts"
-export type { InspectedState } from "./actors/inspected.ts"
+} from "./actors/api/sandbox.ts"
+export {
+  type ManagerUseOptions,
+  type RestoreOptions,
+  SandboxManager,
+  type Whereabouts,
+} from "./actors/manager/manager.ts"
+export type { ManagerOptions, ManagerStores } from "./actors/registry/options.ts"
+export type { InspectedState } from "./actors/api/inspected.ts"
 export type { TraceOptions, TraceSink } from "./trace/live/options.ts"
 export type * from "./trace/trace.ts"
 export {
@@ -102,8 +107,8 @@ export {
   type DrainOptions,
   type DrainResult,
   type Drainable,
-} from "./actors/drain.ts"
-export { sandboxChart } from "./actors/chart.ts"
+} from "./actors/manager/drain.ts"
+export { sandboxChart } from "./actors/chart/chart.ts"
 export type {
   ChartCommand,
   ChartContext,
@@ -120,4 +125,4 @@ export type {
   SandboxActor,
   SandboxSnapshot,
   SandboxStateValue,
-} from "./actors/chart-types.ts"
+} from "./actors/chart/types.ts"

@@ -1,6 +1,6 @@
 /** The files that are drawn from leasehold's own chart, and what is in them. */
 import { readFileSync } from "node:fs"
-import { sandboxChart } from "../../src/actors/chart.ts"
+import { sandboxChart } from "../../src/actors/chart/chart.ts"
 import { toAscii, toMermaid, toSvg } from "../../src/draw/mod.ts"
 
 /** What is in each generated file, by its path in the repository. */

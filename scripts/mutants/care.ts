@@ -17,7 +17,7 @@ export const careMutants: readonly Mutant[] = [
     name: "who joins the line jumps it",
     edits: [
       {
-        file: "src/locks/protocol/line.ts",
+        file: "src/locks/protocol/rules/line.ts",
         find: "  const place = behind < 0 ? others.length : behind\n",
         replace: "  const place = behind < 0 ? 0 : behind\n",
       },
@@ -39,7 +39,7 @@ export const careMutants: readonly Mutant[] = [
     name: "a stay that counts from the acquisition",
     edits: [
       {
-        file: "src/actors/shell.ts",
+        file: "src/actors/sandbox/shell.ts",
         find: 'minTenure: "infinite"',
         replace: "minTenure: this.#parts.minTenure",
       },
@@ -61,7 +61,7 @@ export const careMutants: readonly Mutant[] = [
     name: "leaving without a release",
     edits: [
       {
-        file: "src/actors/shell.ts",
+        file: "src/actors/sandbox/shell.ts",
         find: "    this.#result = await this.#owned.release()\n",
         replace: '    this.#result = "released"\n',
       },
@@ -99,7 +99,7 @@ export const careMutants: readonly Mutant[] = [
     name: "a head sent without a look at the lease",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: "  if (!now.held) return wait(",
         replace: "  if (now.at < 0) return wait(",
       },

@@ -6,7 +6,7 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "restore without claim",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: 'job.wish.kind === "claim" && isLeft(state))',
         replace: 'job.wish.kind === "claim" && (isLeft(state) || state.base!.head !== null))',
       },
@@ -17,7 +17,7 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "claim skipped while the granter's last head write is unresolved",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: 'return phase === "owner" && unresolved === null && job === null ? base!.generation : undefined',
         replace: 'return phase === "owner" && (unresolved === null || job === null) ? base!.generation : undefined',
       },
@@ -28,7 +28,7 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "no head is waited out",
     edits: [
       {
-        file: "src/actors/checkpoints/head-writes.ts",
+        file: "src/actors/checkpoints/head/writes.ts",
         find: "past.includes(found.nonce) ? 0 : found.ttlMs",
         replace: "past.includes(found.nonce) ? 0 : 0",
       },
@@ -39,7 +39,7 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "whoever is waited for is forgotten when the one that waits is over",
     edits: [
       {
-        file: "src/actors/checkpoints/head-writes.ts",
+        file: "src/actors/checkpoints/head/writes.ts",
         find: "return Math.max(found.quietMs, past",
         replace: "return Math.max(0, past",
       },
@@ -50,7 +50,7 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "the wait ends by time alone, without a renewal after it",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: 'return waiting.next === "renewal" ? waitOut(state, job, now)',
         replace:
           'return waiting.next === "renewal" ? waitOut({ ...state, quietMs: state.quietUntil === null ? state.quietMs : 0 }, job, now)',
@@ -62,19 +62,19 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "the head that counts is the first one met",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: "const lastWriteAt = state.base === null ? state.lastWriteAt : now.at",
         replace:
           "const lastWriteAt = state.base === null ? state.lastWriteAt : now.at\n    const first = seen.head === null || state.settings.past.includes(seen.head.nonce) ? 0 : seen.head.ttlMs",
       },
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: "return decide({ ...state, base: seen, unresolved: null, lastWriteAt }",
         replace:
           "return decide({ ...state, quietMs: state.base === null ? first : state.quietMs, base: seen, unresolved: null, lastWriteAt }",
       },
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: 'phase: "owner", quietMs: head.quietMs }',
         replace: 'phase: "owner", quietMs: state.quietMs }',
       },
@@ -96,7 +96,7 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "checkpoint without token",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: 'if (job.wish.kind === "claim" || seen.head === null) {',
         replace: 'if (job.wish.kind === "claim" || seen.head?.nonce !== "") {',
       },
@@ -107,7 +107,7 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "a claim under a token that isn't greater",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: "return head !== null && head.token >= state.token ? raise",
         replace: "return head !== null && head.token > Infinity ? raise",
       },
@@ -118,12 +118,12 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "retry with a new opId",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: "const head = job.write ?? build(state, job.wish, now)",
         replace: "const head = build(state, job.wish, now)",
       },
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: "const opIds = sent.includes(head.opId) ? sent : [...sent, head.opId]",
         replace: "const opIds = sent.includes(head.opId) ? sent : [head.opId]",
       },
@@ -134,7 +134,7 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "a commit whose answer is lost counts as stored",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: "      return readBack({ ...state, lastWriteAt: now.at }, job, now)",
         replace:
           "      if (job.wish.kind === 'commit') return end({ ...state, lastWriteAt: now.at }, done(state))\n" +

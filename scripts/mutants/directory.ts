@@ -6,12 +6,12 @@
  * applied write, and no acknowledged write is missing from what follows it.
  */
 import { basename, dirname } from "node:path"
-import type { Content, Files } from "../../src/locks/stores/file/files.ts"
-import { objectDirectory, type Target } from "../../src/locks/stores/file/layout.ts"
-import { run } from "../../src/locks/stores/file/steps.ts"
-import { put } from "../../src/locks/stores/file/swap.ts"
-import { readCurrent } from "../../src/locks/stores/file/versions.ts"
-import { SeededRandom } from "../../src/runtime/random.ts"
+import type { Content, Files } from "../../src/locks/stores/file/disk/files.ts"
+import { run } from "../../src/locks/stores/file/disk/steps.ts"
+import { objectDirectory, type Target } from "../../src/locks/stores/file/objects/layout.ts"
+import { put } from "../../src/locks/stores/file/objects/swap.ts"
+import { readCurrent } from "../../src/locks/stores/file/objects/versions.ts"
+import { SeededRandom } from "../../src/runtime/time/random.ts"
 
 const writers = 3
 const writesEach = 6

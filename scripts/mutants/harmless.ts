@@ -12,12 +12,12 @@ export const harmlessMutants: readonly Mutant[] = [
     name: "store time from before a suspend",
     edits: [
       {
-        file: "src/locks/protocol/time.ts",
+        file: "src/locks/protocol/rules/time.ts",
         find: "epoch: sense.epoch + 1, sample: undefined }",
         replace: "epoch: sense.epoch + 1, sample: sense.sample }",
       },
       {
-        file: "src/locks/protocol/time.ts",
+        file: "src/locks/protocol/rules/time.ts",
         find: "const age = elapsed(sample.at, now)",
         replace: "const age = now.mono - sample.at.mono",
       },

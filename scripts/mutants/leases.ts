@@ -36,7 +36,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "if (flight === undefined || id > flight.id) return\n",
       },
       {
-        file: "src/locks/requests.ts",
+        file: "src/locks/engine/requests.ts",
         find: "    flight?.fiber?.interruptUnsafe()\n",
         replace: "",
       },
@@ -50,7 +50,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "grant by owner id instead of nonce",
     edits: [
       {
-        file: "src/locks/protocol/standing.ts",
+        file: "src/locks/protocol/rules/standing.ts",
         find: 'if (record.owner.nonce === nonce) return "mine"',
         replace: 'if (nonce !== "") return "mine"',
       },
@@ -61,7 +61,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "another life's half taken for an ended attempt's",
     edits: [
       {
-        file: "src/locks/protocol/standing.ts",
+        file: "src/locks/protocol/rules/standing.ts",
         find: "nonce.startsWith(`${config.life}.`)",
         replace: 'nonce.startsWith(config.life === "" ? nonce : "")',
       },
@@ -72,7 +72,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "a pair under my id taken for mine, whoever stood there",
     edits: [
       {
-        file: "src/locks/protocol/standing.ts",
+        file: "src/locks/protocol/rules/standing.ts",
         find: 'return me.named ? "stripped" : "other"',
         replace: 'return me.config.id === "" ? "other" : "stripped"',
       },
@@ -151,7 +151,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "release without precondition",
     edits: [
       {
-        file: "src/testing/check/stores.ts",
+        file: "src/testing/check/world/stores.ts",
         find: 'if (command.expected !== generation) return [world, { kind: "refused", ...stamp }]',
         replace:
           'const isRelease = command.type === "put" && /"ownerId":null.*"how":"release"/.test(command.body)\n' +

@@ -11,7 +11,7 @@ export const loadMutants: readonly Mutant[] = [
     name: "looks are as urgent as renewals",
     edits: [
       {
-        file: "src/locks/urgency.ts",
+        file: "src/locks/admission/urgency.ts",
         find: 'if (looks) return { urgency: "look", by: at.mono }',
         replace: 'if (looks) return { urgency: "keep", by: at.mono }',
       },
@@ -22,7 +22,7 @@ export const loadMutants: readonly Mutant[] = [
     name: "all requests are sent at once: each limit counts from the queue",
     edits: [
       {
-        file: "src/locks/admission.ts",
+        file: "src/locks/admission/admission.ts",
         find: "    return this.#underWay < (rank === rankOf.look ? Math.min(most, this.#lookLimit.at(now)) : most)\n",
         replace: "    return most > 0\n",
       },
@@ -33,7 +33,7 @@ export const loadMutants: readonly Mutant[] = [
     name: "a drain saves all at once",
     edits: [
       {
-        file: "src/actors/departures.ts",
+        file: "src/actors/sandbox/departures.ts",
         find: "    return this.#leaving.size < (this.#door()?.limit ?? AT_HAND)\n",
         replace: "    return true\n",
       },

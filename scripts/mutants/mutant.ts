@@ -1,5 +1,5 @@
 /** What a mutant is, and how one is looked for: plain data. */
-import type { Duration } from "../../src/runtime/duration.ts"
+import type { Duration } from "../../src/runtime/input/duration.ts"
 import type { CheckOptions } from "../../src/testing/check/mod.ts"
 import type { Violation } from "../../src/testing/invariants/mod.ts"
 import type { Crowd } from "../../src/testing/simulate/crowd.ts"

@@ -31,7 +31,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "release before the work settled",
     edits: [
       {
-        file: "src/actors/shell.ts",
+        file: "src/actors/sandbox/shell.ts",
         find: "    const { departures } = this.#around\n    await this.#owned.settled()\n",
         replace: "    const { departures } = this.#around\n",
       },
@@ -42,13 +42,13 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "stuck work left to expire",
     edits: [
       {
-        file: "src/actors/shell.ts",
+        file: "src/actors/sandbox/shell.ts",
         find: '    this.#send({ type: "work.overran", error })\n',
         replace:
           '    this.#send({ type: "work.overran", error })\n    ;(this.#owned.lease as never as { leave(): void }).leave()\n',
       },
       {
-        file: "src/locks/store-lease.ts",
+        file: "src/locks/lock/store-lease.ts",
         find: "  /** Whether this process may act now. */\n",
         replace: '  leave(): void {\n    this.#core.dispatch({ type: "leaveToExpire" })\n  }\n\n',
       },
@@ -68,7 +68,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "a checkpoint hook that is past its limit is given up, and the key released under it",
     edits: [
       {
-        file: "src/actors/chart.ts",
+        file: "src/actors/chart/chart.ts",
         find: 'target: "settling",\n',
         replace: 'target: "releasing",\n',
       },
@@ -88,7 +88,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "the turn of a checkpoint hook ends with its limit",
     edits: [
       {
-        file: "src/actors/tenancy.ts",
+        file: "src/actors/sandbox/tenancy.ts",
         find: "      await ended()\n",
         replace: "      void ended\n",
       },
@@ -105,7 +105,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "a commit may be joined until after its checkpoint was taken",
     edits: [
       {
-        file: "src/actors/commits.ts",
+        file: "src/actors/sandbox/work/commits.ts",
         find: "        return this.#begin(batch)\n      })\n",
         replace: "        return batch.reason\n      })\n      this.#begin(batch)\n",
       },
@@ -122,7 +122,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "run begun without looking whether its lease is over",
     edits: [
       {
-        file: "src/actors/tenancy.ts",
+        file: "src/actors/sandbox/tenancy.ts",
         find: 'this.hooks.run({ hook: "run", under: [this.ending] }, begin)',
         replace: 'this.hooks.run({ hook: "run", under: [] }, begin)',
       },
@@ -133,7 +133,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "a turn of run begun without looking whether its lease is over",
     edits: [
       {
-        file: "src/actors/tenancy.ts",
+        file: "src/actors/sandbox/tenancy.ts",
         find: 'this.hooks.run({ hook: "turn", under: [this.ending] }, fn)',
         replace: 'this.hooks.run({ hook: "turn", under: [] }, fn)',
       },
@@ -161,7 +161,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "work goes on after the loss",
     edits: [
       {
-        file: "src/actors/chart.ts",
+        file: "src/actors/chart/chart.ts",
         find: 'actions: [noteError, { type: "abortWork", params: { reason: "lost" } }, "abandon"],',
         replace: 'actions: [noteError, "abandon"],',
       },
@@ -172,7 +172,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "a key restored in the same process before its former work has ended",
     edits: [
       {
-        file: "src/actors/shell.ts",
+        file: "src/actors/sandbox/shell.ts",
         find: "    await this.#owned.settled()\n    await this.#owned.close",
         replace: "    await this.#owned.close",
       },
@@ -186,12 +186,12 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "a response delivered to a dead incarnation",
     edits: [
       {
-        file: "src/runtime/virtual-host.ts",
+        file: "src/runtime/time/virtual-host.ts",
         find: "    if (this.#dead) return\n",
         replace: "    if (this.#dead && this.#frozenSince !== undefined) return\n",
       },
       {
-        file: "src/runtime/virtual-host.ts",
+        file: "src/runtime/time/virtual-host.ts",
         find: "    for (const timer of this.#pending) this.#forget(timer)\n",
         replace: "",
       },
@@ -204,7 +204,11 @@ export const sandboxMutants: readonly Mutant[] = [
   {
     name: "a former owner whose record was deleted is not waited out",
     edits: [
-      { file: "src/actors/saved-state.ts", find: "    await keeper.waitOut({ signal: departing })\n", replace: "" },
+      {
+        file: "src/actors/sandbox/saved-state.ts",
+        find: "    await keeper.waitOut({ signal: departing })\n",
+        replace: "",
+      },
     ],
     hunts: [{ by: "sim", from: 1, to: 60, faults: ["deleteRecord"] }],
   },

@@ -28,7 +28,7 @@ export const storeMutants: readonly Mutant[] = [
     name: "the file store without its second scan",
     edits: [
       {
-        file: "src/locks/stores/file/swap.ts",
+        file: "src/locks/stores/file/objects/swap.ts",
         find: "  if (after.highest !== number) return false\n",
         replace: "",
       },

@@ -24,12 +24,12 @@ export const timeMutants: readonly Mutant[] = [
     name: "expiry by wall clocks",
     edits: [
       {
-        file: "src/locks/protocol/authority.ts",
+        file: "src/locks/protocol/rules/authority.ts",
         find: 'state: Pick<LockState, "phase" | "sense">, now: Now): boolean {',
         replace: 'state: Pick<LockState, "phase" | "sense" | "view">, now: Now): boolean {',
       },
       {
-        file: "src/locks/protocol/authority.ts",
+        file: "src/locks/protocol/rules/authority.ts",
         find: "return !diverged(state.sense, now) && !past(deadlineOf(state.phase.hold), now)",
         replace: "return !diverged(state.sense, now) && now.wall < (state.view?.record?.expiresAt ?? 0)",
       },
@@ -40,7 +40,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "only the owner monotonic: others judge its expiry by their wall clocks",
     edits: [
       {
-        file: "src/locks/protocol/over.ts",
+        file: "src/locks/protocol/rules/expiry.ts",
         find: "  return date > half.expiresAt + SLACK\n",
         replace: "  return now.wall > half.expiresAt + SLACK\n",
       },
@@ -51,7 +51,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "an owner whose create may have come again is known to have ended by its date",
     edits: [
       {
-        file: "src/locks/protocol/over.ts",
+        file: "src/locks/protocol/rules/expiry.ts",
         find: 'if (past !== undefined || view.evidence?.owner === "gone") return true',
         replace: 'if (past !== null || view.evidence?.owner === "gone") return true',
       },
@@ -62,7 +62,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "a create that comes again goes on being observed",
     edits: [
       {
-        file: "src/locks/protocol/view.ts",
+        file: "src/locks/protocol/rules/view.ts",
         find: "const stood = follows ? neverBack(before.stood, before.seen, seen) : seen",
         replace: "const stood = neverBack(before.stood, before.seen, seen)",
       },
@@ -73,12 +73,12 @@ export const timeMutants: readonly Mutant[] = [
     name: "lease counted from the answer",
     edits: [
       {
-        file: "src/locks/protocol/authority.ts",
+        file: "src/locks/protocol/rules/authority.ts",
         find: "return lease(plus(sentAt, Math.min",
         replace: "return lease(plus(sentAt.mono < 0 ? sentAt : draft.now, Math.min",
       },
       {
-        file: "src/locks/protocol/authority.ts",
+        file: "src/locks/protocol/rules/authority.ts",
         find: "lease(plus(sent.firstSend, sent.life",
         replace: "lease(plus(draft.now, sent.life",
       },
@@ -106,7 +106,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "a grant's expiry believed beyond the grantee's own ttl",
     edits: [
       {
-        file: "src/locks/protocol/authority.ts",
+        file: "src/locks/protocol/rules/authority.ts",
         find: "Math.min(record.expiresAt - storeTime, ttl) - guard",
         replace: "Math.max(record.expiresAt - storeTime, ttl - ttl) - guard",
       },
@@ -129,7 +129,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "observation counted from the send",
     edits: [
       {
-        file: "src/locks/protocol/view.ts",
+        file: "src/locks/protocol/rules/view.ts",
         find: "return { pair, id, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }",
         replace:
           "return { pair, id, nonce, since: draft.view?.sentAt ?? seen, seen, stood: seen, rewrites, longestGap, shortestGap }",
@@ -147,12 +147,12 @@ export const timeMutants: readonly Mutant[] = [
     name: "time by the monotonic clock alone, which a suspend stops",
     edits: [
       {
-        file: "src/locks/protocol/time.ts",
+        file: "src/locks/protocol/rules/time.ts",
         find: "now.mono >= at.mono || now.boot >= at.boot",
         replace: "now.mono >= at.mono",
       },
       {
-        file: "src/locks/protocol/time.ts",
+        file: "src/locks/protocol/rules/time.ts",
         find: "(now.mono - sense.last.mono)) > DIVERGENCE",
         replace: "(now.mono - sense.last.mono)) > DIVERGENCE * 1e9",
       },
@@ -163,7 +163,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "guard below the clock error",
     edits: [
       {
-        file: "src/locks/options.ts",
+        file: "src/locks/engine/options.ts",
         find: "can.sameClock ? Math.max(50, ttl / 10) : Math.max(LEAST_GUARD, ttl / 10)",
         replace: "can.sameClock ? Math.max(50, ttl / 10) : LEAST_GUARD / 100",
       },
@@ -172,7 +172,7 @@ export const timeMutants: readonly Mutant[] = [
   },
   {
     name: "an owner's lease is over as soon as its time is, without the second for rounded dates",
-    edits: [{ file: "src/locks/protocol/over.ts", find: "const SLACK = 1000", replace: "const SLACK = -1500" }],
+    edits: [{ file: "src/locks/protocol/rules/expiry.ts", find: "const SLACK = 1000", replace: "const SLACK = -1500" }],
     hunts: [{ by: "checker", config: "clocks" }],
   },
   {
@@ -190,7 +190,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "observation of the generation instead of the owner",
     edits: [
       {
-        file: "src/locks/protocol/view.ts",
+        file: "src/locks/protocol/rules/view.ts",
         find: "const ownerPair = [record.ownerId, record.expiresAt, owner?.nonce, owner?.opId]",
         replace: "const ownerPair = [record.ownerId, draft.view?.generation]",
       },
@@ -202,7 +202,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "isHeld by flag instead of time",
     edits: [
       {
-        file: "src/locks/protocol/authority.ts",
+        file: "src/locks/protocol/rules/authority.ts",
         find: "return !diverged(state.sense, now) && !past(deadlineOf(state.phase.hold), now)",
         replace: "return now.mono >= 0 || past(deadlineOf(state.phase.hold), now) || diverged(state.sense, now)",
       },

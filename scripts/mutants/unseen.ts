@@ -6,7 +6,7 @@ export const unseenMutants: readonly Mutant[] = [
     name: "equal bytes acknowledged while an older write is unresolved",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: "const isSaid = state.unresolved === null && saysAlready(",
         replace: "const isSaid = saysAlready(",
       },
@@ -59,7 +59,7 @@ export const unseenMutants: readonly Mutant[] = [
     name: "an own mark that forgets the owner seen",
     edits: [
       {
-        file: "src/locks/protocol/view.ts",
+        file: "src/locks/protocol/rules/view.ts",
         find: "  remember(draft, draft.view)",
         replace: '  if (sent.act === "mark") draft.remembered = undefined\n  else remember(draft, draft.view)',
       },
@@ -70,7 +70,7 @@ export const unseenMutants: readonly Mutant[] = [
     name: "a third owner's head read as rejected",
     edits: [
       {
-        file: "src/actors/checkpoints/protocol.ts",
+        file: "src/actors/checkpoints/head/protocol.ts",
         find: '  return { kind: isAnotherOfMine ? "rejected" : "unknown" }',
         replace: '  return { kind: isAnotherOfMine || other.seq > 0 ? "rejected" : "unknown" }',
       },
@@ -88,7 +88,7 @@ export const unseenMutants: readonly Mutant[] = [
     name: "isHeld that does not compare the clocks between steps",
     edits: [
       {
-        file: "src/locks/protocol/authority.ts",
+        file: "src/locks/protocol/rules/authority.ts",
         find: "return !diverged(state.sense, now) && !past(deadlineOf(state.phase.hold), now)",
         replace: "return !past(deadlineOf(state.phase.hold), now)",
       },

@@ -1,6 +1,6 @@
 /** The command line of `npm run sim`, and the line of it that runs one seed again. */
 import { parseArgs } from "node:util"
-import { type Duration, durationMillis } from "../../src/runtime/duration.ts"
+import { type Duration, durationMillis } from "../../src/runtime/input/duration.ts"
 
 const options = {
   seeds: { type: "string", default: "200" },

@@ -1,12 +1,12 @@
 /** The command in this process, from its arguments to its end. */
 import { constants, homedir } from "node:os"
 import process from "node:process"
-import { liveClock } from "../runtime/clock.ts"
-import { EXIT, exitCodeOf } from "./exit-codes.ts"
-import { type ProcessIo, processIo } from "./io.ts"
+import { liveClock } from "../runtime/time/clock.ts"
+import { EXIT, exitCodeOf } from "./errors/exit-codes.ts"
+import { UnwrittenError } from "./errors/unwritten-error.ts"
+import type { Ending } from "./frame/syntax.ts"
 import { main, outputFor } from "./main.ts"
-import type { Ending } from "./syntax.ts"
-import { UnwrittenError } from "./unwritten-error.ts"
+import { type ProcessIo, processIo } from "./process/io.ts"
 
 /** Doesn't come back: the process ends by an exit code, or by the signal that ended what was run. */
 export async function begin(): Promise<void> {

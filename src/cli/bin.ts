@@ -15,7 +15,7 @@ if (Number(major) < LEAST) {
   process.stderr.write(`leasehold needs Node ${LEAST} or Deno 2.9, and this is Node ${process.versions.node}.\n`)
   process.exitCode = 78 // EXIT.configuration
 } else {
-  const { keepCompiledCode } = await import("./code-cache.ts")
+  const { keepCompiledCode } = await import("./process/code-cache.ts")
   keepCompiledCode()
   const { begin } = await import("./begin.ts")
   await begin()

@@ -1,5 +1,5 @@
 /** All commands, as data. What each does is loaded when it is called. */
-import { type CommandSpec, STORE_OPTIONS } from "./syntax.ts"
+import { type CommandSpec, STORE_OPTIONS } from "./frame/syntax.ts"
 
 /** Of those that only read. */
 const READS =
@@ -61,7 +61,7 @@ const status: CommandSpec = {
     ["leasehold status deploy", "who deploys, and since when"],
     ["leasehold status --json deploy", "the same for a script"],
   ],
-  action: async () => (await import("./status.ts")).status,
+  action: async () => (await import("./commands/status.ts")).status,
 }
 
 const ls: CommandSpec = {
@@ -75,7 +75,7 @@ const ls: CommandSpec = {
     ["leasehold ls --owned", "what is locked now"],
     ["leasehold ls --store gs://locks/cron night", "keys that begin with night"],
   ],
-  action: async () => (await import("./ls.ts")).ls,
+  action: async () => (await import("./commands/ls.ts")).ls,
 }
 
 const request: CommandSpec = {
@@ -91,7 +91,7 @@ const request: CommandSpec = {
     "Stands as the waiter of the key for a moment, so that the owner hears of it, and withdraws. What is granted meanwhile is released at once.",
   ],
   examples: [["leasehold request deploy", "ask whoever deploys to stop"]],
-  action: async () => (await import("./request.ts")).request,
+  action: async () => (await import("./commands/request.ts")).request,
 }
 
 const unlock: CommandSpec = {
@@ -110,7 +110,7 @@ const unlock: CommandSpec = {
     ["leasehold unlock deploy", "see what would be broken, and the line that does it"],
     ["leasehold unlock deploy --generation 17", "do it, if nothing has changed meanwhile"],
   ],
-  action: async () => (await import("./unlock.ts")).unlock,
+  action: async () => (await import("./commands/unlock.ts")).unlock,
 }
 
 const doctor: CommandSpec = {
@@ -126,7 +126,7 @@ const doctor: CommandSpec = {
     ["leasehold doctor --store gs://locks", "before trusting a bucket"],
     ["leasehold doctor", "the directory that is used by default"],
   ],
-  action: async () => (await import("./doctor.ts")).doctor,
+  action: async () => (await import("./commands/doctor/doctor.ts")).doctor,
 }
 
 const chart: CommandSpec = {
@@ -162,7 +162,7 @@ const chart: CommandSpec = {
     ["leasehold chart src/checkout.ts -o docs/checkout.svg", "a machine of yours, for its documentation"],
     ["leasehold chart --trace run.ndjson --key counter/user-42 -o run.svg", "what one sandbox went through"],
   ],
-  action: async () => (await import("./chart.ts")).chart,
+  action: async () => (await import("./commands/chart/chart.ts")).chart,
 }
 
 const open: CommandSpec = {
@@ -177,7 +177,7 @@ const open: CommandSpec = {
     "Serves the page at 127.0.0.1, with the trace in it, and prints its address, which has a token that whoever looks has to know. Traces are written by managers (option trace), by simulations and by tests. Ctrl-C ends it.",
   ],
   examples: [["leasehold open leases.ndjson", "look at what a worker has written"]],
-  action: async () => (await import("./open.ts")).open,
+  action: async () => (await import("./commands/open.ts")).open,
 }
 
 const top: CommandSpec = {
@@ -201,7 +201,7 @@ const top: CommandSpec = {
     ["leasehold top 'http://127.0.0.1:8080/_leasehold/?token=…'", "the fleet of that worker"],
     ["leasehold top --plain --search state:waiting leases.ndjson", "what waited, from a trace, one line a change"],
   ],
-  action: async () => (await import("./top.ts")).top,
+  action: async () => (await import("./commands/top/top.ts")).top,
 }
 
 const completions: CommandSpec = {
@@ -212,7 +212,7 @@ const completions: CommandSpec = {
   options: {},
   about: ["Prints a script for your shell to load."],
   examples: [["source <(leasehold completions bash)", "in ~/.bashrc"]],
-  action: async () => (await import("./completions.ts")).completions,
+  action: async () => (await import("./commands/completions.ts")).completions,
 }
 
 /** In the order of the help. */

@@ -1,8 +1,8 @@
-/** The help: of the command as a whole, and of each of its commands. */
-import { optionsOf } from "./arguments.ts"
 import { COMMANDS } from "./commands.ts"
-import { type Styles, table } from "./output.ts"
-import type { CommandSpec, OptionSpec } from "./syntax.ts"
+/** The help: of the command as a whole, and of each of its commands. */
+import { optionsOf } from "./frame/arguments.ts"
+import { type Styles, table } from "./frame/output.ts"
+import type { CommandSpec, OptionSpec } from "./frame/syntax.ts"
 
 const WIDTH = 80
 

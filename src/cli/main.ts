@@ -1,12 +1,12 @@
-/** The command: finds out what is wanted, does it, and says how it went. Never rejects. */
-import { readArguments } from "./arguments.ts"
-import { checkWords } from "./bytes.ts"
 import { COMMANDS } from "./commands.ts"
-import { EXIT, exitCodeOf } from "./exit-codes.ts"
-import type { Io } from "./io.ts"
-import { Output } from "./output.ts"
-import type { CommandSpec, Ending } from "./syntax.ts"
-import { UsageError } from "./usage-error.ts"
+import { EXIT, exitCodeOf } from "./errors/exit-codes.ts"
+import { UsageError } from "./errors/usage-error.ts"
+/** The command: finds out what is wanted, does it, and says how it went. Never rejects. */
+import { readArguments } from "./frame/arguments.ts"
+import { Output } from "./frame/output.ts"
+import type { CommandSpec, Ending } from "./frame/syntax.ts"
+import { checkWords } from "./process/bytes.ts"
+import type { Io } from "./process/io.ts"
 import { VERSION } from "./version.ts"
 
 /** Runs the command with the words after its name. */

@@ -3,12 +3,12 @@
  * machine have other characters than ASCII. The same machine gives the same text on every runtime.
  */
 import type { AnyStateMachine } from "xstate"
-import { aCount, refuseUnknown } from "../runtime/options.ts"
-import { countChecks, countOf, type CountOptions, SHARED_NOTE, type Times, timesOf } from "./counts.ts"
-import { type ChartEdge, type ChartGraph, type ChartState, isWithin, ROOT, stateOf } from "./graph.ts"
-import { readMachine } from "./read-machine.ts"
-import { columnsOf, wrapColumns } from "./text-columns.ts"
-import { shortened, visible } from "./visible-text.ts"
+import { aCount, refuseUnknown } from "../runtime/input/options.ts"
+import { countChecks, countOf, type CountOptions, SHARED_NOTE, type Times, timesOf } from "./machine/counts.ts"
+import { type ChartEdge, type ChartGraph, type ChartState, isWithin, ROOT, stateOf } from "./machine/graph.ts"
+import { readMachine } from "./machine/read-machine.ts"
+import { columnsOf, wrapColumns } from "./text/columns.ts"
+import { shortened, visible } from "./text/visible.ts"
 
 /** How a tree is written. */
 export interface AsciiOptions extends CountOptions {

@@ -2,8 +2,8 @@
  * Names and texts as Mermaid reads them. Its lexer has words that mean something wherever they stand, so ids are made of letters
  * that can't be one, and texts have all but plain characters as entities.
  */
-import type { ChartGraph } from "./graph.ts"
-import { shortened, visible } from "./visible-text.ts"
+import type { ChartGraph } from "./machine/graph.ts"
+import { shortened, visible } from "./text/visible.ts"
 
 /** In characters: a longer text is cut. */
 const LONGEST_TEXT = 80

@@ -6,11 +6,19 @@
  * Not promised: that Mermaid's layout is pretty, or that it draws every machine: its layout is its own.
  */
 import type { AnyStateMachine } from "xstate"
-import { refuseUnknown } from "../runtime/options.ts"
-import { countChecks, countOf, type CountOptions, timesOf } from "./counts.ts"
-import { type ChartEdge, type ChartGraph, type ChartState, isWithin, lineageOf, ROOT, stateOf } from "./graph.ts"
+import { refuseUnknown } from "../runtime/input/options.ts"
+import { countChecks, countOf, type CountOptions, timesOf } from "./machine/counts.ts"
+import {
+  type ChartEdge,
+  type ChartGraph,
+  type ChartState,
+  isWithin,
+  lineageOf,
+  ROOT,
+  stateOf,
+} from "./machine/graph.ts"
+import { readMachine } from "./machine/read-machine.ts"
 import { mermaidIds, mermaidText } from "./mermaid-text.ts"
-import { readMachine } from "./read-machine.ts"
 
 interface Sketch {
   readonly graph: ChartGraph

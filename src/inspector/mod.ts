@@ -6,14 +6,19 @@
  */
 import "../runtime/least-node.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { SandboxManager } from "../actors/manager.ts"
-import { anObject } from "../runtime/options.ts"
-import { InspectorHandler } from "./live/handler.ts"
-import { managedWorker } from "./live/managed-worker.ts"
-import { type InspectorOptions, inspectorSettings, type ServeInspectorOptions, serveSettings } from "./live/options.ts"
-import { listen, serve } from "./live/serve.ts"
+import type { SandboxManager } from "../actors/manager/manager.ts"
+import { anObject } from "../runtime/input/options.ts"
+import { InspectorHandler } from "./live/server/handler.ts"
+import { listen, serve } from "./live/server/serve.ts"
+import { managedWorker } from "./live/workers/managed-worker.ts"
+import {
+  type InspectorOptions,
+  inspectorSettings,
+  type ServeInspectorOptions,
+  serveSettings,
+} from "./live/workers/options.ts"
 
-export type { InspectorOptions, ServeInspectorOptions } from "./live/options.ts"
+export type { InspectorOptions, ServeInspectorOptions } from "./live/workers/options.ts"
 
 /** A page of a fleet, to mount in a server. */
 export interface Inspector extends AsyncDisposable {

@@ -5,10 +5,10 @@
  * Not promised: lines of schemas and codecs that answer at once, or in chunks.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
-import type { CodecContext } from "../actors/checkpoints/codec.ts"
-import { type AnyHooks, defineSandbox, partsOf } from "../actors/definition.ts"
-import type { HookContext, RunContext, SandboxDefinition } from "../actors/sandbox.ts"
-import { sandboxLockKey } from "../locks/keys.ts"
+import { type AnyHooks, defineSandbox, partsOf } from "../actors/api/definition.ts"
+import type { HookContext, RunContext, SandboxDefinition } from "../actors/api/sandbox.ts"
+import type { CodecContext } from "../actors/checkpoints/content/codec.ts"
+import { sandboxLockKey } from "../locks/api/keys.ts"
 import type { CallLine, WorkLine } from "../trace/trace.ts"
 import type { Section, WorkerLines } from "../trace/worker-lines.ts"
 

@@ -9,11 +9,10 @@
  */
 import type { Observable, Subscription } from "rxjs"
 import type { InspectionEvent } from "xstate"
-import type { SandboxSnapshot } from "../actors/chart-types.ts"
-import type { HookContext, SandboxDefinition } from "../actors/sandbox.ts"
-import type { LockEvent } from "../locks/lock.ts"
-import type { ObjectStore } from "../locks/store.ts"
-import { type Clock, liveClock } from "../runtime/clock.ts"
+import type { HookContext, SandboxDefinition } from "../actors/api/sandbox.ts"
+import type { SandboxSnapshot } from "../actors/chart/types.ts"
+import type { LockEvent } from "../locks/api/lock.ts"
+import type { ObjectStore } from "../locks/stores/port.ts"
 import {
   aClock,
   aFunction,
@@ -23,8 +22,9 @@ import {
   one,
   type OptionChecks,
   refuseUnknown,
-} from "../runtime/options.ts"
+} from "../runtime/input/options.ts"
 import { type OnError, reporter } from "../runtime/report.ts"
+import { type Clock, liveClock } from "../runtime/time/clock.ts"
 import { Handoffs } from "../trace/handoffs.ts"
 import { type Recorded, type RecorderParts, recordedStore } from "../trace/recorded-store.ts"
 import { type AppliedLine, type FaultLine, TRACE_VERSION, type TraceHeader, type TraceLine } from "../trace/trace.ts"

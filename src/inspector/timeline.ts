@@ -4,11 +4,11 @@
  *
  * Not promised: that a trace of a million lines is quick to look at. Give the part that matters.
  */
-import { aNumber, aText, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
+import { aNumber, aText, type OptionChecks, refuseUnknown } from "../runtime/input/options.ts"
 import { aTrace, isTraceLine } from "../trace/trace-text.ts"
 import type { Trace } from "../trace/trace.ts"
-import { pageHtml } from "./live/page-html.ts"
 import { RECORDING_ID, RECORDING_PLACE, type Recording } from "./live/recording.ts"
+import { pageHtml } from "./live/server/page-html.ts"
 
 /** What is marked on the page. */
 export interface TimelineMark {

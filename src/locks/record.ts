@@ -3,7 +3,7 @@
  * counts; decides nothing about who owns what (protocol/). The first four fields are a published format: a stranger,
  * a process that knows only them, may drop everything else, so a half counts only beside the pair it was written with.
  */
-import { CorruptRecordError, FormatVersionError, type Owner } from "./errors.ts"
+import { CorruptRecordError, FormatVersionError, type Owner } from "./api/errors.ts"
 import { printable } from "./printable.ts"
 
 /** Bodies larger than this are no lease records. In bytes. */

@@ -1,5 +1,5 @@
 /**
- * The base of every error of leasehold, and the one that each floor raises: bad input. The others are in locks/errors.ts.
+ * The base of every error of leasehold, and the one that each floor raises: bad input. The others are in locks/api/errors.ts.
  * Owns no behaviour: who raises what and when is decided elsewhere.
  */
 

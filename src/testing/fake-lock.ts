@@ -1,9 +1,9 @@
 /** The lock for tests: the real protocol on a `FakeWorld`, so that a test waits for nothing and two runs are the same. */
-import type { Incarnation } from "../locks/lock.ts"
-import { LOCK_OPTIONS, type LockOptions } from "../locks/options.ts"
-import { StoreLock } from "../locks/store-lock.ts"
-import type { Clock } from "../runtime/clock.ts"
-import { anObject, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
+import type { Incarnation } from "../locks/api/lock.ts"
+import { LOCK_OPTIONS, type LockOptions } from "../locks/engine/options.ts"
+import { StoreLock } from "../locks/lock/store-lock.ts"
+import { anObject, type OptionChecks, refuseUnknown } from "../runtime/input/options.ts"
+import type { Clock } from "../runtime/time/clock.ts"
 import type { FakeProcess, FakeWorld } from "./fake-world.ts"
 
 /** How a fake lock is made. */

@@ -1,18 +1,18 @@
+import type { Incarnation } from "../locks/api/lock.ts"
 /**
  * A world of processes that exists in a test only: one clock that stands still until it is told to move, one store in
  * memory, and as many processes as the test wants, each with its own misfortunes. Nothing in it takes real time.
  *
  * Not promised: that a paused process's promises stand still. Only what waits for its clock waits.
  */
-import { anIncarnation } from "../locks/incarnation.ts"
-import type { Incarnation } from "../locks/lock.ts"
-import type { CheckpointStore, LeaseStore } from "../locks/store.ts"
+import { anIncarnation } from "../locks/engine/incarnation.ts"
 import { memoryStore } from "../locks/stores/memory.ts"
-import type { Clock } from "../runtime/clock.ts"
-import type { Duration } from "../runtime/duration.ts"
-import { aNumber, millis, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
-import { VirtualHost } from "../runtime/virtual-host.ts"
-import { VirtualTime } from "../runtime/virtual-time.ts"
+import type { CheckpointStore, LeaseStore } from "../locks/stores/port.ts"
+import type { Duration } from "../runtime/input/duration.ts"
+import { aNumber, millis, type OptionChecks, refuseUnknown } from "../runtime/input/options.ts"
+import type { Clock } from "../runtime/time/clock.ts"
+import { VirtualHost } from "../runtime/time/virtual-host.ts"
+import { VirtualTime } from "../runtime/time/virtual-time.ts"
 
 /** A process of a `FakeWorld`: an incarnation that contends with the others, on a clock of its own. */
 export interface FakeProcess extends Incarnation {

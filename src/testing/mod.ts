@@ -6,8 +6,8 @@
  */
 import "../runtime/least-node.ts"
 
-export { layerTestClock } from "../runtime/effect-clock.ts"
-export { VirtualTime, type VirtualTimeOptions } from "../runtime/virtual-time.ts"
+export { layerTestClock } from "../runtime/bridges/effect-clock.ts"
+export { VirtualTime, type VirtualTimeOptions } from "../runtime/time/virtual-time.ts"
 export {
   conformance,
   type ConformanceCase,
@@ -48,4 +48,4 @@ export { appliedWrite, type AppliedWrite } from "../trace/applied.ts"
 export { mergeTraces } from "../trace/merge.ts"
 export { formatTrace, formatTraceLine, isTraceLine, parseTrace } from "../trace/trace-text.ts"
 export * from "../trace/trace.ts"
-export { traceHash } from "../runtime/hash.ts"
+export { traceHash } from "../runtime/time/hash.ts"

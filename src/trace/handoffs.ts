@@ -1,5 +1,5 @@
 /** Changes of owner, told from the lock lines of all workers that one trace has seen. Pure but for what it remembers. */
-import type { Owner } from "../locks/errors.ts"
+import type { Owner } from "../locks/api/errors.ts"
 import type { HandoffLine, LockLine } from "./trace.ts"
 
 /** What is known of a key's owner. */

@@ -1,6 +1,6 @@
 /** What locks and charts say, as lines of a trace. Pure. Errors become plain values here. */
-import { LockError } from "../locks/errors.ts"
-import type { LockEvent } from "../locks/lock.ts"
+import { LockError } from "../locks/api/errors.ts"
+import type { LockEvent } from "../locks/api/lock.ts"
 import type { LockLine, StateLine, TraceError } from "./trace.ts"
 
 type OfWorker = Pick<LockLine, "at" | "worker">

@@ -5,7 +5,7 @@
  * Not promised: the true order of what happened in two processes within the difference of their clocks. Those of one host
  * read one clock, in whole milliseconds.
  */
-import { aList, refusal } from "../runtime/options.ts"
+import { aList, refusal } from "../runtime/input/options.ts"
 import { aTrace } from "./trace-text.ts"
 import { TRACE_VERSION, type Trace, type TraceHeader, type TraceLine, type UnknownLine } from "./trace.ts"
 

@@ -16,8 +16,8 @@ import type {
   RequestOptions,
   StoreCapabilities,
   WriteAnswer,
-} from "../locks/store.ts"
-import type { Clock } from "../runtime/clock.ts"
+} from "../locks/stores/port.ts"
+import type { Clock } from "../runtime/time/clock.ts"
 import type { TraceLine } from "./trace.ts"
 import type { Asked, Came, WorkerLines } from "./worker-lines.ts"
 

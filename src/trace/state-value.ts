@@ -1,5 +1,5 @@
 /**
- * The states of a sandbox's chart, as traces and snapshots name them. The chart itself (`src/actors/chart.ts`) says how they
+ * The states of a sandbox's chart, as traces and snapshots name them. The chart itself (`src/actors/chart/chart.ts`) says how they
  * hang together; they stand here because a trace, a floor below, tells of them.
  */
 

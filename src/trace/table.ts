@@ -1,5 +1,5 @@
 /** A part of a trace as text, one column for each worker and one for the store, as for the message of a failed test. */
-import { aCount, aNumber, aText, type OptionChecks, refuseUnknown } from "../runtime/options.ts"
+import { aCount, aNumber, aText, type OptionChecks, refuseUnknown } from "../runtime/input/options.ts"
 import { lineText } from "./line-text.ts"
 import { hasLines, isTraceLine } from "./trace-text.ts"
 import type { Trace, TraceLine } from "./trace.ts"

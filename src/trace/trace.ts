@@ -6,9 +6,9 @@
  * Not promised: that a trace is whole. A worker that was killed has no line for what it did last, a request whose answer
  * never came has no answer. Never in a trace: the body of an object.
  */
-import type { Owner } from "../locks/errors.ts"
-import type { AcquiredHow, LockEvent, ReleaseResult } from "../locks/lock.ts"
-import type { Area, Generation } from "../locks/store.ts"
+import type { Owner } from "../locks/api/errors.ts"
+import type { AcquiredHow, LockEvent, ReleaseResult } from "../locks/api/lock.ts"
+import type { Area, Generation } from "../locks/stores/port.ts"
 import type { SandboxStateValue } from "./state-value.ts"
 
 /** The version of the format that this release writes. Adding kinds of lines, or fields, doesn't raise it. */

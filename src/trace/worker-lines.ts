@@ -4,8 +4,8 @@
  *
  * Not promised: that anybody keeps a line. Each goes to `emit`, once.
  */
-import type { LockEvent } from "../locks/lock.ts"
-import type { ReadAnswer, WriteAnswer } from "../locks/store.ts"
+import type { LockEvent } from "../locks/api/lock.ts"
+import type { ReadAnswer, WriteAnswer } from "../locks/stores/port.ts"
 import { type ErrorOf, lockLine, stateLine, type StateMoment, traceError } from "./lines.ts"
 import type { RecorderParts } from "./recorded-store.ts"
 import type { AnswerLine, CallLine, RequestLine, TraceError, WorkLine } from "./trace.ts"

@@ -1,7 +1,7 @@
 // A process that was stopped hears of the end of its lease late: code of the user begins, and goes on, by time.
 import { describe, expect, it } from "vitest"
 import type { SandboxManager } from "../../src/mod.ts"
-import type { VirtualHost } from "../../src/runtime/virtual-host.ts"
+import type { VirtualHost } from "../../src/runtime/time/virtual-host.ts"
 import { counter, type Counter, failure, gate, World } from "./world.ts"
 
 /** `a` is stopped as SIGSTOP does, until `b` has the key; then `a` goes on. */

@@ -1,8 +1,8 @@
 // Walks the whole chart with XState's pure `transition()`, beside a model of the shell: which commands are under way,
 // and so which events can come. What the rules forbid is looked for on every step that can be reached.
 import { initialTransition, transition } from "xstate"
-import type { ChartEvent, ChartInput, Refusal, SandboxSnapshot } from "../../src/actors/chart-types.ts"
-import { sandboxChart } from "../../src/actors/chart.ts"
+import { sandboxChart } from "../../src/actors/chart/chart.ts"
+import type { ChartEvent, ChartInput, Refusal, SandboxSnapshot } from "../../src/actors/chart/types.ts"
 
 /** Commands that wait, and so end in an event. */
 export type Effect = "acquire" | "restore" | "run" | "settle" | "checkpoint" | "close" | "release"

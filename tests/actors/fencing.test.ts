@@ -1,8 +1,8 @@
 // What the head tells a sandbox about other owners, where the lease record can't or doesn't.
 import { describe, expect, it } from "vitest"
-import { formatHead, parseHead } from "../../src/actors/checkpoints/head.ts"
-import { headRef } from "../../src/actors/checkpoints/names.ts"
-import { encodeName } from "../../src/locks/keys.ts"
+import { formatHead, parseHead } from "../../src/actors/checkpoints/head/head.ts"
+import { headRef } from "../../src/actors/checkpoints/objects/names.ts"
+import { encodeName } from "../../src/locks/api/keys.ts"
 import { CheckpointInvalidError, CheckpointRejectedError, LockLostError, NotDurableError } from "../../src/mod.ts"
 import { hold } from "../support/scripted-store.ts"
 import { counter, cutOff, failure, statesOf, World } from "./world.ts"

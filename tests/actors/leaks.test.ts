@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { type Clock, memoryStore, SandboxManager } from "../../src/mod.ts"
-import { liveClock } from "../../src/runtime/clock.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 import { heapInUse } from "../support/gc.ts"
 import { counter } from "./world.ts"
 

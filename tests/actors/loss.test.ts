@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { encodeName } from "../../src/locks/keys.ts"
+import { encodeName } from "../../src/locks/api/keys.ts"
 import { LockLostError, NotDurableError } from "../../src/mod.ts"
 import { failPut, failRead } from "../support/scripted-store.ts"
 import { counter, cutOff, failure, gate, statesOf, World } from "./world.ts"

@@ -8,7 +8,7 @@ import {
   SandboxManager,
   StoreLock,
 } from "../../src/mod.ts"
-import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { expectRest, failure } from "../support/lock-world.ts"
 import { scripted } from "../support/scripted-store.ts"
 import { counter, cutOff } from "./world.ts"

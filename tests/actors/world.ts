@@ -1,8 +1,8 @@
 // What the tests of sandboxes share: one virtual clock, one scripted memory store, and managers that contend on it like
 // processes, each under an incarnation of its own.
-import type { LockEvent } from "../../src/locks/lock.ts"
-import type { CheckpointStore, LeaseStore } from "../../src/locks/store.ts"
+import type { LockEvent } from "../../src/locks/api/lock.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
+import type { CheckpointStore, LeaseStore } from "../../src/locks/stores/port.ts"
 import {
   type AnyDefinition,
   defineSandbox,
@@ -13,9 +13,9 @@ import {
   SandboxManager,
   unchecked,
 } from "../../src/mod.ts"
-import type { Clock } from "../../src/runtime/clock.ts"
-import { VirtualHost } from "../../src/runtime/virtual-host.ts"
-import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import type { Clock } from "../../src/runtime/time/clock.ts"
+import { VirtualHost } from "../../src/runtime/time/virtual-host.ts"
+import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { expectRest, failure } from "../support/lock-world.ts"
 import { scripted, type ScriptedStore } from "../support/scripted-store.ts"
 

@@ -3,7 +3,7 @@
  * of what happened, whatever any clock says. A line is there when its call returns, also if the process is killed next.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs"
-import { liveClock } from "../../src/runtime/clock.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 
 /** One life of one worker. */
 interface OfProcess {

@@ -1,7 +1,7 @@
-import { encodeName } from "../../src/locks/keys.ts"
-import type { LeaseStore } from "../../src/locks/store.ts"
-import { liveClock } from "../../src/runtime/clock.ts"
-import type { SeededRandom } from "../../src/runtime/random.ts"
+import { encodeName } from "../../src/locks/api/keys.ts"
+import type { LeaseStore } from "../../src/locks/stores/port.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
+import type { SeededRandom } from "../../src/runtime/time/random.ts"
 /**
  * A process that knows only the four published fields of a record: it takes keys that are free or over, waits where somebody
  * owns, and gives up what it has after a moment. It keeps, or drops, what it doesn't know.

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
-import type { Io } from "../../src/cli/io.ts"
 import { main } from "../../src/cli/main.ts"
-import { liveClock } from "../../src/runtime/clock.ts"
+import type { Io } from "../../src/cli/process/io.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 
 /** What a call came to. */
 export interface Answer {

@@ -1,7 +1,7 @@
 // What of a process group counts as being there.
 import { spawn } from "node:child_process"
 import { describe, expect, it } from "vitest"
-import { ProcessGroup } from "../../src/cli/run/group.ts"
+import { ProcessGroup } from "../../src/cli/run/process/group.ts"
 
 describe.skipIf(process.platform !== "linux")("a process group", () => {
   it("is there while a member lives, and not when nothing but a zombie is left of it", async () => {

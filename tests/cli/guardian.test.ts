@@ -5,10 +5,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
-import { Guardian } from "../../src/cli/run/guardian.ts"
-import { helperShell } from "../../src/cli/run/helper-shell.ts"
-import { GUARDIAN } from "../../src/cli/run/scripts.ts"
-import { liveClock } from "../../src/runtime/clock.ts"
+import { Guardian } from "../../src/cli/run/process/guardian.ts"
+import { helperShell } from "../../src/cli/run/process/helper-shell.ts"
+import { GUARDIAN } from "../../src/cli/run/process/scripts.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 
 /** A process group that ends by itself in a minute. */
 function group(): { readonly id: number; readonly ended: Promise<NodeJS.Signals | null> } {

@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import npm from "../../package.json" with { type: "json" }
-import { optionsOf } from "../../src/cli/arguments.ts"
 import { COMMANDS } from "../../src/cli/commands.ts"
-import { EXIT } from "../../src/cli/exit-codes.ts"
+import { EXIT } from "../../src/cli/errors/exit-codes.ts"
+import { optionsOf } from "../../src/cli/frame/arguments.ts"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
 import { type Answer, CommandLine } from "./command-line.ts"
 

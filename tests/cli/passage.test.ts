@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { expect, it } from "vitest"
-import { passageOf } from "../../src/cli/run/passage.ts"
+import { passageOf } from "../../src/cli/run/process/passage.ts"
 
 /** Each with what makes it the shell that it is as /bin/sh. */
 const shells: readonly (readonly [shell: string, ...as: string[]])[] = [

@@ -1,7 +1,7 @@
 /** What a signal does to a run, from its beginning to its end. */
 import process from "node:process"
 import { describe, expect, it } from "vitest"
-import { RunSignals } from "../../src/cli/run/signals.ts"
+import { RunSignals } from "../../src/cli/run/process/signals.ts"
 
 /** Those that this process itself has no use for. */
 const [asks, tells] = ["SIGHUP", "SIGUSR2"] as const

@@ -2,9 +2,9 @@
 import { NEVER, Subject } from "rxjs"
 import { describe, expect, it } from "vitest"
 import { Supervision, type Work } from "../../src/cli/run/supervise.ts"
-import { LockLostError } from "../../src/locks/errors.ts"
-import type { Lease } from "../../src/locks/lock.ts"
-import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { LockLostError } from "../../src/locks/api/errors.ts"
+import type { Lease } from "../../src/locks/api/lock.ts"
+import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 
 /** Of a lease that is held and never renewed. */
 const lease = (deadline: number): Lease =>

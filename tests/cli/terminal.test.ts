@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { expect, it, onTestFinished } from "vitest"
-import { byPs, bySystem } from "../../src/cli/run/terminal.ts"
+import { byPs, bySystem } from "../../src/cli/run/process/terminal.ts"
 
 it("is told by the system's own ps, whatever PATH has under that name", () => {
   const folder = mkdtempSync(join(tmpdir(), "leasehold-ps-"))

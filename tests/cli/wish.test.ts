@@ -2,13 +2,13 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { readArguments } from "../../src/cli/arguments.ts"
 import { COMMANDS } from "../../src/cli/commands.ts"
-import { findConfig, PROJECT_FILE } from "../../src/cli/config.ts"
-import { Output } from "../../src/cli/output.ts"
+import { UsageError } from "../../src/cli/errors/usage-error.ts"
+import { readArguments } from "../../src/cli/frame/arguments.ts"
+import { Output } from "../../src/cli/frame/output.ts"
 import { type Wish, wishOf } from "../../src/cli/run/wish.ts"
-import { UsageError } from "../../src/cli/usage-error.ts"
-import { InvalidConfigError } from "../../src/locks/errors.ts"
+import { findConfig, PROJECT_FILE } from "../../src/cli/stores/config.ts"
+import { InvalidConfigError } from "../../src/locks/api/errors.ts"
 import { CommandLine } from "./command-line.ts"
 
 const spec = COMMANDS.find(({ name }) => name === "run")!

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { chartEdges, toAscii, toMermaid, toSvg } from "../../src/draw/mod.ts"
-import { columnsOf } from "../../src/draw/text-columns.ts"
+import { columnsOf } from "../../src/draw/text/columns.ts"
 import { anyConfig, machineOf } from "./any-machine.ts"
 import { broken } from "./laws.ts"
 import { all } from "./machines/all.ts"

@@ -1,7 +1,7 @@
 import type { AnyStateMachine } from "xstate"
-/** What holds of every drawing's geometry. Each law gives what breaks it, in words. */
-import type { Point, Rect } from "../../src/draw/geometry.ts"
 import type { SvgOptions } from "../../src/draw/mod.ts"
+/** What holds of every drawing's geometry. Each law gives what breaks it, in words. */
+import type { Point, Rect } from "../../src/draw/svg/geometry.ts"
 import { isWithin, readMachine, type Placed, marksOf, placed } from "./parts.ts"
 
 /** In pixels: coordinates are rounded to half a pixel. */

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import npm from "../../package.json" with { type: "json" }
-import { EXIT, exitCodeOf } from "../../src/cli/exit-codes.ts"
-import * as errors from "../../src/locks/errors.ts"
+import { EXIT, exitCodeOf } from "../../src/cli/errors/exit-codes.ts"
+import * as errors from "../../src/locks/api/errors.ts"
 
 const root = (path: string): URL => new URL(`../../${path}`, import.meta.url)
 const read = (path: string): string => readFileSync(root(path), "utf8")

@@ -80,8 +80,8 @@ const libraryCases: readonly Case[] = [
   { file: inside("locks"), source: importOf("google-auth-library"), rule: imports },
   { file: gcs, source: importOf("undici") },
   { file: gcs, source: importOf("../../../actors/x.ts"), rule: imports },
-  { file: "src/runtime/clock.ts", source: "export const x: number = Date.now() + Math.random()" },
-  { file: "src/runtime/virtual-time.ts", source: importOf("../locks/x.ts"), rule: imports },
+  { file: "src/runtime/time/clock.ts", source: "export const x: number = Date.now() + Math.random()" },
+  { file: "src/runtime/time/virtual-time.ts", source: importOf("../locks/x.ts"), rule: imports },
   { file: "examples/#.ts", source: importOf("../../src/mod.ts"), rule: imports },
   { file: "examples/#.ts", source: importOf("leasehold") },
   ...["tests", "examples", "bench", "scripts"].flatMap((folder) => [

@@ -1,9 +1,9 @@
+import type { HookContext } from "../../src/actors/api/sandbox.ts"
 // Two eventful minutes of one sandbox in a simulated world, two workers of which one has a wall clock that is ahead: a
 // handoff, a refusal, a pause past the ttl, a takeover, a loss.
-import { SandboxManager } from "../../src/actors/manager.ts"
-import type { HookContext } from "../../src/actors/sandbox.ts"
+import { SandboxManager } from "../../src/actors/manager/manager.ts"
 import { TraceRecorder, type WorkerRecorder } from "../../src/inspector/recorder.ts"
-import type { CheckpointStore, Generation, LeaseStore, ObjectRef } from "../../src/locks/store.ts"
+import type { CheckpointStore, Generation, LeaseStore, ObjectRef } from "../../src/locks/stores/port.ts"
 import { type FakeProcess, type FakeWorld, fakeWorld } from "../../src/testing/fake-world.ts"
 import { appliedWrite } from "../../src/trace/applied.ts"
 import { type TraceHeader, type TraceLine } from "../../src/trace/trace.ts"

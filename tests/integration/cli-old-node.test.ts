@@ -7,7 +7,7 @@ import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { beforeAll, describe, expect, it } from "vitest"
 import npm from "../../package.json" with { type: "json" }
-import { EXIT } from "../../src/cli/exit-codes.ts"
+import { EXIT } from "../../src/cli/errors/exit-codes.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const tools = join(root, "node_modules", ".bin")

@@ -1,7 +1,7 @@
 /** A process that uses a file store and then has nothing left to do, nor says so: `file-child.ts <directory>`. */
 import process from "node:process"
-import { ABSENT } from "../../src/locks/store.ts"
 import { fileStore } from "../../src/locks/stores/file/mod.ts"
+import { ABSENT } from "../../src/locks/stores/port.ts"
 
 const [directory = ""] = process.argv.slice(2)
 const store = fileStore({ directory })

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { setTimeout } from "node:timers/promises"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { SeededRandom } from "../../src/runtime/random.ts"
+import { SeededRandom } from "../../src/runtime/time/random.ts"
 import { type Log, overlaps, type Section, sectionsOf } from "./support/sections.ts"
 import { type Runtime, type Spawned, spawnScript } from "./support/spawn.ts"
 

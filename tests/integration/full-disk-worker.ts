@@ -4,8 +4,8 @@
  */
 import { readdir } from "node:fs/promises"
 import process from "node:process"
-import { ABSENT, type ObjectRef, type WriteAnswer } from "../../src/locks/store.ts"
 import { fileStore } from "../../src/locks/stores/file/mod.ts"
+import { ABSENT, type ObjectRef, type WriteAnswer } from "../../src/locks/stores/port.ts"
 
 const [directory = ""] = process.argv.slice(2)
 const options = { deadline: 10_000 }

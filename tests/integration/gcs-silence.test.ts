@@ -3,10 +3,10 @@
 import process from "node:process"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as z from "zod"
-import { LockError } from "../../src/locks/errors.ts"
+import { LockError } from "../../src/locks/api/errors.ts"
 import { gcsStore } from "../../src/locks/stores/gcs/mod.ts"
 import { defineSandbox, SandboxManager } from "../../src/mod.ts"
-import { liveClock } from "../../src/runtime/clock.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy/proxy.ts"
 import { type GcsServer, startGcsServer } from "./support/gcs-server.ts"
 

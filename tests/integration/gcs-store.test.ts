@@ -8,15 +8,15 @@ import process from "node:process"
 import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { gcsStore, type GcsStoreOptions } from "../../src/locks/stores/gcs/mod.ts"
 import {
   ABSENT,
   type CheckpointStore,
   type Generation,
   type LeaseStore,
   type ObjectRef,
-} from "../../src/locks/store.ts"
-import { gcsStore, type GcsStoreOptions } from "../../src/locks/stores/gcs/mod.ts"
-import { liveClock } from "../../src/runtime/clock.ts"
+} from "../../src/locks/stores/port.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 import type { MakeStore } from "../../src/testing/mod.ts"
 import { describeConformance } from "../support/conformance.ts"
 import { gcsTarget } from "./support/gcs-target.ts"

@@ -5,9 +5,9 @@
 import { appendFileSync, openSync } from "node:fs"
 import process from "node:process"
 import { setImmediate } from "node:timers/promises"
-import { ABSENT, type ObjectRef, type ObjectStore } from "../../src/locks/store.ts"
 import { fileStore } from "../../src/locks/stores/file/mod.ts"
-import { liveClock } from "../../src/runtime/clock.ts"
+import { ABSENT, type ObjectRef, type ObjectStore } from "../../src/locks/stores/port.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 import type { Entry } from "./support/history.ts"
 
 const [directory = "", logFile = ""] = process.argv.slice(2)

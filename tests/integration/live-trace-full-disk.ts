@@ -7,7 +7,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { fileStore } from "../../src/locks/stores/file/mod.ts"
 import { defineSandbox, LockError, SandboxManager, unchecked } from "../../src/mod.ts"
-import { liveClock } from "../../src/runtime/clock.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 
 const [directory = "", small = ""] = process.argv.slice(2)
 const [file, filling] = [join(small, "t.ndjson"), join(small, "filling")]

@@ -1,8 +1,8 @@
 // The page of the main job, as whoever opens the address that it prints sees it: two real processes through one of them.
 import { expect, it } from "vitest"
-import { Fleet } from "../../src/inspector/live/fleet.ts"
-import { EventReader } from "../../src/inspector/live/sse.ts"
-import type { Lines, WireMessages } from "../../src/inspector/live/wire.ts"
+import { Fleet } from "../../src/inspector/live/model/fleet.ts"
+import type { Lines, WireMessages } from "../../src/inspector/live/model/wire.ts"
+import { EventReader } from "../../src/inspector/live/stream/sse.ts"
 import { startMainJob } from "./support/main-job.ts"
 
 it("shows both workers, the handoff and the takeover as they happen", async () => {

@@ -4,11 +4,11 @@
  */
 import process from "node:process"
 import { createInterface } from "node:readline"
-import type { Lock } from "../../src/locks/lock.ts"
-import { StoreLock } from "../../src/locks/store-lock.ts"
+import type { Lock } from "../../src/locks/api/lock.ts"
+import { StoreLock } from "../../src/locks/lock/store-lock.ts"
 import { fileStore } from "../../src/locks/stores/file/mod.ts"
 import { GcsLock } from "../../src/locks/stores/gcs/mod.ts"
-import { liveClock } from "../../src/runtime/clock.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 import { storeWith } from "../support/lock-world.ts"
 
 /** Where the key is, and what is done with it. Times in milliseconds. */

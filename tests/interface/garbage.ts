@@ -4,7 +4,7 @@
  */
 import { expect } from "vitest"
 import { LockError } from "../../src/mod.ts"
-import { shown } from "../../src/runtime/options.ts"
+import { shown } from "../../src/runtime/input/options.ts"
 
 /** One argument of a call. */
 export interface Argument {

@@ -1,11 +1,11 @@
 /** What somebody has to make room for first is said at once, by whoever starts on the store. */
 import { expect, it } from "vitest"
-import { type LockError, StoreUnavailableError } from "../../src/locks/errors.ts"
-import { StoreLock } from "../../src/locks/store-lock.ts"
-import type { LeaseStore } from "../../src/locks/store.ts"
+import { type LockError, StoreUnavailableError } from "../../src/locks/api/errors.ts"
+import { StoreLock } from "../../src/locks/lock/store-lock.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
+import type { LeaseStore } from "../../src/locks/stores/port.ts"
 import { probe } from "../../src/locks/stores/probe.ts"
-import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { storeWith } from "../support/lock-world.ts"
 
 const full = new StoreUnavailableError({ message: "The directory is full", next: "Make room", status: "ENOSPC" })

@@ -1,6 +1,6 @@
 /** A lease is right by time: what it says of itself never depends on a timer, a store or an observer having been there. */
 import { describe, expect, it } from "vitest"
-import type { Lease, LockEvent } from "../../src/locks/lock.ts"
+import type { Lease, LockEvent } from "../../src/locks/api/lock.ts"
 import { anySignal } from "../../src/runtime/latch-signal.ts"
 import { eventsOf, expectRest, failure, lockWorld, types } from "../support/lock-world.ts"
 import type { LockWorld } from "../support/lock-world.ts"

@@ -1,13 +1,13 @@
 /** Bad input to a lock: each is a typed error that names the value and says what to do, and none becomes a default. */
 import { describe, expect, it } from "vitest"
-import { InvalidConfigError, InvalidKeyError } from "../../src/locks/errors.ts"
-import type { AcquireOptions, Incarnation } from "../../src/locks/lock.ts"
-import type { LockOptions } from "../../src/locks/options.ts"
-import { StoreLock } from "../../src/locks/store-lock.ts"
-import type { LeaseStore } from "../../src/locks/store.ts"
+import { InvalidConfigError, InvalidKeyError } from "../../src/locks/api/errors.ts"
+import type { AcquireOptions, Incarnation } from "../../src/locks/api/lock.ts"
+import type { LockOptions } from "../../src/locks/engine/options.ts"
+import { StoreLock } from "../../src/locks/lock/store-lock.ts"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
 import { GcsLock } from "../../src/locks/stores/gcs/mod.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
+import type { LeaseStore } from "../../src/locks/stores/port.ts"
 import { failure, lockWorld, spaced } from "../support/lock-world.ts"
 
 /** What the call throws. */

@@ -1,14 +1,14 @@
 /** Races between processes, each with its own clock and its own way to one store: whatever happens, one owner at most. */
 import { describe, expect, it } from "vitest"
-import { LockContentionError, LockTimeoutError } from "../../src/locks/errors.ts"
-import { encodeName } from "../../src/locks/keys.ts"
-import type { Lease } from "../../src/locks/lock.ts"
-import type { LockOptions } from "../../src/locks/options.ts"
-import { StoreLock } from "../../src/locks/store-lock.ts"
+import { LockContentionError, LockTimeoutError } from "../../src/locks/api/errors.ts"
+import { encodeName } from "../../src/locks/api/keys.ts"
+import type { Lease } from "../../src/locks/api/lock.ts"
+import type { LockOptions } from "../../src/locks/engine/options.ts"
+import { StoreLock } from "../../src/locks/lock/store-lock.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
-import { SeededRandom } from "../../src/runtime/random.ts"
-import { VirtualHost, type VirtualHostOptions } from "../../src/runtime/virtual-host.ts"
-import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { SeededRandom } from "../../src/runtime/time/random.ts"
+import { VirtualHost, type VirtualHostOptions } from "../../src/runtime/time/virtual-host.ts"
+import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { eventsOf, failure, KEY, spaced, types } from "../support/lock-world.ts"
 import {
   failApplied,

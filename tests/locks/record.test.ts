@@ -1,7 +1,7 @@
 /** The lease record: what is read from it, and which half counts. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { LockError } from "../../src/locks/errors.ts"
+import { LockError } from "../../src/locks/api/errors.ts"
 import { corrupt, isToken, needsError, ownerOf, parseRecord, toSeconds } from "../../src/locks/record.ts"
 
 const published = { ownerId: "a", expiresAt: 1678886400.5, waitingOwnerId: "b", waiterExpiresAt: 1678886380.25 }

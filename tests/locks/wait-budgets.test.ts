@@ -1,9 +1,9 @@
 /** How punctual waits are, and how they look again: many contended ones on virtual time. */
 import { describe, expect, it } from "vitest"
-import { LockTimeoutError } from "../../src/locks/errors.ts"
-import { StoreLock } from "../../src/locks/store-lock.ts"
+import { LockTimeoutError } from "../../src/locks/api/errors.ts"
+import { StoreLock } from "../../src/locks/lock/store-lock.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
-import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { lockWorld, spaced } from "../support/lock-world.ts"
 import { scripted } from "../support/scripted-store.ts"
 

@@ -1,8 +1,8 @@
 /** The observers that come with leasehold: log lines, and the line on a terminal. */
 import process from "node:process"
 import { describe, expect, it, vi } from "vitest"
-import { logWaits } from "../../src/locks/wait-log.ts"
-import { type TerminalStream, terminalWaits } from "../../src/locks/wait-terminal.ts"
+import { logWaits } from "../../src/locks/waits/log.ts"
+import { type TerminalStream, terminalWaits } from "../../src/locks/waits/terminal.ts"
 import { failure, KEY, lockWorld } from "../support/lock-world.ts"
 
 const ESC = "\u001B"

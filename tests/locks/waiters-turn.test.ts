@@ -1,6 +1,6 @@
 /** That waiters have their turn: between the renewals of an owner, and each of several. */
 import { describe, expect, it } from "vitest"
-import type { AcquiredHow } from "../../src/locks/lock.ts"
+import type { AcquiredHow } from "../../src/locks/api/lock.ts"
 import { eventsOf, lockWorld, settling, spaced, types } from "../support/lock-world.ts"
 
 // Found by the main job on GCS: with a ttl of 6 s the owner renewed every 2 s, a waiter wrote 2 s after the last write at

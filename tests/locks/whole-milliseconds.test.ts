@@ -1,7 +1,7 @@
 /** What errors say of times: whole milliseconds, whatever is left of a budget. */
 import { expect, it } from "vitest"
-import { waitedOf } from "../../src/locks/protocol/budget.ts"
-import { notReady, silentStore } from "../../src/locks/refusals.ts"
+import { notReady, silentStore } from "../../src/locks/engine/refusals.ts"
+import { waitedOf } from "../../src/locks/protocol/rules/budget.ts"
 
 const LEFT = 2997.675965
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { expect, it } from "vitest"
-import { traceHash } from "../../src/runtime/hash.ts"
-import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { traceHash } from "../../src/runtime/time/hash.ts"
+import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { runScenario, type Trace } from "./scenario.ts"
 
 // Of both runtimes: this suite runs on Node and on Deno against the one value.

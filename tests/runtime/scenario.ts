@@ -5,11 +5,11 @@ import * as Fiber from "effect/Fiber"
 import * as EffectSchedule from "effect/Schedule"
 import { interval } from "rxjs"
 import { setup } from "xstate"
-import { Fibers } from "../../src/runtime/fibers.ts"
-import { rxScheduler } from "../../src/runtime/rx-scheduler.ts"
-import { scheduleOf } from "../../src/runtime/schedule.ts"
-import { startActor } from "../../src/runtime/start-actor.ts"
-import type { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { Fibers } from "../../src/runtime/bridges/fibers.ts"
+import { rxScheduler } from "../../src/runtime/bridges/rx-scheduler.ts"
+import { startActor } from "../../src/runtime/bridges/start-actor.ts"
+import { scheduleOf } from "../../src/runtime/time/schedule.ts"
+import type { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 
 export type Trace = (readonly [at: number, who: string, what: unknown])[]
 

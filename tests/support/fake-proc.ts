@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import type { Clock } from "../../src/runtime/clock.ts"
-import { Processes } from "../../src/runtime/processes.ts"
+import { Processes } from "../../src/runtime/machine/processes.ts"
+import type { Clock } from "../../src/runtime/time/clock.ts"
 
 /** A process as `stat` tells it. */
 export interface FakeProcess {

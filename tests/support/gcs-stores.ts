@@ -3,10 +3,10 @@
  * ways to write what every call needs.
  */
 import { Buffer } from "node:buffer"
-import type { CheckpointStore, LeaseStore, ObjectRef, ReadAnswer, ReadOptions } from "../../src/locks/store.ts"
 import { gcsStore, type GcsStoreOptions } from "../../src/locks/stores/gcs/mod.ts"
-import type { Timer, TimerOptions } from "../../src/runtime/clock.ts"
-import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import type { CheckpointStore, LeaseStore, ObjectRef, ReadAnswer, ReadOptions } from "../../src/locks/stores/port.ts"
+import type { Timer, TimerOptions } from "../../src/runtime/time/clock.ts"
+import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import type { StrictGcsServer } from "./strict-gcs-server.ts"
 
 /** Virtual time that tells of timers: only real requests end by themselves, so a test must know when to move on. */

@@ -3,14 +3,14 @@
  * by named incarnations, which contend as processes do.
  */
 import { expect } from "vitest"
-import type { LockError } from "../../src/locks/errors.ts"
-import { encodeName } from "../../src/locks/keys.ts"
-import type { LockEvent } from "../../src/locks/lock.ts"
-import type { LockOptions } from "../../src/locks/options.ts"
-import { StoreLock } from "../../src/locks/store-lock.ts"
-import type { LeaseStore, StoreCapabilities } from "../../src/locks/store.ts"
+import type { LockError } from "../../src/locks/api/errors.ts"
+import { encodeName } from "../../src/locks/api/keys.ts"
+import type { LockEvent } from "../../src/locks/api/lock.ts"
+import type { LockOptions } from "../../src/locks/engine/options.ts"
+import { StoreLock } from "../../src/locks/lock/store-lock.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
-import { VirtualTime, type VirtualTimeOptions } from "../../src/runtime/virtual-time.ts"
+import type { LeaseStore, StoreCapabilities } from "../../src/locks/stores/port.ts"
+import { VirtualTime, type VirtualTimeOptions } from "../../src/runtime/time/virtual-time.ts"
 import { scripted, type ScriptedStore } from "./scripted-store.ts"
 
 export const KEY = "orders/7"

@@ -1,5 +1,5 @@
 // Short ways to write and read the objects of a store, for tests of what a store adds to the contract.
-import { type Area, type Generation, type ObjectRef, type ObjectStore } from "../../src/locks/store.ts"
+import { type Area, type Generation, type ObjectRef, type ObjectStore } from "../../src/locks/stores/port.ts"
 
 const options = { deadline: 5000 }
 const limit = 65_536

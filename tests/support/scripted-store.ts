@@ -12,7 +12,7 @@
  *     await held.arrived                                     // sent, and not yet at the store
  *     held.deliver()                                         // now it is; its answer waits for held.answer()
  */
-import { type LockError, StoreUnavailableError } from "../../src/locks/errors.ts"
+import { type LockError, StoreUnavailableError } from "../../src/locks/api/errors.ts"
 import type {
   Area,
   CheckpointStore,
@@ -27,8 +27,8 @@ import type {
   RequestOptions,
   StoreCapabilities,
   WriteAnswer,
-} from "../../src/locks/store.ts"
-import type { Clock } from "../../src/runtime/clock.ts"
+} from "../../src/locks/stores/port.ts"
+import type { Clock } from "../../src/runtime/time/clock.ts"
 
 /** What happens to one request. */
 export interface Fault {

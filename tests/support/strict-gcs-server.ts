@@ -12,7 +12,7 @@
 import { Buffer } from "node:buffer"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { liveClock } from "../../src/runtime/clock.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
 import { json, type StrictAnswer, StrictBuckets, type StrictRequest } from "./strict-gcs-bucket.ts"
 
 /** What happens to one request. */

@@ -1,7 +1,7 @@
 /** The lock for tests, by the package's own name: what a user's test can do with it. */
 import { FakeLock, fakeWorld, type FakeWorld, VirtualTime } from "leasehold/testing"
 import { describe, expect, it } from "vitest"
-import type { LockEvent } from "../../src/locks/lock.ts"
+import type { LockEvent } from "../../src/locks/api/lock.ts"
 
 const lockIn = (world: FakeWorld, id: string): FakeLock =>
   new FakeLock("orders/7", { world, incarnation: world.process(id) })

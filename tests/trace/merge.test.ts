@@ -1,6 +1,6 @@
 // Pins that the traces of several processes become one that invariants and drawings can read.
 import { describe, expect, it } from "vitest"
-import { InvalidConfigError } from "../../src/locks/errors.ts"
+import { InvalidConfigError } from "../../src/locks/api/errors.ts"
 import { mergeTraces } from "../../src/trace/merge.ts"
 import type { CallLine, NoteLine, Trace, TraceHeader, UnknownLine } from "../../src/trace/trace.ts"
 

@@ -1,10 +1,10 @@
 // Pins that a recorded store is the store: what is asked and answered passes unchanged, and is in the trace without bodies.
 import { describe, expect, it } from "vitest"
 import { TraceRecorder } from "../../src/inspector/recorder.ts"
-import { StoreMisconfiguredError, StoreUnavailableError } from "../../src/locks/errors.ts"
-import { ABSENT, type CheckpointStore, type LeaseStore, type ObjectStore } from "../../src/locks/store.ts"
+import { StoreMisconfiguredError, StoreUnavailableError } from "../../src/locks/api/errors.ts"
 import { memoryStore } from "../../src/locks/stores/memory.ts"
-import { VirtualTime } from "../../src/runtime/virtual-time.ts"
+import { ABSENT, type CheckpointStore, type LeaseStore, type ObjectStore } from "../../src/locks/stores/port.ts"
+import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { type Recorded } from "../../src/trace/recorded-store.ts"
 import type { TraceLine } from "../../src/trace/trace.ts"
 import { failure, storeWith } from "../support/lock-world.ts"

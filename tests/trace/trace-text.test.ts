@@ -1,8 +1,8 @@
 // Pins that a trace is read as it was written, whatever is in it, and that text which is no trace is refused by its line.
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { FormatVersionError, TraceFormatError } from "../../src/locks/errors.ts"
-import { traceHash } from "../../src/runtime/hash.ts"
+import { FormatVersionError, TraceFormatError } from "../../src/locks/api/errors.ts"
+import { traceHash } from "../../src/runtime/time/hash.ts"
 import { formatTrace, formatTraceLine, isTraceLine, parseTrace } from "../../src/trace/trace-text.ts"
 import { type Trace, TRACE_VERSION, type TraceHeader, type TraceLine } from "../../src/trace/trace.ts"
 

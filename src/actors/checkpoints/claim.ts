@@ -1,12 +1,12 @@
 /** Restoring, up to the bytes (rule 15): claim the head, and fetch its content beside the claim. */
-import type { Lease } from "../../locks/lock.ts"
-import type { CheckpointStore } from "../../locks/store.ts"
-import type { Clock } from "../../runtime/clock.ts"
-import { type Fetched, fetchContent } from "./content.ts"
-import type { HeadShell } from "./head-shell.ts"
-import type { Head } from "./head.ts"
+import type { Lease } from "../../locks/api/lock.ts"
+import type { CheckpointStore } from "../../locks/stores/port.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { type Fetched, fetchContent } from "./content/content.ts"
+import type { HeadShell } from "./head/head-shell.ts"
+import type { Head } from "./head/head.ts"
+import { lossOf, type Place, rejected } from "./objects/problems.ts"
 import { failureOf } from "./outcomes.ts"
-import { lossOf, type Place, rejected } from "./problems.ts"
 import { savedBytes } from "./read.ts"
 
 /** How to claim. */

@@ -4,14 +4,14 @@
  *
  * Not promised: one moment in time. What is made or removed while the listing goes on may be there or not.
  */
-import { CorruptCheckpointError, FormatVersionError } from "../../locks/errors.ts"
-import { decodeName, encodeName, namePrefix, sandboxLockKey, splitSandboxLockKey } from "../../locks/keys.ts"
-import type { ObjectRef, ReadAnswer } from "../../locks/store.ts"
-import { HEAD_LIMIT, keyOfHead, parseHead } from "./head.ts"
-import { headOwnerName } from "./names.ts"
-import { pagesOf } from "./pages.ts"
-import { Again, insist } from "./patience.ts"
-import { orFail } from "./problems.ts"
+import { CorruptCheckpointError, FormatVersionError } from "../../locks/api/errors.ts"
+import { decodeName, encodeName, namePrefix, sandboxLockKey, splitSandboxLockKey } from "../../locks/api/keys.ts"
+import type { ObjectRef, ReadAnswer } from "../../locks/stores/port.ts"
+import { HEAD_LIMIT, keyOfHead, parseHead } from "./head/head.ts"
+import { headOwnerName } from "./objects/names.ts"
+import { pagesOf } from "./objects/pages.ts"
+import { Again, insist } from "./objects/patience.ts"
+import { orFail } from "./objects/problems.ts"
 import { patienceOf, type ReadFrom } from "./read.ts"
 
 const requestMs = 5000

@@ -1,10 +1,10 @@
 /** How an outcome of the head protocol, or a budget that ended before one, is told to a caller: as a typed error. */
-import type { LockError } from "../../locks/errors.ts"
-import type { Lease } from "../../locks/lock.ts"
-import type { Clock } from "../../runtime/clock.ts"
-import type { HeadShell } from "./head-shell.ts"
-import { cancelled, lossOf, notReached, type Place, rejected, unknownFate } from "./problems.ts"
-import type { Outcome } from "./protocol-types.ts"
+import type { LockError } from "../../locks/api/errors.ts"
+import type { Lease } from "../../locks/api/lock.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import type { HeadShell } from "./head/head-shell.ts"
+import type { Outcome } from "./head/types.ts"
+import { cancelled, lossOf, notReached, type Place, rejected, unknownFate } from "./objects/problems.ts"
 
 /** Whose wish it was. */
 export interface Wisher {

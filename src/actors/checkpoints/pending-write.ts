@@ -1,6 +1,6 @@
 /** A write that waits for its turn, and those who wait for it, each within a budget of its own. */
-import type { LockError } from "../../locks/errors.ts"
-import type { Clock } from "../../runtime/clock.ts"
+import type { LockError } from "../../locks/api/errors.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
 
 export type WriteKind = "commit" | "remove" | "settle"
 

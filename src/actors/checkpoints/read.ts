@@ -3,14 +3,14 @@
  *
  * Not promised: that it is current. An owner may write while it is read, and may have written much that isn't saved yet.
  */
-import { ABSENT, type CheckpointStore, type ObjectStore } from "../../locks/store.ts"
-import type { Clock } from "../../runtime/clock.ts"
-import { fetchContent, type Fetched } from "./content.ts"
-import { type Head, HEAD_LIMIT, inlineBytes, parseHead } from "./head.ts"
-import { headRef } from "./names.ts"
-import { Again, insist, type Patience } from "./patience.ts"
-import { corruptContent, corruptHead, orFail, type Place } from "./problems.ts"
-import type { Seen } from "./protocol-types.ts"
+import { ABSENT, type CheckpointStore, type ObjectStore } from "../../locks/stores/port.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { fetchContent, type Fetched } from "./content/content.ts"
+import { type Head, HEAD_LIMIT, inlineBytes, parseHead } from "./head/head.ts"
+import type { Seen } from "./head/types.ts"
+import { headRef } from "./objects/names.ts"
+import { Again, insist, type Patience } from "./objects/patience.ts"
+import { corruptContent, corruptHead, orFail, type Place } from "./objects/problems.ts"
 
 const requestMs = 5000
 

@@ -1,9 +1,9 @@
 /** `--on-request=exec:…`: what the user wants to be done when another asks for the key. Nothing of it outlives the run. */
 import { type ChildProcess, spawn } from "node:child_process"
-import type { Clock } from "../../runtime/clock.ts"
-import { ProcessGroup } from "./group.ts"
-import { AS_GIVEN, CLOSE_OTHERS, givenTo, helperShell } from "./helper-shell.ts"
-import { passageOf } from "./passage.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { ProcessGroup } from "./process/group.ts"
+import { AS_GIVEN, CLOSE_OTHERS, givenTo, helperShell } from "./process/helper-shell.ts"
+import { passageOf } from "./process/passage.ts"
 
 /** What the shell has to say that closes descriptors, such as of a locale that isn't there, is not for the user. */
 const QUIET = 'exec 3>&2 2>/dev/null && exec "$@"'

@@ -5,9 +5,9 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { InvalidConfigError } from "../../locks/errors.ts"
-import type { Lease } from "../../locks/lock.ts"
-import { lookAt, type Stranger } from "../strangers.ts"
+import { InvalidConfigError } from "../../locks/api/errors.ts"
+import type { Lease } from "../../locks/api/lock.ts"
+import { lookAt, type Stranger } from "../process/strangers.ts"
 
 /** The file of one run. */
 export class LeaseFile implements Disposable {

@@ -6,10 +6,10 @@
  * What can't be said yet is kept, within bounds, also when this process is gone: it is said as soon as it is read.
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import type { Clock } from "../../runtime/clock.ts"
-import type { Carrier } from "../io.ts"
-import { ALOOF, helperShell } from "./helper-shell.ts"
-import { standardEnvironment } from "./standard-environment.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import type { Carrier } from "../process/io.ts"
+import { ALOOF, helperShell } from "./process/helper-shell.ts"
+import { standardEnvironment } from "./process/standard-environment.ts"
 
 /** The most that waits here beside what the system keeps of it, in characters. What comes then is lost. */
 const MOST_KEPT = 65_536

@@ -6,16 +6,16 @@
  * Not promised: that a process which left the group (a daemon with a session of its own) ends, nor one that this user may not
  * signal. For the latter the key is kept until it has ended, as long as the lease can be renewed.
  */
-import { type LockError, LockLostError } from "../../locks/errors.ts"
-import type { Lease } from "../../locks/lock.ts"
-import { lacksRoom } from "../../locks/room.ts"
-import type { Clock, Timer } from "../../runtime/clock.ts"
-import { instantText } from "../moments.ts"
-import type { Exit } from "./gate.ts"
-import type { WorkGroup } from "./group.ts"
-import type { Guardian } from "./guardian.ts"
+import { type LockError, LockLostError } from "../../locks/api/errors.ts"
+import type { Lease } from "../../locks/api/lock.ts"
+import { lacksRoom } from "../../locks/stores/room.ts"
+import type { Clock, Timer } from "../../runtime/time/clock.ts"
+import { instantText } from "../frame/moments.ts"
 import type { Hooks } from "./hook.ts"
 import type { LeaseFile } from "./lease-file.ts"
+import type { Exit } from "./process/gate.ts"
+import type { WorkGroup } from "./process/group.ts"
+import type { Guardian } from "./process/guardian.ts"
 import type { Wish } from "./wish.ts"
 
 /** The longest from SIGTERM to SIGKILL when a lease ends, in ms. */

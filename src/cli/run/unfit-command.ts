@@ -3,8 +3,8 @@
  * shell in its. Where a look can't tell the command is fit: what is wrong is said as it starts.
  */
 import { type Stats, statSync } from "node:fs"
-import { LOST } from "../bytes.ts"
-import { StartError } from "../start-error.ts"
+import { StartError } from "../errors/start-error.ts"
+import { LOST } from "../process/bytes.ts"
 
 /** There is no such program, or it is none. */
 export class UnfitCommandError extends StartError {

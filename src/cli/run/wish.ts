@@ -1,10 +1,10 @@
 /** What a run was asked to do, checked. */
-import { waitBudget, type WaitBudget } from "../../locks/wait-budget.ts"
-import { budgetOf } from "../../runtime/budget.ts"
-import type { FoundConfig } from "../config.ts"
-import { textOption } from "../session.ts"
-import type { Call } from "../syntax.ts"
-import { ofFlag, UsageError } from "../usage-error.ts"
+import { waitBudget, type WaitBudget } from "../../locks/waits/budget.ts"
+import { budgetOf } from "../../runtime/input/budget.ts"
+import { ofFlag, UsageError } from "../errors/usage-error.ts"
+import type { Call } from "../frame/syntax.ts"
+import type { FoundConfig } from "../stores/config.ts"
+import { textOption } from "../stores/session.ts"
 
 /** When another asks for a key. */
 export type OnRequest = { readonly do: "term" | "ignore" } | { readonly do: "exec"; readonly line: string }

@@ -2,7 +2,7 @@
  * The bodies of writes (rules 1, 10, 12). Each is built from the very body whose generation it names: a side rewrites
  * its own half and carries everything else over. Owns what a write says; when it is sent is decided elsewhere.
  */
-import type { AcquiredHow } from "../lock.ts"
+import type { AcquiredHow } from "../api/lock.ts"
 import {
   type InLine,
   isToken,
@@ -14,11 +14,11 @@ import {
   type WaiterHalf,
   withEnded,
 } from "../record.ts"
-import { ahead, joined, LINE_LIFE, lineOf } from "./line.ts"
-import { mayBeCreate, ownerOver, surelyEnded, waiterOver } from "./over.ts"
-import { isMine, isMyOwner, isMyWaiter, ownerStanding, waiterStanding } from "./standing.ts"
-import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./state.ts"
-import { sightOf } from "./view.ts"
+import { mayBeCreate, ownerOver, surelyEnded, waiterOver } from "./rules/expiry.ts"
+import { ahead, joined, LINE_LIFE, lineOf } from "./rules/line.ts"
+import { isMine, isMyOwner, isMyWaiter, ownerStanding, waiterStanding } from "./rules/standing.ts"
+import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./rules/state.ts"
+import { sightOf } from "./rules/view.ts"
 
 /** What a grant or reserve leaves the waiter to take over in, at most. */
 const HANDOVER = 15_000

@@ -2,14 +2,14 @@
  * The end of an attempt (rule 8): it is over only when an answer shows that neither half is mine and that nothing of it
  * can still land. The caller is told by then, or when its budget or its patience is over; the rest happens behind it.
  */
-import type { LockError } from "../errors.ts"
-import { lacksRoom } from "../room.ts"
+import type { LockError } from "../api/errors.ts"
+import { lacksRoom } from "../stores/room.ts"
 import { liveOwner } from "./bodies.ts"
-import { budgetEnd } from "./budget.ts"
 import { abandon, backoff, leaversTurn, ownersTurn } from "./request.ts"
-import { isMine, ownerStanding, waiterStanding } from "./standing.ts"
-import type { Act, Attempt, Draft, Phase, View } from "./state.ts"
-import { earlier, instant, type Instant, past, plus } from "./time.ts"
+import { budgetEnd } from "./rules/budget.ts"
+import { isMine, ownerStanding, waiterStanding } from "./rules/standing.ts"
+import type { Act, Attempt, Draft, Phase, View } from "./rules/state.ts"
+import { earlier, instant, type Instant, past, plus } from "./rules/time.ts"
 
 type Clearing = Extract<Phase, { name: "clearing" }>
 

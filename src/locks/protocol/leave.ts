@@ -2,15 +2,15 @@
  * Leaving by will (rules 10 and 11): local ownership ends first, then one write releases, grants or reserves. After it
  * was sent its sender never acts under that token again, whatever the answer; what became of it may stay unknown.
  */
-import type { LockError } from "../errors.ts"
-import type { ReleaseResult } from "../lock.ts"
+import type { LockError } from "../api/errors.ts"
+import type { ReleaseResult } from "../api/lock.ts"
 import { LINE_LENGTH } from "../record.ts"
-import { deadlineOf } from "./authority.ts"
 import { leaveHow } from "./bodies.ts"
 import { abandon, backoff, othersHaveAsked, ownersTurn, RELEASE_WITHIN } from "./request.ts"
-import { ownerStanding } from "./standing.ts"
-import type { Draft, Due, Hold, LeaveHow, Left, Phase, SentWrite, View } from "./state.ts"
-import { instant, type Instant, later, past, plus } from "./time.ts"
+import { deadlineOf } from "./rules/authority.ts"
+import { ownerStanding } from "./rules/standing.ts"
+import type { Draft, Due, Hold, LeaveHow, Left, Phase, SentWrite, View } from "./rules/state.ts"
+import { instant, type Instant, later, past, plus } from "./rules/time.ts"
 
 type Leaving = Extract<Phase, { name: "leaving" }>
 

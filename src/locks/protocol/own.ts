@@ -2,14 +2,14 @@
  * Owning (rules 4, 5, 9): renewal at a third of the ttl, a look for a waiter in between, and what ends an ownership
  * against its will. How it ends by will is leave.ts's.
  */
-import { type LockError, LockLostError, type LossReason } from "../errors.ts"
+import { type LockError, LockLostError, type LossReason } from "../api/errors.ts"
 import { needsError, ownerOf, sameGroups } from "../record.ts"
-import { deadlineOf, lower, remaining, shownBound, writtenBound } from "./authority.ts"
 import { liveWaiter, tokenOf } from "./bodies.ts"
 import { abandon, backoff, ownersTurn, ownersTurnSurely } from "./request.ts"
-import { ownerStanding } from "./standing.ts"
-import type { Attempt, Bound, Draft, Due, Hold, LockState, Phase, SentWrite, View } from "./state.ts"
-import { earlier, instant, type Instant, later, type Now, past, plus, renewalAfter } from "./time.ts"
+import { deadlineOf, lower, remaining, shownBound, writtenBound } from "./rules/authority.ts"
+import { ownerStanding } from "./rules/standing.ts"
+import type { Attempt, Bound, Draft, Due, Hold, LockState, Phase, SentWrite, View } from "./rules/state.ts"
+import { earlier, instant, type Instant, later, type Now, past, plus, renewalAfter } from "./rules/time.ts"
 
 type Owning = Extract<Phase, { name: "owning" }>
 

@@ -2,10 +2,8 @@
  * The lease protocol as one pure function: (state, input, now) -> (state, commands, events). No I/O, no clock, no timers:
  * production, simulator and checker run this same function. `nextWake` says when it wants to be called again.
  */
-import type { LockError } from "../errors.ts"
-import { lacksRoom } from "../room.ts"
-import { deadlineOf } from "./authority.ts"
-import { budgetEnd } from "./budget.ts"
+import type { LockError } from "../api/errors.ts"
+import { lacksRoom } from "../stores/room.ts"
 import { clearingFailed, clearingSaw, expireClearing } from "./clear.ts"
 import {
   beginLeaving,
@@ -34,17 +32,8 @@ import {
   stay,
 } from "./own.ts"
 import { issue, mayWrite } from "./request.ts"
-import {
-  beginSeeking,
-  cancelSeeking,
-  expireSeeking,
-  lookNow,
-  OFTEN,
-  seekingFailed,
-  seekingSaw,
-  seekingUnsure,
-  seekingWrote,
-} from "./seek.ts"
+import { deadlineOf } from "./rules/authority.ts"
+import { budgetEnd } from "./rules/budget.ts"
 import type {
   Act,
   Command,
@@ -57,9 +46,20 @@ import type {
   ProtocolEvent,
   SentWrite,
   WriteResult,
-} from "./state.ts"
-import { compare, earlier, instant, type Instant, later, type Now, past, plus } from "./time.ts"
-import { settleSent, takeApplied, takeRead, takeSample } from "./view.ts"
+} from "./rules/state.ts"
+import { compare, earlier, instant, type Instant, later, type Now, past, plus } from "./rules/time.ts"
+import { settleSent, takeApplied, takeRead, takeSample } from "./rules/view.ts"
+import {
+  beginSeeking,
+  cancelSeeking,
+  expireSeeking,
+  lookNow,
+  OFTEN,
+  seekingFailed,
+  seekingSaw,
+  seekingUnsure,
+  seekingWrote,
+} from "./seek.ts"
 
 /** What one step comes to. */
 export interface Step {

@@ -3,7 +3,7 @@
  * with its first send until the generation moves, and the spacing of writes. A write takes precedence over a read.
  */
 import { type LeaseRecord, sameGroups } from "../record.ts"
-import { ABSENT } from "../store.ts"
+import { ABSENT } from "../stores/port.ts"
 import {
   claimBody,
   eraseBody,
@@ -16,8 +16,8 @@ import {
   tokenOf,
   type Written,
 } from "./bodies.ts"
-import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./state.ts"
-import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } from "./time.ts"
+import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./rules/state.ts"
+import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } from "./rules/time.ts"
 
 /** A release settles within this from its first request on, in milliseconds. */
 export const RELEASE_WITHIN = 10_000

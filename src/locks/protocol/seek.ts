@@ -2,17 +2,12 @@
  * Acquiring and waiting (rule 7): every answer is judged afresh, and leads to a claim, a mark, another look, or the end
  * of the attempt. What an attempt may leave behind in the store is clear.ts's to undo.
  */
-import type { LockError } from "../errors.ts"
+import type { LockError } from "../api/errors.ts"
 import { corruptError, LINE_LENGTH, type LeaseRecord, needsError, noteTo, ownerOf } from "../record.ts"
-import { lacksRoom } from "../room.ts"
-import { shownBound, writtenBound } from "./authority.ts"
+import { lacksRoom } from "../stores/room.ts"
 import { askedOf, beforeMe, isQuiet, liveOwner, liveWaiter, rankOf } from "./bodies.ts"
-import { budgetEnd } from "./budget.ts"
 import { beginClearing } from "./clear.ts"
-import { hasRoom, LINE_REFRESH, lineOf } from "./line.ts"
-import { mayBeCreate, stillRemembered, timeProblem } from "./over.ts"
 import { beginOwning, renewAfterGrant } from "./own.ts"
-import { cancelled, contention, elsewhere, sharedIncarnation, timedOut, tooNew } from "./refusals.ts"
 import {
   backoff,
   claimersTurn,
@@ -22,10 +17,15 @@ import {
   renewsOften,
   waitersTurn,
 } from "./request.ts"
-import { livingTwin, nonceOf, ownerStanding, waiterStanding } from "./standing.ts"
-import type { Act, Attempt, Draft, Input, Phase, SentWrite, View } from "./state.ts"
-import { earlier, elapsed, instant, type Instant, past, plus, storeNow } from "./time.ts"
-import { sightOf } from "./view.ts"
+import { shownBound, writtenBound } from "./rules/authority.ts"
+import { budgetEnd } from "./rules/budget.ts"
+import { mayBeCreate, stillRemembered, timeProblem } from "./rules/expiry.ts"
+import { hasRoom, LINE_REFRESH, lineOf } from "./rules/line.ts"
+import { cancelled, contention, elsewhere, sharedIncarnation, timedOut, tooNew } from "./rules/refusals.ts"
+import { livingTwin, nonceOf, ownerStanding, waiterStanding } from "./rules/standing.ts"
+import type { Act, Attempt, Draft, Input, Phase, SentWrite, View } from "./rules/state.ts"
+import { earlier, elapsed, instant, type Instant, past, plus, storeNow } from "./rules/time.ts"
+import { sightOf } from "./rules/view.ts"
 
 type Seeking = Extract<Phase, { name: "seeking" }>
 type Owning = Extract<Phase, { name: "owning" }>

@@ -1,11 +1,11 @@
-/** Several keys of a provider as one thing that is held. */
-import type { Clock } from "../../runtime/clock.ts"
 import { anySignal } from "../../runtime/latch-signal.ts"
-import { InvalidConfigError } from "../errors.ts"
-import { checkKey } from "../keys.ts"
-import type { ReleaseResult } from "../lock.ts"
-import type { HeldLock, HeldLocks, ProviderOptions } from "../provider.ts"
-import { allOrNone, inOneOrder, releaseAll } from "../several.ts"
+/** Several keys of a provider as one thing that is held. */
+import type { Clock } from "../../runtime/time/clock.ts"
+import { InvalidConfigError } from "../api/errors.ts"
+import { checkKey } from "../api/keys.ts"
+import type { ReleaseResult } from "../api/lock.ts"
+import type { HeldLock, HeldLocks, ProviderOptions } from "../api/provider.ts"
+import { allOrNone, inOneOrder, releaseAll } from "../lock/several.ts"
 import { callWish } from "./options.ts"
 
 /** Acquires them all by `acquire`, which is told when this call came, or none. */

@@ -1,18 +1,18 @@
+import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
+import type { OnError } from "../../runtime/report.ts"
 /**
  * Locks within one process: callers of one key take their turns in the order of their calls, and keys know nothing of each
  * other. A key takes room only while it is held or waited for.
  *
  * Not promised: anything between processes. A lock here is never lost, so that its signal never aborts.
  */
-import { type Clock, liveClock } from "../../runtime/clock.ts"
-import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/options.ts"
-import type { OnError } from "../../runtime/report.ts"
-import { type LockCounts, noCounts } from "../counts.ts"
-import { checkKey } from "../keys.ts"
-import type { ReleaseResult } from "../lock.ts"
-import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "../provider.ts"
-import { cancelled, here, inUseHere } from "../refusals.ts"
-import { type WaitWatch, watchOf } from "../wait-watch.ts"
+import { type Clock, liveClock } from "../../runtime/time/clock.ts"
+import { type LockCounts, noCounts } from "../api/counts.ts"
+import { checkKey } from "../api/keys.ts"
+import type { ReleaseResult } from "../api/lock.ts"
+import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, SectionClock } from "../api/provider.ts"
+import { cancelled, here, inUseHere } from "../engine/refusals.ts"
+import { type WaitWatch, watchOf } from "../waits/watch.ts"
 import { acquireAll } from "./all.ts"
 import { callWish, checkSection } from "./options.ts"
 import { Queue } from "./queue.ts"

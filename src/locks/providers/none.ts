@@ -1,3 +1,5 @@
+import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
+import type { OnError } from "../../runtime/report.ts"
 /**
  * A provider that keeps NOBODY out. Sections of one key run side by side as if there were no lock at all: for tests that
  * are about something else, and for a program that is told by its configuration that it runs alone.
@@ -5,15 +7,13 @@
  * Not for anything else. Where two of anything can happen at once, take `memoryLockProvider` (one process) or
  * `storeLockProvider` (several).
  */
-import { type Clock, liveClock } from "../../runtime/clock.ts"
-import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/options.ts"
-import type { OnError } from "../../runtime/report.ts"
-import { type LockCounts, noCounts } from "../counts.ts"
-import { checkKey } from "../keys.ts"
-import type { ReleaseResult } from "../lock.ts"
-import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section } from "../provider.ts"
-import { cancelled } from "../refusals.ts"
-import { watchOf } from "../wait-watch.ts"
+import { type Clock, liveClock } from "../../runtime/time/clock.ts"
+import { type LockCounts, noCounts } from "../api/counts.ts"
+import { checkKey } from "../api/keys.ts"
+import type { ReleaseResult } from "../api/lock.ts"
+import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section } from "../api/provider.ts"
+import { cancelled } from "../engine/refusals.ts"
+import { watchOf } from "../waits/watch.ts"
 import { acquireAll } from "./all.ts"
 import { callWish, checkSection } from "./options.ts"
 import { sectionClock } from "./sections.ts"

@@ -1,7 +1,7 @@
 /** What a provider and its calls can be told, checked: an option that nobody reads would be a silent default. */
-import { type OptionChecks, refusal, refuseUnknown, shown } from "../../runtime/options.ts"
-import { ACQUIRE_OPTIONS, type Wish, wishOf } from "../options.ts"
-import type { ProviderOptions, Section } from "../provider.ts"
+import { type OptionChecks, refusal, refuseUnknown, shown } from "../../runtime/input/options.ts"
+import type { ProviderOptions, Section } from "../api/provider.ts"
+import { ACQUIRE_OPTIONS, type Wish, wishOf } from "../engine/options.ts"
 
 const { timeout, timeoutSource, signal, observer } = ACQUIRE_OPTIONS
 const CALL_OPTIONS: OptionChecks<ProviderOptions> = { timeout, timeoutSource, signal, observer }

@@ -2,11 +2,11 @@
  * Who waits for one key in one process: in the order of their calls, each for as long as its budget and its signal allow.
  * One timer serves all who wait for the key.
  */
-import type { Clock } from "../../runtime/clock.ts"
-import { scheduleOf, type Wake } from "../../runtime/schedule.ts"
-import type { LockError } from "../errors.ts"
-import type { Wish } from "../options.ts"
-import { cancelled, here, inUseHere } from "../refusals.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { scheduleOf, type Wake } from "../../runtime/time/schedule.ts"
+import type { LockError } from "../api/errors.ts"
+import type { Wish } from "../engine/options.ts"
+import { cancelled, here, inUseHere } from "../engine/refusals.ts"
 
 export class Queue<Given> {
   readonly #key: string

@@ -7,10 +7,10 @@
  * as the section lasts both count as inside.
  */
 import { AsyncLocalStorage } from "node:async_hooks"
-import type { Clock } from "../../runtime/clock.ts"
 import { anySignal, type LatchedAbort } from "../../runtime/latch-signal.ts"
-import { ReentrantLockError } from "../errors.ts"
-import type { HeldLock, Section, SectionClock } from "../provider.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { ReentrantLockError } from "../api/errors.ts"
+import type { HeldLock, Section, SectionClock } from "../api/provider.ts"
 
 const sections = new AsyncLocalStorage<RunningSection>()
 

@@ -1,11 +1,11 @@
+import { aClock, aText, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
 /**
  * The store that lives in this process: for tests, for `FakeLock`, and for several incarnations that share one process.
  *
  * Not promised: that anything outlives the process (what is acknowledged under `state` is lost with it), and room:
  * nothing is ever forgotten but by a delete.
  */
-import { type Clock, liveClock } from "../../runtime/clock.ts"
-import { aClock, aText, type OptionChecks, refuseUnknown } from "../../runtime/options.ts"
+import { type Clock, liveClock } from "../../runtime/time/clock.ts"
 import {
   ABSENT,
   type Area,
@@ -19,7 +19,7 @@ import {
   type ReadOptions,
   type StoreCapabilities,
   type WriteAnswer,
-} from "../store.ts"
+} from "./port.ts"
 
 /** How a memory store is made. */
 export interface MemoryStoreOptions {

@@ -6,10 +6,10 @@
  * Not promised: that a store which passes is right under load or under races; that the scratch object is gone when the
  * store failed meanwhile (it lies in the area `probe`, where nobody looks).
  */
-import type { Clock } from "../../runtime/clock.ts"
-import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../errors.ts"
-import { lacksRoom } from "../room.ts"
-import { ABSENT, type Generation, type ObjectRef, type ObjectStore, type RequestOptions } from "../store.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../api/errors.ts"
+import { ABSENT, type Generation, type ObjectRef, type ObjectStore, type RequestOptions } from "./port.ts"
+import { lacksRoom } from "./room.ts"
 
 /** What the probe needs of a store. */
 export type ProbedStore = Pick<ObjectStore, "put" | "read" | "remove" | "name">

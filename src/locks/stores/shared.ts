@@ -3,7 +3,7 @@
  * instead of contending, and observers hear of all of them. They stay for the life of the process, as what is observed on
  * them may; who uses ever new places makes stores and gives them to `StoreLock`.
  */
-import type { LeaseStore } from "../store.ts"
+import type { LeaseStore } from "./port.ts"
 
 interface Entry<S extends LeaseStore> {
   readonly parts: readonly unknown[]

@@ -1,7 +1,7 @@
 /** Where a search begins, and in which orders its processes may stand. */
 import type { CheckSettings } from "./options.ts"
-import { newProcess } from "./processes.ts"
-import { EPOCH, noStranger, type World } from "./world.ts"
+import { newProcess } from "./world/processes.ts"
+import { EPOCH, noStranger, type World } from "./world/world.ts"
 
 /** Nobody has done anything yet. */
 export function firstWorld({ processes, attempts, record, rules, left }: CheckSettings): World {

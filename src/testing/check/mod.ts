@@ -6,8 +6,8 @@
  *
  * Not promised: anything about what it leaves out, which each result lists.
  */
-import { InvalidConfigError } from "../../locks/errors.ts"
-import { liveClock } from "../../runtime/clock.ts"
+import { InvalidConfigError } from "../../locks/api/errors.ts"
+import { liveClock } from "../../runtime/time/clock.ts"
 import { firstWorld, ordersOf } from "./first.ts"
 import { boundsOf, type CheckOptions, settingsOf } from "./options.ts"
 import { search } from "./search.ts"

@@ -1,7 +1,7 @@
 /** What a check can be told, checked, and what it leaves out, in words. */
-import { InvalidConfigError } from "../../locks/errors.ts"
-import { guardOf, leastTtl, LONGEST_TTL, tokensOnlyGrow } from "../../locks/options.ts"
-import type { Duration } from "../../runtime/duration.ts"
+import { InvalidConfigError } from "../../locks/api/errors.ts"
+import { guardOf, leastTtl, LONGEST_TTL, tokensOnlyGrow } from "../../locks/engine/options.ts"
+import type { Duration } from "../../runtime/input/duration.ts"
 import {
   aCount,
   aDuration,
@@ -11,8 +11,8 @@ import {
   type OptionChecks,
   refuseUnknown,
   shown,
-} from "../../runtime/options.ts"
-import type { Left, Rules } from "./world.ts"
+} from "../../runtime/input/options.ts"
+import type { Left, Rules } from "./world/world.ts"
 
 /** How wrong clocks are. */
 export interface ClockError {

@@ -1,8 +1,8 @@
+import { type Bounds, moves } from "./moves/moves.ts"
 /** A search through all worlds that can come of one, nearest first, so that the first broken law is a shortest way to it. */
-import { keyOf } from "./canon.ts"
-import { Broken, judge } from "./laws.ts"
-import { type Bounds, moves } from "./moves.ts"
-import type { Rules, World } from "./world.ts"
+import { keyOf } from "./world/canon.ts"
+import { Broken, judge } from "./world/laws.ts"
+import type { Rules, World } from "./world/world.ts"
 
 /** How a world came to be. */
 interface Trail {

@@ -1,5 +1,5 @@
 /** Cases of deletes, for stores that declare that these honour their precondition; and that no generation comes twice. */
-import { ABSENT, type Generation } from "../../locks/store.ts"
+import { ABSENT, type Generation } from "../../locks/stores/port.ts"
 import { both, shown, strayGenerations, type Subject } from "./subject.ts"
 import type { Trial } from "./trial.ts"
 import { race } from "./writing.ts"

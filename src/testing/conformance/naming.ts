@@ -1,6 +1,6 @@
 /** Cases of names and lists: every name is an object of its own, and a list shows all of them once. */
-import { encodeName } from "../../locks/keys.ts"
-import { ABSENT, type Area, type Generation, type ObjectRef } from "../../locks/store.ts"
+import { encodeName } from "../../locks/api/keys.ts"
+import { ABSENT, type Area, type Generation, type ObjectRef } from "../../locks/stores/port.ts"
 import { both, type Subject } from "./subject.ts"
 import type { Trial } from "./trial.ts"
 

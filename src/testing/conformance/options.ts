@@ -3,8 +3,7 @@
  *
  * Not promised: that `names` are more than a page holds, which the store alone knows.
  */
-import type { ObjectStore } from "../../locks/store.ts"
-import { type Clock, liveClock } from "../../runtime/clock.ts"
+import type { ObjectStore } from "../../locks/stores/port.ts"
 import {
   aClock,
   aFlag,
@@ -14,7 +13,8 @@ import {
   refusal,
   refuseUnknown,
   shown,
-} from "../../runtime/options.ts"
+} from "../../runtime/input/options.ts"
+import { type Clock, liveClock } from "../../runtime/time/clock.ts"
 import type { Settings } from "./subject.ts"
 
 /**

@@ -1,5 +1,5 @@
 /** Cases of reads: what an answer holds, and that body and generation belong together. */
-import { ABSENT, type Generation, type ReadAnswer } from "../../locks/store.ts"
+import { ABSENT, type Generation, type ReadAnswer } from "../../locks/stores/port.ts"
 import { both, bytes, head, lease, shown, type Subject, textOf, told } from "./subject.ts"
 import type { Trial } from "./trial.ts"
 

@@ -4,7 +4,7 @@
  *
  * Not promised: that a call which never settles is stopped. It is only no longer waited for.
  */
-import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../locks/errors.ts"
+import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../locks/api/errors.ts"
 import {
   ABSENT,
   type Area,
@@ -17,8 +17,8 @@ import {
   type ReadOptions,
   type RequestOptions,
   type WriteAnswer,
-} from "../../locks/store.ts"
-import type { Clock } from "../../runtime/clock.ts"
+} from "../../locks/stores/port.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
 import { ConformanceError } from "./verdict.ts"
 
 /** What all cases of a suite share. */

@@ -1,5 +1,5 @@
 /** Cases of writes: compare-and-swap, alone and in races, and writes that nobody waits for. */
-import { ABSENT, type Generation, type ObjectRef, type WriteAnswer } from "../../locks/store.ts"
+import { ABSENT, type Generation, type ObjectRef, type WriteAnswer } from "../../locks/stores/port.ts"
 import { both, isThrottled, lease, shown, strayGenerations, type Subject, told } from "./subject.ts"
 import type { Trial } from "./trial.ts"
 

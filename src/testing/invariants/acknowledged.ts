@@ -1,4 +1,4 @@
-import { encodeName } from "../../locks/keys.ts"
+import { encodeName } from "../../locks/api/keys.ts"
 /**
  * That what was acknowledged as durable, or by a checkpoint that was asked for, had been stored by then. That it stays stored, through every change of owner, is
  * what `heads.ts` asks of all later writes; the two together are the second promise.
@@ -8,8 +8,8 @@ import { encodeName } from "../../locks/keys.ts"
  * bytes: its answer was lost, and an old answer hides it.
  */
 import type { AppliedLine, CallLine, RequestLine, TraceLine, WorkLine } from "../../trace/trace.ts"
-import type { Invariant } from "./invariant.ts"
-import { endedLife } from "./leases.ts"
+import type { Invariant } from "./reading/invariant.ts"
+import { endedLife } from "./reading/leases.ts"
 
 /** A durable use, or a call for a checkpoint, that is under way. */
 interface Use {

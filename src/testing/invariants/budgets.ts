@@ -1,10 +1,10 @@
-import { encodeName } from "../../locks/keys.ts"
-import { LINE_LIFE } from "../../locks/protocol/line.ts"
+import { encodeName } from "../../locks/api/keys.ts"
+import { LINE_LIFE } from "../../locks/protocol/rules/line.ts"
 /** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
 import type { CallLine, LockLine, TraceLease, TraceLine } from "../../trace/trace.ts"
-import { harmless } from "./aftermath.ts"
-import type { Invariant } from "./invariant.ts"
-import { endedLife, Strangers } from "./leases.ts"
+import { harmless } from "./reading/aftermath.ts"
+import type { Invariant } from "./reading/invariant.ts"
+import { endedLife, Strangers } from "./reading/leases.ts"
 
 /** What a worker's clock may go wrong by, and what settling may take beyond a budget: turns of the event loop. */
 const slowest = 1.06

@@ -1,9 +1,9 @@
-import { encodeName } from "../../locks/keys.ts"
+import { encodeName } from "../../locks/api/keys.ts"
 /** That a process which leaves in order takes nothing with it. */
 import type { StateLine } from "../../trace/trace.ts"
-import { Aftermath } from "./aftermath.ts"
-import type { Invariant } from "./invariant.ts"
-import { endedLife } from "./leases.ts"
+import { Aftermath } from "./reading/aftermath.ts"
+import type { Invariant } from "./reading/invariant.ts"
+import { endedLife } from "./reading/leases.ts"
 
 /** Where the work has ended and the sandbox is still here. */
 const leaving: ReadonlySet<string> = new Set(["queued", "checkpointing", "releasing"])

@@ -1,7 +1,7 @@
-import { encodeName } from "../../locks/keys.ts"
+import { encodeName } from "../../locks/api/keys.ts"
 /** What becomes of saved state, as the store tells it: the second promise. All of it needs `applied` lines. */
 import type { AppliedLine, TraceHead, TraceLine } from "../../trace/trace.ts"
-import type { Found, Invariant, Watch } from "./invariant.ts"
+import type { Found, Invariant, Watch } from "./reading/invariant.ts"
 
 /** A head write that took effect. */
 type HeadWrite = AppliedLine & { readonly head: TraceHead }

@@ -1,9 +1,9 @@
-import { encodeName } from "../../locks/keys.ts"
+import { encodeName } from "../../locks/api/keys.ts"
 /** That nothing is lost, or left lying about, without a reason. */
 import type { AppliedLine, LockLine, TraceLease, TraceLine } from "../../trace/trace.ts"
-import { Aftermath } from "./aftermath.ts"
-import type { Invariant } from "./invariant.ts"
-import { endedLife } from "./leases.ts"
+import { Aftermath } from "./reading/aftermath.ts"
+import type { Invariant } from "./reading/invariant.ts"
+import { endedLife } from "./reading/leases.ts"
 
 /** A lease that is lost without a fault was lost by a bug. */
 export const noNeedlessLoss: Invariant = {

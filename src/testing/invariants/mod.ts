@@ -3,15 +3,15 @@ import { acknowledgedIsStored } from "./acknowledged.ts"
 import { oneRequest, waitersAreServed, withinBudget } from "./budgets.ts"
 import { drainsSave } from "./drains.ts"
 import { claimsKeepState, fencedBeforeRestore, noOldTokens, noStepBack } from "./heads.ts"
-import type { Invariant } from "./invariant.ts"
 import { noNeedlessLoss, noOrphans, nothingLeft } from "./losses.ts"
 import { aloneAtWork, growingTokens, oneOwner, savesUnderLease, strangersKeep, workUnderLease } from "./owners.ts"
+import type { Invariant } from "./reading/invariant.ts"
 import { unreadableStands } from "./records.ts"
 import { turnsAreUsed } from "./served.ts"
 import { everybodysTurn } from "./turns.ts"
 import { oneAtATime, oneClose, settledBeforeRelease } from "./work.ts"
 
-export { checkTrace, type Found, type Invariant, TraceWatch, type Violation, type Watch } from "./invariant.ts"
+export { checkTrace, type Found, type Invariant, TraceWatch, type Violation, type Watch } from "./reading/invariant.ts"
 
 /** Every invariant by what it is about. */
 export const invariants: {

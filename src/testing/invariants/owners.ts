@@ -1,8 +1,8 @@
-import { encodeName } from "../../locks/keys.ts"
+import { encodeName } from "../../locks/api/keys.ts"
 /** Who owns, and under which token: the first promise. */
 import type { AppliedLine, TraceLease, TraceLine } from "../../trace/trace.ts"
-import type { Invariant } from "./invariant.ts"
-import { type Holding, Holdings, ROUNDING, Strangers } from "./leases.ts"
+import type { Invariant } from "./reading/invariant.ts"
+import { type Holding, Holdings, ROUNDING, Strangers } from "./reading/leases.ts"
 
 /** What makes somebody believe that it holds a key, or that it goes on holding it. */
 const holds: ReadonlySet<string> = new Set(["Acquired", "Renewed", "Recovered"])

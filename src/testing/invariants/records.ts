@@ -1,5 +1,5 @@
 /** What can't be read is nobody's: no process takes it for free. */
-import type { Invariant } from "./invariant.ts"
+import type { Invariant } from "./reading/invariant.ts"
 
 /** Only who left it there, or another by hand, may mend it. */
 export const unreadableStands: Invariant = {

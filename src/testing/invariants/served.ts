@@ -1,4 +1,4 @@
-import { encodeName } from "../../locks/keys.ts"
+import { encodeName } from "../../locks/api/keys.ts"
 /**
  * That a turn is used: a sandbox which was begun for calls doesn't leave again for another process before one of them had its
  * turn. Otherwise a key could go round for ever, and nothing be done on it.
@@ -7,9 +7,9 @@ import { encodeName } from "../../locks/keys.ts"
  * it is taken for the one that waits longest.
  */
 import type { StateLine, TraceLine } from "../../trace/trace.ts"
-import { Aftermath } from "./aftermath.ts"
-import type { Invariant } from "./invariant.ts"
-import { endedLife } from "./leases.ts"
+import { Aftermath } from "./reading/aftermath.ts"
+import type { Invariant } from "./reading/invariant.ts"
+import { endedLife } from "./reading/leases.ts"
 
 /** One stay of a key in one process. */
 interface Stay {

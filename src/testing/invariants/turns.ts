@@ -1,4 +1,4 @@
-import { encodeName } from "../../locks/keys.ts"
+import { encodeName } from "../../locks/api/keys.ts"
 /**
  * That everybody who waits has its turn: whoever stands in a record, as its waiter or in the line behind, sees each other owner
  * come once at most before it comes itself. Those that ask nobody to leave come behind those that do. Needs `applied` lines.
@@ -7,8 +7,8 @@ import { encodeName } from "../../locks/keys.ts"
  * they may lose the line.
  */
 import type { AppliedLine, TraceLease } from "../../trace/trace.ts"
-import { Aftermath } from "./aftermath.ts"
-import type { Invariant } from "./invariant.ts"
+import { Aftermath } from "./reading/aftermath.ts"
+import type { Invariant } from "./reading/invariant.ts"
 
 /** One that waits for a key: whom it saw come while it stood in the record, and since it first did. */
 interface Asking {

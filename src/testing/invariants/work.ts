@@ -1,7 +1,7 @@
 /** How work ends: every restore by one close, every lease only when its work has settled, and one section after another. */
 import type { TraceLine, TraceWork, WorkLine } from "../../trace/trace.ts"
-import type { Invariant } from "./invariant.ts"
-import { endedLife } from "./leases.ts"
+import type { Invariant } from "./reading/invariant.ts"
+import { endedLife } from "./reading/leases.ts"
 
 /** The sections of work that are under way, of each worker. */
 class OpenWork {

@@ -1,18 +1,18 @@
+import { defineSandbox } from "../../actors/api/definition.ts"
+import type { SandboxDefinition } from "../../actors/api/sandbox.ts"
 /**
  * More sandboxes than a store bears: one process with many of them on a store of so many requests a second, enough for the
  * leases and for nothing like all that is asked. All start at once and are idle; the process is drained after two minutes.
  * What is judged is what has to hold of every trace (no lease is lost, and no state in the drain), and that each use which was
  * answered before the drain is found after it.
  */
-import { unchecked } from "../../actors/checkpoints/codec.ts"
-import { defineSandbox } from "../../actors/definition.ts"
-import type { SandboxDefinition } from "../../actors/sandbox.ts"
+import { unchecked } from "../../actors/checkpoints/content/codec.ts"
 import type { TraceLine } from "../../trace/trace.ts"
 import { settingsOf } from "./options.ts"
-import type { TimedFault } from "./plan.ts"
-import { type Run, runOnce } from "./run.ts"
+import type { TimedFault } from "./plan/plan.ts"
+import { type Run, runOnce } from "./run/run.ts"
+import type { Workload } from "./run/world.ts"
 import { planOf } from "./seed.ts"
-import type { Workload } from "./world.ts"
 
 /** How many sandboxes, and how many requests a second the store serves. */
 export interface Crowd {

@@ -1,7 +1,7 @@
 /** Seeds that failed, in a file: they are run first until they pass. One process at a time writes it. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { InvalidConfigError } from "../../locks/errors.ts"
+import { InvalidConfigError } from "../../locks/api/errors.ts"
 
 /** The kept seeds of a folder. */
 export class KeptSeeds {

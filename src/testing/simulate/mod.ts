@@ -4,12 +4,12 @@
  *
  * Not promised: that what no seed has shown isn't there. And that a run ends: code that computes forever is not stopped.
  */
-import { TraceHash } from "../../runtime/hash.ts"
+import { TraceHash } from "../../runtime/time/hash.ts"
 import { KeptSeeds } from "./kept-seeds.ts"
 import { type Settings, settingsOf, type SimulateOptions } from "./options.ts"
+import { attainable } from "./report/sometimes.ts"
+import { Tally } from "./report/tally.ts"
 import { runSeed } from "./seed.ts"
-import { attainable } from "./sometimes.ts"
-import { Tally } from "./tally.ts"
 import { inTurn } from "./turns.ts"
 
 export type { StoreFault, StoreFaultKind, StoreFaultScope, StoreOp } from "../simulated-store/faults.ts"
@@ -17,9 +17,9 @@ export type { GenerationStyle, StoreProfileName } from "../simulated-store/profi
 export type { Damage } from "../simulated-store/operator.ts"
 export type { StoreControl, StoredVersion } from "../simulated-store/store.ts"
 export type { StrangerMove } from "../simulated-store/stranger.ts"
-export { SimulationError } from "./failure.ts"
-export type { Hook, HookFault, Moment, OperatorFault, ProcessFault, StrangerFault } from "./faults.ts"
-export type { CallOptions } from "./member.ts"
+export { SimulationError } from "./plan/failure.ts"
+export type { Hook, HookFault, Moment, OperatorFault, ProcessFault, StrangerFault } from "./plan/faults.ts"
+export type { CallOptions } from "./run/member.ts"
 export type { SimulatedClocks, SimulateOptions } from "./options.ts"
 export type {
   Fault,
@@ -30,9 +30,9 @@ export type {
   PlannedTimes,
   PlannedWorker,
   TimedFault,
-} from "./plan.ts"
-export { NeverReachedError } from "./tally.ts"
-export type { SimulatedWorker, SimulatedWorld, Workload, WorldRandom } from "./world.ts"
+} from "./plan/plan.ts"
+export { NeverReachedError } from "./report/tally.ts"
+export type { SimulatedWorker, SimulatedWorld, Workload, WorldRandom } from "./run/world.ts"
 
 /** What a simulation has seen. */
 export interface Simulation {

@@ -1,8 +1,8 @@
 /** What a simulation can be told, checked: every bad value has its own message, and none becomes a default. */
-import { partsOf } from "../../actors/definition.ts"
-import type { SandboxDefinition } from "../../actors/sandbox.ts"
-import { InvalidConfigError } from "../../locks/errors.ts"
-import type { Duration } from "../../runtime/duration.ts"
+import { partsOf } from "../../actors/api/definition.ts"
+import type { SandboxDefinition } from "../../actors/api/sandbox.ts"
+import { InvalidConfigError } from "../../locks/api/errors.ts"
+import type { Duration } from "../../runtime/input/duration.ts"
 import {
   aCount,
   aDuration,
@@ -14,13 +14,13 @@ import {
   refusal,
   refuseUnknown,
   shown,
-} from "../../runtime/options.ts"
-import { someInvariants } from "../invariants/invariant.ts"
+} from "../../runtime/input/options.ts"
 import { allInvariants, type Invariant } from "../invariants/mod.ts"
+import { someInvariants } from "../invariants/reading/invariant.ts"
 import { type StoreProfileName, storeProfiles } from "../simulated-store/profile.ts"
-import { type FaultKind, faultKinds, type PlanBounds, type PlannedTimes, type TimedFault } from "./plan.ts"
-import { scriptOf } from "./script.ts"
-import type { Workload } from "./world.ts"
+import { type FaultKind, faultKinds, type PlanBounds, type PlannedTimes, type TimedFault } from "./plan/plan.ts"
+import { scriptOf } from "./plan/script.ts"
+import type { Workload } from "./run/world.ts"
 
 /** How a fleet is simulated. */
 export interface SimulateOptions<S, C> {

@@ -1,11 +1,11 @@
 /** One seed: its plan run, once more where that is asked for, and judged; where it fails, fewer faults that fail too, and the report. */
 import { type StateLine, TRACE_VERSION, type TraceLine } from "../../trace/trace.ts"
 import type { Violation } from "../invariants/mod.ts"
-import { failureOf, type SimulationError } from "./failure.ts"
 import type { Settings } from "./options.ts"
-import { drawPlan, type Plan } from "./plan.ts"
-import { type Run, runOnce } from "./run.ts"
-import { shrink } from "./shrink.ts"
+import { failureOf, type SimulationError } from "./plan/failure.ts"
+import { drawPlan, type Plan } from "./plan/plan.ts"
+import { shrink } from "./plan/shrink.ts"
+import { type Run, runOnce } from "./run/run.ts"
 
 /** What a seed has shown. */
 export interface SeedResult {

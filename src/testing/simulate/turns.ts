@@ -5,7 +5,7 @@
  * Not promised: anything between threads or processes, which share no traps.
  */
 import { AsyncLocalStorage } from "node:async_hooks"
-import { InvalidConfigError } from "../../locks/errors.ts"
+import { InvalidConfigError } from "../../locks/api/errors.ts"
 
 /** Whose turn it is, as seen from inside of it. */
 const within = new AsyncLocalStorage<object>()

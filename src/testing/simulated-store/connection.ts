@@ -2,7 +2,7 @@
  * One process's way to a simulated store: sends requests, gives them up at their deadlines, and hears answers by the
  * process's own clock. Owns what a fault does to one request.
  */
-import { type LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../locks/errors.ts"
+import { type LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../locks/api/errors.ts"
 import type {
   Area,
   CheckpointStore,
@@ -16,8 +16,8 @@ import type {
   RequestOptions,
   StoreCapabilities,
   WriteAnswer,
-} from "../../locks/store.ts"
-import type { Clock } from "../../runtime/clock.ts"
+} from "../../locks/stores/port.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
 import type { Fate } from "./fate.ts"
 import type { StoreOp } from "./faults.ts"
 import type { BootTime, SimulatedStore, StoredVersion, Written } from "./store.ts"

@@ -2,8 +2,8 @@
  * What can go wrong between a process and a simulated store, as lines of plain JSON: to be drawn, listed, shrunk and
  * written down. Owns the words and what each does to one request; `store.ts` lets it happen.
  */
-import type { Area } from "../../locks/store.ts"
-import { anObject, oneOf, refusal, refuseUnknown, shown } from "../../runtime/options.ts"
+import type { Area } from "../../locks/stores/port.ts"
+import { anObject, oneOf, refusal, refuseUnknown, shown } from "../../runtime/input/options.ts"
 import type { Chance } from "./chance.ts"
 
 /** What is asked of a store. */

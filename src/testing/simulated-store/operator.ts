@@ -4,7 +4,7 @@
  *
  * Not promised: to touch anything but lease records. Heads are fenced by nothing else.
  */
-import type { ObjectRef } from "../../locks/store.ts"
+import type { ObjectRef } from "../../locks/stores/port.ts"
 import type { SimulatedStore } from "./store.ts"
 
 /** What stands in the place of a record: nothing at all, the first half of it, a list, or more than a record may have. */

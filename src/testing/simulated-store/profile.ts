@@ -1,5 +1,5 @@
 /** What a simulated store is like when nothing goes wrong: what it can do, how long it takes, how it names versions. */
-import type { Generation, StoreCapabilities } from "../../locks/store.ts"
+import type { Generation, StoreCapabilities } from "../../locks/stores/port.ts"
 import type { Chance } from "./chance.ts"
 
 /** The name of a profile. */

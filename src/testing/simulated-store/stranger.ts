@@ -6,7 +6,7 @@
  *
  * Not promised: that it renews. What it was given no move for runs out.
  */
-import type { ObjectRef } from "../../locks/store.ts"
+import type { ObjectRef } from "../../locks/stores/port.ts"
 import type { SimulatedStore } from "./store.ts"
 
 /** What a stranger does next, where the record lets it. */

@@ -6,12 +6,12 @@
  * Not promised: that code which doesn't use `context.clock` stands still. For many processes and drawn faults see
  * `simulate`.
  */
-import { partsOf } from "../../actors/definition.ts"
-import type { SandboxManager } from "../../actors/manager.ts"
-import type { Sandbox, SandboxDefinition } from "../../actors/sandbox.ts"
-import { checkKey } from "../../locks/keys.ts"
-import type { LockEvent } from "../../locks/lock.ts"
-import type { Duration } from "../../runtime/duration.ts"
+import { partsOf } from "../../actors/api/definition.ts"
+import type { Sandbox, SandboxDefinition } from "../../actors/api/sandbox.ts"
+import type { SandboxManager } from "../../actors/manager/manager.ts"
+import { checkKey } from "../../locks/api/keys.ts"
+import type { LockEvent } from "../../locks/api/lock.ts"
+import type { Duration } from "../../runtime/input/duration.ts"
 import {
   aCount,
   aFlag,
@@ -22,10 +22,10 @@ import {
   refusal,
   refuseUnknown,
   shown,
-} from "../../runtime/options.ts"
-import type { VirtualTime } from "../../runtime/virtual-time.ts"
-import type { StartedProcess } from "../simulate/process.ts"
-import { Stops } from "../simulate/stops.ts"
+} from "../../runtime/input/options.ts"
+import type { VirtualTime } from "../../runtime/time/virtual-time.ts"
+import type { StartedProcess } from "../simulate/machines/process.ts"
+import { Stops } from "../simulate/machines/stops.ts"
 import type { StoreControl } from "../simulated-store/store.ts"
 import { ended, WorkerWorld } from "./world.ts"
 

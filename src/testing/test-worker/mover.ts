@@ -4,7 +4,7 @@
  *
  * Not promised: that time stands still for a test that waits for something real while one of its calls still waits here.
  */
-import type { VirtualTime } from "../../runtime/virtual-time.ts"
+import type { VirtualTime } from "../../runtime/time/virtual-time.ts"
 
 interface Wait {
   /** Settles with the promise that is waited for, and never rejects. */

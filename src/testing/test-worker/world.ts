@@ -2,14 +2,14 @@
  * The world of test workers: one virtual time, one simulated store, one kind of sandbox and one key of it, and the workers
  * that have it one after the other. Owns how they are made and ended.
  */
-import { defineSandbox, partsOf } from "../../actors/definition.ts"
-import type { AnyDefinition, SandboxDefinition } from "../../actors/sandbox.ts"
-import { ManagerClosedError } from "../../locks/errors.ts"
-import type { ObjectRef } from "../../locks/store.ts"
-import { anObject, aText, oneOf, refusal, shown } from "../../runtime/options.ts"
-import { SeededRandom } from "../../runtime/random.ts"
-import { VirtualTime } from "../../runtime/virtual-time.ts"
-import { SimulatedProcess, type StartedProcess } from "../simulate/process.ts"
+import { defineSandbox, partsOf } from "../../actors/api/definition.ts"
+import type { AnyDefinition, SandboxDefinition } from "../../actors/api/sandbox.ts"
+import { ManagerClosedError } from "../../locks/api/errors.ts"
+import type { ObjectRef } from "../../locks/stores/port.ts"
+import { anObject, aText, oneOf, refusal, shown } from "../../runtime/input/options.ts"
+import { SeededRandom } from "../../runtime/time/random.ts"
+import { VirtualTime } from "../../runtime/time/virtual-time.ts"
+import { SimulatedProcess, type StartedProcess } from "../simulate/machines/process.ts"
 import { checkStoreFault, type StoreFault } from "../simulated-store/faults.ts"
 import { SimulatedStore, type StoreControl } from "../simulated-store/store.ts"
 import { Mover } from "./mover.ts"

@@ -10,7 +10,7 @@ import {
   refusal,
   refuseUnknown,
   shown,
-} from "../../runtime/options.ts"
+} from "../../runtime/input/options.ts"
 import type { TraceLine } from "../trace.ts"
 
 /**

@@ -4,9 +4,9 @@
  *
  * Not promised: that lines of the last moments are there when a process ends without `close`.
  */
-import { TraceWriteError } from "../../locks/errors.ts"
-import type { Clock } from "../../runtime/clock.ts"
+import { TraceWriteError } from "../../locks/api/errors.ts"
 import type { OnError } from "../../runtime/report.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
 import type { TraceLine } from "../trace.ts"
 import { sizeOf } from "./ring.ts"
 

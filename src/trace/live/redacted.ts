@@ -4,7 +4,7 @@
  *
  * Not promised: that keys, names of objects and names of errors hold no secret. They are what a trace is about.
  */
-import { LockError, type Owner } from "../../locks/errors.ts"
+import { LockError, type Owner } from "../../locks/api/errors.ts"
 import { type ErrorOf, traceError } from "../lines.ts"
 import type { TraceError, TraceLine } from "../trace.ts"
 import { cappedText } from "./capped.ts"

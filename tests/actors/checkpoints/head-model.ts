@@ -6,7 +6,8 @@
  * Each owner's state is the list of all commits it builds on, so a lost commit is one that a later version doesn't list.
  */
 import { Buffer } from "node:buffer"
-import type { Head, Saved } from "../../../src/actors/checkpoints/head.ts"
+import type { Head, Saved } from "../../../src/actors/checkpoints/head/head.ts"
+import { dueAt, initialState, leftBy, step } from "../../../src/actors/checkpoints/head/protocol.ts"
 import type {
   Answer,
   Command,
@@ -15,9 +16,8 @@ import type {
   Settings,
   State,
   Wish,
-} from "../../../src/actors/checkpoints/protocol-types.ts"
-import { dueAt, initialState, leftBy, step } from "../../../src/actors/checkpoints/protocol.ts"
-import { ABSENT, type Generation } from "../../../src/locks/store.ts"
+} from "../../../src/actors/checkpoints/head/types.ts"
+import { ABSENT, type Generation } from "../../../src/locks/stores/port.ts"
 
 export const settings: Settings = {
   key: "counter/a",

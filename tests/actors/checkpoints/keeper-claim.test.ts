@@ -9,7 +9,7 @@ import {
   LockLostError,
   StoreMisconfiguredError,
   StoreUnavailableError,
-} from "../../../src/locks/errors.ts"
+} from "../../../src/locks/api/errors.ts"
 import {
   failPut,
   failRead,

@@ -1,6 +1,6 @@
 // Rule 16: what a head write needs, what its answers mean, and who shares one. Rule 18: what is in flight is resolved.
 import { describe, expect, it } from "vitest"
-import { headRef } from "../../../src/actors/checkpoints/names.ts"
+import { headRef } from "../../../src/actors/checkpoints/objects/names.ts"
 import {
   CheckpointInvalidError,
   CheckpointRejectedError,
@@ -10,7 +10,7 @@ import {
   LockLostError,
   LockNotHeldError,
   StoreUnavailableError,
-} from "../../../src/locks/errors.ts"
+} from "../../../src/locks/api/errors.ts"
 import {
   failApplied,
   failPut,

@@ -1,9 +1,13 @@
 // Rule 17: content is there before a head names it, is deleted only when it is surely superseded, and is never missing
 // silently.
 import { describe, expect, it } from "vitest"
-import { contentRef } from "../../../src/actors/checkpoints/names.ts"
-import { CheckpointRejectedError, CorruptCheckpointError, StoreUnavailableError } from "../../../src/locks/errors.ts"
-import type { CheckpointStore, Generation } from "../../../src/locks/store.ts"
+import { contentRef } from "../../../src/actors/checkpoints/objects/names.ts"
+import {
+  CheckpointRejectedError,
+  CorruptCheckpointError,
+  StoreUnavailableError,
+} from "../../../src/locks/api/errors.ts"
+import type { CheckpointStore, Generation } from "../../../src/locks/stores/port.ts"
 import {
   failApplied,
   failPut,

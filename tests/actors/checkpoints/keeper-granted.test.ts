@@ -1,6 +1,6 @@
 // Rule 15's exception: after a grant that names the head's generation, a claim writes nothing.
 import { describe, expect, it } from "vitest"
-import { CheckpointRejectedError, CheckpointUnknownError } from "../../../src/locks/errors.ts"
+import { CheckpointRejectedError, CheckpointUnknownError } from "../../../src/locks/api/errors.ts"
 import { hold, late } from "../../support/scripted-store.ts"
 import { bytesOf, failureOf, large, type Owner, textOf, World } from "./world.ts"
 

@@ -1,10 +1,10 @@
 // The keeper under real leases: handoff, takeover from an owner that is cut off, a record deleted by hand, a raised token.
 import { describe, expect, it } from "vitest"
-import { CheckpointRejectedError, LockCancelledError, LockLostError } from "../../../src/locks/errors.ts"
-import { encodeName } from "../../../src/locks/keys.ts"
-import type { Lease } from "../../../src/locks/lock.ts"
-import { StoreLock } from "../../../src/locks/store-lock.ts"
-import { ABSENT } from "../../../src/locks/store.ts"
+import { CheckpointRejectedError, LockCancelledError, LockLostError } from "../../../src/locks/api/errors.ts"
+import { encodeName } from "../../../src/locks/api/keys.ts"
+import type { Lease } from "../../../src/locks/api/lock.ts"
+import { StoreLock } from "../../../src/locks/lock/store-lock.ts"
+import { ABSENT } from "../../../src/locks/stores/port.ts"
 import { hold, loseRequest, type ScriptedStore, scripted } from "../../support/scripted-store.ts"
 import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
 

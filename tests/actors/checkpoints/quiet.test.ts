@@ -1,7 +1,7 @@
 /** Rule 15: for how long a head is waited out, whose owner may be at work yet. */
 import { describe, expect, it } from "vitest"
-import { quietFor } from "../../../src/actors/checkpoints/head-writes.ts"
-import { emptyHead, type Head } from "../../../src/actors/checkpoints/head.ts"
+import { emptyHead, type Head } from "../../../src/actors/checkpoints/head/head.ts"
+import { quietFor } from "../../../src/actors/checkpoints/head/writes.ts"
 import { settings } from "./head-model.ts"
 
 describe("a head", () => {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest"
-import { formatHead } from "../../../src/actors/checkpoints/head.ts"
+import { formatHead } from "../../../src/actors/checkpoints/head/head.ts"
 import { listHeads } from "../../../src/actors/checkpoints/listing.ts"
-import { headRef } from "../../../src/actors/checkpoints/names.ts"
+import { headRef } from "../../../src/actors/checkpoints/objects/names.ts"
 import { type ReadFrom, readCheckpointBytes, readHead } from "../../../src/actors/checkpoints/read.ts"
 import {
   CorruptCheckpointError,
   LockCancelledError,
   StoreMisconfiguredError,
   StoreUnavailableError,
-} from "../../../src/locks/errors.ts"
-import { sandboxLockKey } from "../../../src/locks/keys.ts"
-import type { CheckpointStore } from "../../../src/locks/store.ts"
+} from "../../../src/locks/api/errors.ts"
+import { sandboxLockKey } from "../../../src/locks/api/keys.ts"
+import type { CheckpointStore } from "../../../src/locks/stores/port.ts"
 import { failRead, hold } from "../../support/scripted-store.ts"
 import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
 

@@ -1,8 +1,8 @@
 // A head's requests where the store has no room yet: they wait, and count from when they are made.
 import { describe, expect, it } from "vitest"
-import type { Input, Now, State } from "../../../src/actors/checkpoints/protocol-types.ts"
-import { dueAt, initialState, isSent, step } from "../../../src/actors/checkpoints/protocol.ts"
-import { ABSENT } from "../../../src/locks/store.ts"
+import { dueAt, initialState, isSent, step } from "../../../src/actors/checkpoints/head/protocol.ts"
+import type { Input, Now, State } from "../../../src/actors/checkpoints/head/types.ts"
+import { ABSENT } from "../../../src/locks/stores/port.ts"
 import { settings } from "./head-model.ts"
 
 const at = (ms: number, admitted: boolean): Now => ({ at: ms, draw: 0.5, fresh: `f${ms}`, held: true, admitted })

@@ -1,14 +1,14 @@
 /** Owners of one sandbox's saved state on virtual time, over a memory store whose network the test scripts. */
 import { NEVER, type Observable } from "rxjs"
-import { parseHead, type Head } from "../../../src/actors/checkpoints/head.ts"
+import { parseHead, type Head } from "../../../src/actors/checkpoints/head/head.ts"
 import { CheckpointKeeper, type Claimed, type KeeperOptions } from "../../../src/actors/checkpoints/keeper.ts"
-import { headRef } from "../../../src/actors/checkpoints/names.ts"
-import { LockLostError, StoreUnavailableError } from "../../../src/locks/errors.ts"
-import { sandboxLockKey } from "../../../src/locks/keys.ts"
-import type { AcquiredHow, Lease, LockEvent, ReleaseResult, RenewOptions } from "../../../src/locks/lock.ts"
-import type { CheckpointStore, StoreCapabilities } from "../../../src/locks/store.ts"
+import { headRef } from "../../../src/actors/checkpoints/objects/names.ts"
+import { LockLostError, StoreUnavailableError } from "../../../src/locks/api/errors.ts"
+import { sandboxLockKey } from "../../../src/locks/api/keys.ts"
+import type { AcquiredHow, Lease, LockEvent, ReleaseResult, RenewOptions } from "../../../src/locks/api/lock.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import type { CheckpointStore, StoreCapabilities } from "../../../src/locks/stores/port.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { type ScriptedStore, scripted } from "../../support/scripted-store.ts"
 
 export const lockKey: string = sandboxLockKey("counter", "a")

@@ -1,11 +1,11 @@
+import type { SandboxDetail, SandboxRow, WorkerRow } from "../../../src/inspector/live/model/wire.ts"
 // The inspector's real server, over a worker whose sandboxes do what a test says: screens are tested on fleets of any size.
-import { InspectorHandler } from "../../../src/inspector/live/handler.ts"
-import type { MachineDetail } from "../../../src/inspector/live/live-worker.ts"
-import { type InspectorOptions, inspectorSettings } from "../../../src/inspector/live/options.ts"
-import { listen } from "../../../src/inspector/live/serve.ts"
-import type { FleetSink } from "../../../src/inspector/live/source.ts"
-import type { SandboxDetail, SandboxRow, WorkerRow } from "../../../src/inspector/live/wire.ts"
-import { liveClock } from "../../../src/runtime/clock.ts"
+import { InspectorHandler } from "../../../src/inspector/live/server/handler.ts"
+import { listen } from "../../../src/inspector/live/server/serve.ts"
+import type { FleetSink } from "../../../src/inspector/live/stream/source.ts"
+import type { MachineDetail } from "../../../src/inspector/live/workers/live-worker.ts"
+import { type InspectorOptions, inspectorSettings } from "../../../src/inspector/live/workers/options.ts"
+import { liveClock } from "../../../src/runtime/time/clock.ts"
 import { ScriptedWorker } from "../../inspector/live/scripted-worker.ts"
 
 /** Long enough to be one, and known to the tests. */

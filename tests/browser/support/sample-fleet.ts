@@ -1,5 +1,5 @@
 // A fleet to look at: four workers with what can happen to sandboxes, made of a seed alone but for the time.
-import type { SandboxRow, WorkerRow } from "../../../src/inspector/live/wire.ts"
+import type { SandboxRow, WorkerRow } from "../../../src/inspector/live/model/wire.ts"
 import type { SandboxStateValue } from "../../../src/trace/state-value.ts"
 import { row, running, settling, waiting, worker } from "../../inspector/live/made.ts"
 

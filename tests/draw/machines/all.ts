@@ -1,6 +1,6 @@
 /** The machines that the drawings are tried on, by the name of their golden files. */
 import type { AnyStateMachine } from "xstate"
-import { sandboxChart } from "../../../src/actors/chart.ts"
+import { sandboxChart } from "../../../src/actors/chart/chart.ts"
 import checkout from "./checkout.ts"
 import deep from "./deep.ts"
 import eventless from "./eventless.ts"

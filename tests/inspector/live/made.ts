@@ -1,6 +1,6 @@
 // Lines and rows for tests of the live model, with what a test doesn't care about filled in.
-import type { SandboxRow, WorkerRow } from "../../../src/inspector/live/wire.ts"
-import { unknownWorker } from "../../../src/inspector/live/worker-lines.ts"
+import type { SandboxRow, WorkerRow } from "../../../src/inspector/live/model/wire.ts"
+import { unknownWorker } from "../../../src/inspector/live/model/worker-lines.ts"
 import type { SandboxStateValue } from "../../../src/trace/state-value.ts"
 import type { LockLine, StateLine } from "../../../src/trace/trace.ts"
 

@@ -5,9 +5,9 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { inspector, nodeListener, serveInspector } from "leasehold/inspector"
 import { expect, it } from "vitest"
-import { SandboxManager } from "../../../src/actors/manager.ts"
-import { readArguments } from "../../../src/cli/arguments.ts"
+import { SandboxManager } from "../../../src/actors/manager/manager.ts"
 import { COMMANDS } from "../../../src/cli/commands.ts"
+import { readArguments } from "../../../src/cli/frame/arguments.ts"
 import {
   FLAPPING,
   LONG_ACQUIRE,
@@ -15,13 +15,13 @@ import {
   LONG_RESTORE,
   LONG_WAIT,
   NEAR_GUARD,
-} from "../../../src/inspector/live/attention.ts"
-import { STALLED_AFTER } from "../../../src/inspector/live/event-body.ts"
-import { MOST_STREAMS } from "../../../src/inspector/live/handler.ts"
-import { inspectorSettings, serveSettings } from "../../../src/inspector/live/options.ts"
-import { MOST_PEERS } from "../../../src/inspector/live/peers.ts"
-import { parseSearch } from "../../../src/inspector/live/search.ts"
-import { SIGNED_FOR } from "../../../src/inspector/live/signature.ts"
+} from "../../../src/inspector/live/model/attention.ts"
+import { parseSearch } from "../../../src/inspector/live/model/search.ts"
+import { MOST_STREAMS } from "../../../src/inspector/live/server/handler.ts"
+import { STALLED_AFTER } from "../../../src/inspector/live/stream/event-body.ts"
+import { inspectorSettings, serveSettings } from "../../../src/inspector/live/workers/options.ts"
+import { MOST_PEERS } from "../../../src/inspector/live/workers/peers.ts"
+import { SIGNED_FOR } from "../../../src/inspector/live/workers/signature.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
 import { counter } from "../../actors/world.ts"
 

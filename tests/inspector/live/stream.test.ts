@@ -1,7 +1,10 @@
 // Pins the stream: batches of ten a second, numbers to go on from, everything anew where that can't be, nothing kept for who
 // takes nothing. Time is the test's.
 import { afterEach, describe, expect, it } from "vitest"
-import { eventBody, HEARTBEAT_EVERY, STALLED_AFTER, STREAM_FOR } from "../../../src/inspector/live/event-body.ts"
+import { Fleet } from "../../../src/inspector/live/model/fleet.ts"
+import { rowOf } from "../../../src/inspector/live/model/live-row.ts"
+import type { WireMessages } from "../../../src/inspector/live/model/wire.ts"
+import { eventBody, HEARTBEAT_EVERY, STALLED_AFTER, STREAM_FOR } from "../../../src/inspector/live/stream/event-body.ts"
 import {
   BATCH_EVERY,
   FleetStream,
@@ -9,12 +12,9 @@ import {
   LINES_A_BATCH,
   LINGER,
   ROWS_A_MESSAGE,
-} from "../../../src/inspector/live/fleet-stream.ts"
-import { Fleet } from "../../../src/inspector/live/fleet.ts"
-import { rowOf } from "../../../src/inspector/live/live-row.ts"
-import { EventReader, type ServerEvent } from "../../../src/inspector/live/sse.ts"
-import type { WireMessages } from "../../../src/inspector/live/wire.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+} from "../../../src/inspector/live/stream/fleet-stream.ts"
+import { EventReader, type ServerEvent } from "../../../src/inspector/live/stream/sse.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import type { TraceLine } from "../../../src/trace/trace.ts"
 import { row, running, settling, state } from "./made.ts"
 import { ScriptedWorker } from "./scripted-worker.ts"

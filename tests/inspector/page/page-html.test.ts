@@ -4,8 +4,8 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { pageAnswer } from "../../../src/inspector/live/page-answer.ts"
-import { pageHtml, pagePolicy } from "../../../src/inspector/live/page-html.ts"
+import { pageAnswer } from "../../../src/inspector/live/server/page-answer.ts"
+import { pageHtml, pagePolicy } from "../../../src/inspector/live/server/page-html.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
@@ -18,7 +18,7 @@ describe("the page", () => {
       encoding: "utf8",
       maxBuffer: 2 ** 24,
     })
-    const committed = readFileSync(`${root}/src/inspector/live/page-html.ts`, "utf8")
+    const committed = readFileSync(`${root}/src/inspector/live/server/page-html.ts`, "utf8")
     const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
     expect(digest(made)).toBe(digest(committed))
   })

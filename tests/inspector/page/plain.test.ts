@@ -1,11 +1,11 @@
 // Pins the pure parts of the page: addresses, the event stream, durations, the heat map's places, time spans and rates.
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { EventStreamParser } from "../../../src/inspector/page/event-stream.ts"
+import { EventStreamParser } from "../../../src/inspector/page/feed/event-stream.ts"
 import { Layout } from "../../../src/inspector/page/fleet/heat-layout.ts"
 import { WorkerRates } from "../../../src/inspector/page/fleet/worker-rates.ts"
-import { duration } from "../../../src/inspector/page/format.ts"
-import { formatRoute, parseRoute, type Route } from "../../../src/inspector/page/router.ts"
+import { formatRoute, parseRoute, type Route } from "../../../src/inspector/page/frame/router.ts"
+import { duration } from "../../../src/inspector/page/look/format.ts"
 import { Span } from "../../../src/inspector/page/timeline/span.ts"
 import { worker } from "../live/made.ts"
 

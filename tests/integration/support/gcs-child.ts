@@ -3,8 +3,8 @@
  * Prints what it saw as JSON. That it ends is the test's matter.
  */
 import process from "node:process"
-import { ABSENT } from "../../../src/locks/store.ts"
 import { gcsStore, type GcsStoreOptions } from "../../../src/locks/stores/gcs/mod.ts"
+import { ABSENT } from "../../../src/locks/stores/port.ts"
 
 const [options = "{}", ending] = process.argv.slice(2)
 const store = gcsStore(JSON.parse(options) as GcsStoreOptions)

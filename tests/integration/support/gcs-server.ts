@@ -12,7 +12,7 @@ import { createServer, type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import { liveClock } from "../../../src/runtime/clock.ts"
+import { liveClock } from "../../../src/runtime/time/clock.ts"
 import { findGcsServer } from "./gcs-binary.ts"
 
 const READY_WITHIN_MS = 20_000

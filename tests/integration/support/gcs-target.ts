@@ -1,6 +1,6 @@
 /** Where a test of the project `gcs` keeps its objects: the run's bucket, under a prefix that no other test has. */
 import { inject } from "vitest"
-import { liveClock } from "../../../src/runtime/clock.ts"
+import { liveClock } from "../../../src/runtime/time/clock.ts"
 import type {} from "./gcs-global-setup.ts"
 
 /** The options of a GCS store; `endpoint` is missing on a real bucket. */

@@ -6,7 +6,7 @@
  *   may own the key. So the line is moved to where the write was sent: nothing of its work may follow that.
  * - Within a millisecond the lines of two processes have no order. Whoever acquires in it tells later than whoever leaves in it.
  */
-import { encodeName } from "../../../src/locks/keys.ts"
+import { encodeName } from "../../../src/locks/api/keys.ts"
 import { mergeTraces } from "../../../src/trace/merge.ts"
 import { isTraceLine } from "../../../src/trace/trace-text.ts"
 import type { LockLine, Trace, TraceLine } from "../../../src/trace/trace.ts"

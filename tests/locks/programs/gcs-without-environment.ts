@@ -1,6 +1,6 @@
-/** A store on a server that is named by an option, in a process that Deno lets read no variable. Prints whether it wrote. */
-import { ABSENT } from "../../../src/locks/store.ts"
 import { gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
+/** A store on a server that is named by an option, in a process that Deno lets read no variable. Prints whether it wrote. */
+import { ABSENT } from "../../../src/locks/stores/port.ts"
 import { startStrictGcs } from "../../support/strict-gcs-server.ts"
 
 const server = await startStrictGcs()

@@ -1,8 +1,8 @@
 // Acquires a key under an incarnation that another process has or had, says how that went, and is killed with what it holds.
 import { writeSync } from "node:fs"
 import process from "node:process"
-import type { LockError } from "../../../src/locks/errors.ts"
-import { StoreLock } from "../../../src/locks/store-lock.ts"
+import type { LockError } from "../../../src/locks/api/errors.ts"
+import { StoreLock } from "../../../src/locks/lock/store-lock.ts"
 import { fileStore } from "../../../src/locks/stores/file/store.ts"
 
 const [directory = ""] = process.argv.slice(2)

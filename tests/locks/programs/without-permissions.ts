@@ -1,5 +1,5 @@
 // Uses a lock although it may know nothing of its host. Prints what came of it.
-import { StoreLock } from "../../../src/locks/store-lock.ts"
+import { StoreLock } from "../../../src/locks/lock/store-lock.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
 
 const lock = new StoreLock("k", { store: memoryStore() })

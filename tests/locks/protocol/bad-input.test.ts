@@ -1,6 +1,6 @@
 /** Records that are none: never free, never a crash, never written over; and inputs that a phase has no use for. */
 import { describe, expect, it } from "vitest"
-import type { Input } from "../../../src/locks/protocol/state.ts"
+import type { Input } from "../../../src/locks/protocol/rules/state.ts"
 import { acquire } from "./process-model.ts"
 import { seconds } from "./strangers.ts"
 import { World } from "./world.ts"

@@ -1,6 +1,6 @@
 /** Rule 13a: a mark gets between the writes of a stranger that renews more often than waiters write. */
 import { describe, expect, it } from "vitest"
-import { SeededRandom } from "../../../src/runtime/random.ts"
+import { SeededRandom } from "../../../src/runtime/time/random.ts"
 import { acquire } from "./process-model.ts"
 import { seconds, Stranger } from "./strangers.ts"
 import { World } from "./world.ts"

@@ -3,7 +3,7 @@
  * a lease, every release is clean, and who waits without limit is served.
  */
 import fc from "fast-check"
-import { SeededRandom } from "../../../src/runtime/random.ts"
+import { SeededRandom } from "../../../src/runtime/time/random.ts"
 import { acquire, type ProcessModel } from "./process-model.ts"
 import { type Sabotage, saboteur } from "./sabotage.ts"
 import { World } from "./world.ts"

@@ -1,6 +1,6 @@
 /** Rule 6, and the file store's condition for taking over from the dead: what a machine says of the processes in a record. */
 import { describe, expect, it } from "vitest"
-import type { Evidence } from "../../../src/locks/protocol/state.ts"
+import type { Evidence } from "../../../src/locks/protocol/rules/state.ts"
 import { acquire, type ProcessModel } from "./process-model.ts"
 import { Stranger } from "./strangers.ts"
 import { World } from "./world.ts"

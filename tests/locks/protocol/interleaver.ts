@@ -4,9 +4,9 @@
  * whoever gave up must come to rest and a newcomer must get the key.
  */
 import fc from "fast-check"
-import { guardOf } from "../../../src/locks/options.ts"
+import { guardOf } from "../../../src/locks/engine/options.ts"
 import { parseRecord } from "../../../src/locks/record.ts"
-import { SeededRandom } from "../../../src/runtime/random.ts"
+import { SeededRandom } from "../../../src/runtime/time/random.ts"
 import { acquire, type ProcessModel } from "./process-model.ts"
 import { type Sabotage, saboteur } from "./sabotage.ts"
 import { StrangerModel, type StrangerMove } from "./stranger-model.ts"

@@ -2,8 +2,8 @@
  * What must be true in every world after every step, whatever a test or chance does to it. A violation is thrown at the
  * step that made it. Assumes what protocol.md assumes; `excuse` is for tests that leave those assumptions on purpose.
  */
-import type { Command, LockState } from "../../../src/locks/protocol/state.ts"
-import { past } from "../../../src/locks/protocol/time.ts"
+import type { Command, LockState } from "../../../src/locks/protocol/rules/state.ts"
+import { past } from "../../../src/locks/protocol/rules/time.ts"
 import { type LeaseRecord, parseRecord } from "../../../src/locks/record.ts"
 import type { ProcessModel } from "./process-model.ts"
 import type { World } from "./world.ts"

@@ -1,7 +1,7 @@
 /** Rule 15: which ownerships a record knows to have ended, and what an owner makes of a half that was brought back. */
 import { describe, expect, it } from "vitest"
 import { traced } from "../../../src/locks/protocol/reducer.ts"
-import type { Hold } from "../../../src/locks/protocol/state.ts"
+import type { Hold } from "../../../src/locks/protocol/rules/state.ts"
 import { acquire, type ProcessModel } from "./process-model.ts"
 import { Stranger } from "./strangers.ts"
 import { World } from "./world.ts"

@@ -2,11 +2,18 @@
  * One process of the world: the reducer's state for one key, three clocks that may be wrong in every way the protocol
  * allows for, and what it asked for and told so far. It does nothing by itself: the world ticks it and carries its requests.
  */
-import type { LockError } from "../../../src/locks/errors.ts"
-import { isHeld } from "../../../src/locks/protocol/authority.ts"
+import type { LockError } from "../../../src/locks/api/errors.ts"
 import { initialState, nextWake, step } from "../../../src/locks/protocol/reducer.ts"
-import type { Command, Input, LockConfig, LockState, Phase, ProtocolEvent } from "../../../src/locks/protocol/state.ts"
-import type { Now } from "../../../src/locks/protocol/time.ts"
+import { isHeld } from "../../../src/locks/protocol/rules/authority.ts"
+import type {
+  Command,
+  Input,
+  LockConfig,
+  LockState,
+  Phase,
+  ProtocolEvent,
+} from "../../../src/locks/protocol/rules/state.ts"
+import type { Now } from "../../../src/locks/protocol/rules/time.ts"
 import { EPOCH } from "./store-model.ts"
 
 /** How its clocks differ from true time. */

@@ -2,7 +2,7 @@
  * Ways to break what the protocol rests on, or to make it do what a careless one would, without touching its source: by
  * configuration, by clocks, and by answers changed on their way. They show that the tests would notice.
  */
-import type { LockConfig } from "../../../src/locks/protocol/state.ts"
+import type { LockConfig } from "../../../src/locks/protocol/rules/state.ts"
 import type { ProcessModel } from "./process-model.ts"
 import type { StoreModel } from "./store-model.ts"
 import type { Result, WorldOptions } from "./world.ts"

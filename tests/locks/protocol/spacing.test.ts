@@ -1,6 +1,6 @@
 /** Rules 13 and 14: how often an object is written, and how many requests things take. */
 import { describe, expect, it } from "vitest"
-import { SeededRandom } from "../../../src/runtime/random.ts"
+import { SeededRandom } from "../../../src/runtime/time/random.ts"
 import { acquire, type ProcessModel } from "./process-model.ts"
 import { silence } from "./store-model.ts"
 import { type Request, World } from "./world.ts"

@@ -2,9 +2,9 @@
  * The store as the protocol sees it, without a network: one object, its generation, its clock. Every call takes effect
  * at once; what is late, lost or doubled is the world's to arrange.
  */
-import { StoreUnavailableError } from "../../../src/locks/errors.ts"
-import type { ReadResult, WriteResult } from "../../../src/locks/protocol/state.ts"
-import { ABSENT, type Generation } from "../../../src/locks/store.ts"
+import { StoreUnavailableError } from "../../../src/locks/api/errors.ts"
+import type { ReadResult, WriteResult } from "../../../src/locks/protocol/rules/state.ts"
+import { ABSENT, type Generation } from "../../../src/locks/stores/port.ts"
 
 /** What kind of store it is. */
 export interface StoreTraits {

@@ -1,9 +1,9 @@
 // What is due and may not be sent yet: it stays due, nothing is made of it, and what comes before it is still heard of.
 import { describe, expect, it } from "vitest"
-import { deadlineOf } from "../../../src/locks/protocol/authority.ts"
 import { nextWake, step } from "../../../src/locks/protocol/reducer.ts"
-import type { Act, LockState } from "../../../src/locks/protocol/state.ts"
-import type { Now } from "../../../src/locks/protocol/time.ts"
+import { deadlineOf } from "../../../src/locks/protocol/rules/authority.ts"
+import type { Act, LockState } from "../../../src/locks/protocol/rules/state.ts"
+import type { Now } from "../../../src/locks/protocol/rules/time.ts"
 import { acquire } from "./process-model.ts"
 import { EPOCH } from "./store-model.ts"
 import { World } from "./world.ts"

@@ -1,6 +1,6 @@
 /** Rule 2: what stands under my id but is of another life is another's, be that life over or not. */
 import { describe, expect, it } from "vitest"
-import type { Evidence } from "../../../src/locks/protocol/state.ts"
+import type { Evidence } from "../../../src/locks/protocol/rules/state.ts"
 import { acquire, type ProcessModel } from "./process-model.ts"
 import { Stranger } from "./strangers.ts"
 import { type ProcessOptions, World, type WorldOptions } from "./world.ts"

@@ -4,7 +4,7 @@
  * up (requests take `latency` each way), slow (they take any time), held (the test delivers, answers or loses each request itself) or down.
  * A write that its sender gave up on may still be delivered, at any later time, as over a real network.
  */
-import type { Command, Input, LockConfig, ReadResult, WriteResult } from "../../../src/locks/protocol/state.ts"
+import type { Command, Input, LockConfig, ReadResult, WriteResult } from "../../../src/locks/protocol/rules/state.ts"
 import { Watchdog } from "./invariants.ts"
 import { acquire, type Clocks, ProcessModel } from "./process-model.ts"
 import { silence, StoreModel, type StoreTraits } from "./store-model.ts"

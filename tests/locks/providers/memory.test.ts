@@ -1,9 +1,9 @@
 // What the provider in memory adds: how little it keeps, and how many may wait.
 import { memoryLockProvider } from "leasehold"
 import { describe, expect, it } from "vitest"
-import { wishOf } from "../../../src/locks/options.ts"
+import { wishOf } from "../../../src/locks/engine/options.ts"
 import { Queue } from "../../../src/locks/providers/queue.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { heapInUse } from "../../support/gc.ts"
 
 describe("a provider in memory", () => {

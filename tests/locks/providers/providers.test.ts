@@ -15,7 +15,7 @@ import {
   storeLockProvider,
 } from "leasehold"
 import { describe, expect, it } from "vitest"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { collected } from "../../support/gc.ts"
 
 interface World {

@@ -9,10 +9,10 @@ import {
   storeLockProvider,
 } from "leasehold"
 import { describe, expect, it } from "vitest"
-import { encodeName } from "../../../src/locks/keys.ts"
-import { StoreLock } from "../../../src/locks/store-lock.ts"
-import { VirtualHost } from "../../../src/runtime/virtual-host.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { encodeName } from "../../../src/locks/api/keys.ts"
+import { StoreLock } from "../../../src/locks/lock/store-lock.ts"
+import { VirtualHost } from "../../../src/runtime/time/virtual-host.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { spaced, storeWith } from "../../support/lock-world.ts"
 import { scripted, throttle } from "../../support/scripted-store.ts"
 

@@ -22,18 +22,18 @@ import { join } from "node:path"
 import process from "node:process"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
-import { InvalidConfigError, StoreMisconfiguredError, StoreUnavailableError } from "../../../src/locks/errors.ts"
+import { InvalidConfigError, StoreMisconfiguredError, StoreUnavailableError } from "../../../src/locks/api/errors.ts"
+import { durableFiles } from "../../../src/locks/stores/file/disk/files.ts"
+import { fileStore } from "../../../src/locks/stores/file/mod.ts"
 import {
   ABSENT,
   type CheckpointStore,
   type LeaseStore,
   type ObjectRef,
   type ReadAnswer,
-} from "../../../src/locks/store.ts"
-import { durableFiles } from "../../../src/locks/stores/file/files.ts"
-import { fileStore } from "../../../src/locks/stores/file/mod.ts"
-import { type Clock, liveClock } from "../../../src/runtime/clock.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+} from "../../../src/locks/stores/port.ts"
+import { type Clock, liveClock } from "../../../src/runtime/time/clock.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { describeConformance } from "../../support/conformance.ts"
 import { bytes, names, text, write } from "../../support/objects.ts"
 

@@ -13,8 +13,8 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { Storage } from "@google-cloud/storage"
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
-import { ABSENT } from "../../../src/locks/store.ts"
 import { gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
+import { ABSENT } from "../../../src/locks/stores/port.ts"
 import {
   bytes,
   federated,

@@ -1,8 +1,8 @@
 // What the GCS store makes of a network and a server that fail: every call ends in time, with a typed error, and no write
 // is ever sent twice. Real HTTP; time passes only when a test lets it.
 import { describe, expect, it } from "vitest"
-import { StoreUnavailableError } from "../../../src/locks/errors.ts"
-import { ABSENT } from "../../../src/locks/store.ts"
+import { StoreUnavailableError } from "../../../src/locks/api/errors.ts"
+import { ABSENT } from "../../../src/locks/stores/port.ts"
 import { bytes, content, lease, readOptions, startedOn, storeOn, within } from "../../support/gcs-stores.ts"
 import { type Fault, startStrictGcs } from "../../support/strict-gcs-server.ts"
 import { eachTestHasItsScene, inBucket, read, remove, scene, unavailable, write } from "./gcs-scene.ts"

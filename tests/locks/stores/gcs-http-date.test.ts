@@ -1,7 +1,7 @@
 // Store time comes from the Date of answers, read without the platform's own dates: both must agree on all of them.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { httpDate } from "../../../src/locks/stores/gcs/http-date.ts"
+import { httpDate } from "../../../src/locks/stores/gcs/http/date.ts"
 
 describe("the Date of an answer", () => {
   it("is what the platform takes it for, from 1601 to 9999", () => {

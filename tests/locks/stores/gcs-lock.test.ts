@@ -5,11 +5,11 @@ import {
   LockTimeoutError,
   OwnedElsewhereError,
   StoreMisconfiguredError,
-} from "../../../src/locks/errors.ts"
-import { StoreLock } from "../../../src/locks/store-lock.ts"
-import { ABSENT } from "../../../src/locks/store.ts"
+} from "../../../src/locks/api/errors.ts"
+import { StoreLock } from "../../../src/locks/lock/store-lock.ts"
 import { GcsLock, gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
-import { liveClock } from "../../../src/runtime/clock.ts"
+import { ABSENT } from "../../../src/locks/stores/port.ts"
+import { liveClock } from "../../../src/runtime/time/clock.ts"
 import { failure } from "../../support/lock-world.ts"
 import { startStrictGcs, type StrictGcsServer } from "../../support/strict-gcs-server.ts"
 

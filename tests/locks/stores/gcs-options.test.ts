@@ -1,7 +1,7 @@
 // Options of the GCS store that can't work: each is refused when the store is made, with its own message.
 import { Storage } from "@google-cloud/storage"
 import { describe, expect, it } from "vitest"
-import { InvalidConfigError, InvalidKeyError } from "../../../src/locks/errors.ts"
+import { InvalidConfigError, InvalidKeyError } from "../../../src/locks/api/errors.ts"
 import { gcsStore, type GcsStoreOptions } from "../../../src/locks/stores/gcs/mod.ts"
 
 const storage = new Storage({ projectId: "project" })

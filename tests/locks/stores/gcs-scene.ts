@@ -1,6 +1,6 @@
 // What the tests of faults share: a started store on a strict server of its own for each test, and its calls by name.
 import { afterEach, beforeEach, expect } from "vitest"
-import { ABSENT, type ReadAnswer, type WriteAnswer } from "../../../src/locks/store.ts"
+import { ABSENT, type ReadAnswer, type WriteAnswer } from "../../../src/locks/stores/port.ts"
 import { bytes, type GcsStore, lease, readOptions, startedOn, TellingTime, within } from "../../support/gcs-stores.ts"
 import { startStrictGcs, type StrictGcsServer } from "../../support/strict-gcs-server.ts"
 

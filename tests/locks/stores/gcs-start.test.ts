@@ -2,14 +2,14 @@
 // for who only reads not a write. Each case in which a proof must not count ends with a server that ignores preconditions
 // refused. tests/integration/gcs-start.test.ts counts on the real server.
 import { describe, expect, it } from "vitest"
-import { ABSENT, type ReadAnswer } from "../../../src/locks/store.ts"
-import { Connection } from "../../../src/locks/stores/gcs/connection.ts"
-import { fetchHttp } from "../../../src/locks/stores/gcs/http-fetch.ts"
-import { undiciHttp } from "../../../src/locks/stores/gcs/http-undici.ts"
+import { Connection } from "../../../src/locks/stores/gcs/connection/connection.ts"
+import { checkOptions } from "../../../src/locks/stores/gcs/connection/options.ts"
+import { Paths } from "../../../src/locks/stores/gcs/connection/paths.ts"
+import { fetchHttp } from "../../../src/locks/stores/gcs/http/fetch.ts"
+import { undiciHttp } from "../../../src/locks/stores/gcs/http/undici.ts"
 import { BucketObjects } from "../../../src/locks/stores/gcs/objects.ts"
-import { checkOptions } from "../../../src/locks/stores/gcs/options.ts"
-import { Paths } from "../../../src/locks/stores/gcs/paths.ts"
 import { Proofs } from "../../../src/locks/stores/gcs/proofs.ts"
+import { ABSENT, type ReadAnswer } from "../../../src/locks/stores/port.ts"
 import { bytes, type GcsStore, lease, readOptions, startedOn, storeOn, within } from "../../support/gcs-stores.ts"
 import { eachTestHasItsScene, read, scene } from "./gcs-scene.ts"
 

@@ -1,11 +1,11 @@
 // The GCS store against a server that keeps GCS's rules: what goes over the wire, and what comes of each answer.
 import { Buffer } from "node:buffer"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
-import { ABSENT, type WriteAnswer } from "../../../src/locks/store.ts"
 import { bucketMetadata } from "../../../src/locks/stores/gcs/metadata.ts"
 import { gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
-import { type Clock, liveClock } from "../../../src/runtime/clock.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { ABSENT, type WriteAnswer } from "../../../src/locks/stores/port.ts"
+import { type Clock, liveClock } from "../../../src/runtime/time/clock.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { conformance, type MakeStore } from "../../../src/testing/mod.ts"
 import { describeConformance } from "../../support/conformance.ts"
 import {

@@ -1,8 +1,8 @@
 // Pins what the memory store adds to the contract of all stores: its clock and its determinism.
 import { describe, expect, it } from "vitest"
-import { ABSENT } from "../../../src/locks/store.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { ABSENT } from "../../../src/locks/stores/port.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { describeConformance } from "../../support/conformance.ts"
 import { names, write } from "../../support/objects.ts"
 

@@ -1,10 +1,10 @@
 // Pins what the start-up probe refuses, what it only notes, and that it gives up in time and cleans up.
 import { describe, expect, it } from "vitest"
-import { type LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../../src/locks/errors.ts"
-import { ABSENT, type ObjectStore, type WriteAnswer } from "../../../src/locks/store.ts"
+import { type LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../../src/locks/api/errors.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { ABSENT, type ObjectStore, type WriteAnswer } from "../../../src/locks/stores/port.ts"
 import { probe, type ProbedStore } from "../../../src/locks/stores/probe.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { failApplied, failPut, failRead, refuseApplied, scripted, throttle } from "../../support/scripted-store.ts"
 
 const options = { deadline: 10_000 }

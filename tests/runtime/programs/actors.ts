@@ -1,9 +1,9 @@
 // Every way in which an actor's or an observer's error could kill a process on a timer; it must live to its last line.
 import { map } from "rxjs"
 import { fromTransition, setup } from "xstate"
-import { liveClock } from "../../../src/runtime/clock.ts"
+import { actorView, startActor } from "../../../src/runtime/bridges/start-actor.ts"
 import { Hub } from "../../../src/runtime/observables.ts"
-import { actorView, startActor } from "../../../src/runtime/start-actor.ts"
+import { liveClock } from "../../../src/runtime/time/clock.ts"
 
 const reported: string[] = []
 const onError = (error: unknown): void => void reported.push(String(error))

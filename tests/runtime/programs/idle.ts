@@ -1,7 +1,7 @@
 // Ends by itself although background timers, a watch and a background entry are pending; prints what the clock can read.
-import { liveClock } from "../../../src/runtime/clock.ts"
-import { scheduleOf } from "../../../src/runtime/schedule.ts"
-import { watchClocks } from "../../../src/runtime/watch-clocks.ts"
+import { liveClock } from "../../../src/runtime/time/clock.ts"
+import { scheduleOf } from "../../../src/runtime/time/schedule.ts"
+import { watchClocks } from "../../../src/runtime/time/watch-clocks.ts"
 
 liveClock.after(3_600_000, () => console.log("a background timer ran"), { background: true })
 scheduleOf(liveClock)

@@ -1,8 +1,8 @@
 // Prints what its shutdown handlers do. Arguments: what the handlers do.
 import process from "node:process"
-import { liveClock } from "../../../src/runtime/clock.ts"
-import type * as signals from "../../../src/runtime/signals.ts"
-import { onShutdown } from "../../../src/runtime/signals.ts"
+import type * as signals from "../../../src/runtime/machine/signals.ts"
+import { onShutdown } from "../../../src/runtime/machine/signals.ts"
+import { liveClock } from "../../../src/runtime/time/clock.ts"
 
 const [manner] = process.argv.slice(2)
 const wait = (ms: number): Promise<void> => new Promise((resolve) => void liveClock.after(ms, resolve))
@@ -23,7 +23,7 @@ if (manner === "dispose") {
 }
 if (manner === "hang") process.on("exit", (code) => console.log(`exit ${code}`))
 if (manner === "twice") {
-  const { href } = new URL("../../../src/runtime/signals.ts?again", import.meta.url)
+  const { href } = new URL("../../../src/runtime/machine/signals.ts?again", import.meta.url)
   const again = (await import(href)) as typeof signals
   again.onShutdown(async () => {
     await wait(200)

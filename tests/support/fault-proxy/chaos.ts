@@ -4,7 +4,7 @@
  *
  * Not promised: which request is the n-th. Clients that run at the same time decide that.
  */
-import { SeededRandom } from "../../../src/runtime/random.ts"
+import { SeededRandom } from "../../../src/runtime/time/random.ts"
 import type { Fault, FaultKind, When } from "./fault.ts"
 
 /** How likely each kind is for one request, 0 to 1; together at most 1. */

@@ -2,7 +2,7 @@
  * GCS's rule of one write a second for each object, which fake-gcs-server doesn't keep. A write counts from when it was
  * let through; one that the server then refused doesn't count.
  */
-import type { Clock } from "../../../src/runtime/clock.ts"
+import type { Clock } from "../../../src/runtime/time/clock.ts"
 
 const SPACING_MS = 1000
 

@@ -10,7 +10,7 @@
 import process from "node:process"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
-import { liveClock } from "../../../src/runtime/clock.ts"
+import { liveClock } from "../../../src/runtime/time/clock.ts"
 import type { ChaosOptions, Rates } from "./chaos.ts"
 import { type FaultProxy, startFaultProxy } from "./proxy.ts"
 

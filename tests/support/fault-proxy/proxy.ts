@@ -16,7 +16,7 @@
 import { Buffer } from "node:buffer"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { type Clock, liveClock, type Timer } from "../../../src/runtime/clock.ts"
+import { type Clock, liveClock, type Timer } from "../../../src/runtime/time/clock.ts"
 import { Chaos, type ChaosOptions } from "./chaos.ts"
 import { type Answer, type Fault, type Plan, planOf, refusal } from "./fault.ts"
 import { WriteLimiter } from "./limiter.ts"

@@ -1,9 +1,9 @@
 // Pins that what a proxy did to a worker's requests, and what took effect behind it, fits into that worker's trace.
 import { Buffer } from "node:buffer"
 import { describe, expect, it } from "vitest"
-import type { ObjectRef } from "../../../src/locks/store.ts"
-import { Multipart } from "../../../src/locks/stores/gcs/multipart.ts"
-import { contentTypeOf, Paths } from "../../../src/locks/stores/gcs/paths.ts"
+import { contentTypeOf, Paths } from "../../../src/locks/stores/gcs/connection/paths.ts"
+import { Multipart } from "../../../src/locks/stores/gcs/http/multipart.ts"
+import type { ObjectRef } from "../../../src/locks/stores/port.ts"
 import { formatTraceLine, parseTrace } from "../../../src/trace/trace-text.ts"
 import type { TraceLine } from "../../../src/trace/trace.ts"
 import type { Delivered } from "./proxy.ts"

@@ -3,7 +3,7 @@
  * server itself said to them, those that took effect. Pure.
  */
 import type { Buffer } from "node:buffer"
-import type { Area, ObjectRef } from "../../../src/locks/store.ts"
+import type { Area, ObjectRef } from "../../../src/locks/stores/port.ts"
 import { appliedWrite } from "../../../src/trace/applied.ts"
 import type { AppliedLine, FaultLine } from "../../../src/trace/trace.ts"
 import type { Answer } from "./fault.ts"

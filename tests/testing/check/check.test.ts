@@ -1,7 +1,7 @@
 // Pins that the search sees all worlds, that it finds what is broken by a shortest way, and that it says what it left out.
 // The large searches are `npm run checker`.
 import { describe, expect, it } from "vitest"
-import { InvalidConfigError } from "../../../src/locks/errors.ts"
+import { InvalidConfigError } from "../../../src/locks/api/errors.ts"
 import { configurations } from "../../../src/testing/check/configurations.ts"
 import { type CheckOptions, check, smallestGuard } from "../../../src/testing/check/mod.ts"
 import { settingsOf } from "../../../src/testing/check/options.ts"

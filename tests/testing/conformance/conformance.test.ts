@@ -1,10 +1,10 @@
 // Pins that the conformance suite passes right stores, that each of its cases refuses a store that is wrong in what the
 // case is about, and what it says then.
 import { describe, expect, it } from "vitest"
-import { InvalidConfigError } from "../../../src/locks/errors.ts"
-import { ABSENT, type ObjectStore } from "../../../src/locks/store.ts"
+import { InvalidConfigError } from "../../../src/locks/api/errors.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { ABSENT, type ObjectStore } from "../../../src/locks/stores/port.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { conformance, ConformanceError, type ConformanceOptions, type MakeStore } from "../../../src/testing/mod.ts"
 import { loseRequest, scripted, type ScriptedStore } from "../../support/scripted-store.ts"
 import { sabotages } from "./sabotage.ts"

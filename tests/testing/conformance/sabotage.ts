@@ -1,5 +1,5 @@
 // Stores that are wrong in one way each, by the case of the suite that has to refuse them. All wrap the memory store.
-import { ABSENT, type Generation, type WriteAnswer } from "../../../src/locks/store.ts"
+import { ABSENT, type Generation, type WriteAnswer } from "../../../src/locks/stores/port.ts"
 import {
   arrivesLate,
   cached,

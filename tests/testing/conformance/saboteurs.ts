@@ -7,8 +7,8 @@ import {
   type ReadAnswer,
   type ReadOptions,
   type StoreCapabilities,
-} from "../../../src/locks/store.ts"
-import type { Clock } from "../../../src/runtime/clock.ts"
+} from "../../../src/locks/stores/port.ts"
+import type { Clock } from "../../../src/runtime/time/clock.ts"
 
 /** What a sabotage has to work with: the store as it should be, which all store objects of the place share. */
 export interface Scene {

@@ -1,7 +1,7 @@
 // The ledger in peace. A drawn plan is hardly ever without faults, and those explain what is lost; here nothing does.
 import { allInvariants, type Invariant, simulate } from "leasehold/testing"
 import { expect, it } from "vitest"
-import { formerLedger, ledger, ledgerAfterwards, ledgerWorkload } from "../../../src/testing/simulate/ledger.ts"
+import { formerLedger, ledger, ledgerAfterwards, ledgerWorkload } from "../../../src/testing/simulate/run/ledger.ts"
 
 const nothingIsLost: Invariant = {
   name: "nothing is lost",

@@ -2,8 +2,8 @@ import { defineSandbox, type SandboxDefinition, unchecked } from "leasehold"
 // A key that everybody wants again and again, in peace: all have their turn, on every kind of store.
 import { allInvariants, type Invariant, simulate, type SimulateOptions, type Workload } from "leasehold/testing"
 import { expect, it } from "vitest"
-import { type Ledger, ledger } from "../../../src/testing/simulate/ledger.ts"
 import { settingsOf } from "../../../src/testing/simulate/options.ts"
+import { type Ledger, ledger } from "../../../src/testing/simulate/run/ledger.ts"
 import { planOf } from "../../../src/testing/simulate/seed.ts"
 
 /** How often each worker was served: it has come to own the key, and a use of its has begun. */

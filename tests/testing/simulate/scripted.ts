@@ -3,8 +3,8 @@ import { defineSandbox, unchecked } from "leasehold"
 import { isTraceLine, type StoreProfileName, type TimedFault, type TraceLine, type Workload } from "leasehold/testing"
 import { expect } from "vitest"
 import { settingsOf } from "../../../src/testing/simulate/options.ts"
-import type { PlannedWorker } from "../../../src/testing/simulate/plan.ts"
-import { runOnce } from "../../../src/testing/simulate/run.ts"
+import type { PlannedWorker } from "../../../src/testing/simulate/plan/plan.ts"
+import { runOnce } from "../../../src/testing/simulate/run/run.ts"
 import { planOf } from "../../../src/testing/simulate/seed.ts"
 
 interface Count {

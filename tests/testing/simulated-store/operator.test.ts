@@ -1,9 +1,9 @@
 /** Operators in simulated stores: what they delete, what they leave instead of records, and what they mend. */
 import { describe, expect, it } from "vitest"
 import { parseRecord } from "../../../src/locks/record.ts"
-import type { ObjectRef } from "../../../src/locks/store.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
-import { Draw } from "../../../src/testing/simulate/draw.ts"
+import type { ObjectRef } from "../../../src/locks/stores/port.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
+import { Draw } from "../../../src/testing/simulate/plan/draw.ts"
 import { damages, Operator } from "../../../src/testing/simulated-store/operator.ts"
 import { SimulatedStore } from "../../../src/testing/simulated-store/store.ts"
 import { Stranger } from "../../../src/testing/simulated-store/stranger.ts"

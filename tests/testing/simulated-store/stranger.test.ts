@@ -1,8 +1,8 @@
 /** Strangers in simulated stores: what they write, and what they leave alone. */
 import { describe, expect, it } from "vitest"
-import type { ObjectRef } from "../../../src/locks/store.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
-import { Draw } from "../../../src/testing/simulate/draw.ts"
+import type { ObjectRef } from "../../../src/locks/stores/port.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
+import { Draw } from "../../../src/testing/simulate/plan/draw.ts"
 import { SimulatedStore } from "../../../src/testing/simulated-store/store.ts"
 import { Stranger } from "../../../src/testing/simulated-store/stranger.ts"
 

@@ -1,8 +1,8 @@
 // Pins that a trace never waits for where it is written to: lines are gathered, a destination that fails is told of once and
 // tried again, and what has no room is counted.
 import { describe, expect, it } from "vitest"
-import { TraceWriteError } from "../../../src/locks/errors.ts"
-import { VirtualTime } from "../../../src/runtime/virtual-time.ts"
+import { TraceWriteError } from "../../../src/locks/api/errors.ts"
+import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { type Destination, Outlet } from "../../../src/trace/live/outlet.ts"
 import { SinkDestination } from "../../../src/trace/live/sink.ts"
 import type { NoteLine, TraceLine } from "../../../src/trace/trace.ts"

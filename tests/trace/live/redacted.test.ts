@@ -5,7 +5,7 @@ import {
   HandingOffError,
   LockLostError,
   StoreUnavailableError,
-} from "../../../src/locks/errors.ts"
+} from "../../../src/locks/api/errors.ts"
 import { bareAddress, errorOf, safeLine, withoutCredentials } from "../../../src/trace/live/redacted.ts"
 import type { LockLine, RequestLine } from "../../../src/trace/trace.ts"
 

@@ -4,8 +4,8 @@
  *
  * Not promised: that cells can be told apart above some 100,000; the list and the search find those.
  */
-import { oncePerFrame } from "../frames.ts"
-import type { Palette } from "../palette.ts"
+import { oncePerFrame } from "../look/frames.ts"
+import type { Palette } from "../look/palette.ts"
 import { Layout } from "./heat-layout.ts"
 
 /** What is drawn, by the sandbox's number. */

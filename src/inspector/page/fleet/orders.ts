@@ -1,6 +1,6 @@
-import type { LiveRow } from "../../live/live-row.ts"
+import type { LiveRow } from "../../live/model/live-row.ts"
 /** The orders in which the list can be. Pure. */
-import { TOP_STATES } from "../../live/states.ts"
+import { TOP_STATES } from "../../live/model/states.ts"
 
 /** Which of two rows comes first. */
 export type Order = (one: LiveRow, other: LiveRow) => number

@@ -4,12 +4,12 @@
  *
  * Not promised: the browser's own search finds only what is seen. The page's search finds all.
  */
-import type { LiveRow } from "../../live/live-row.ts"
+import type { LiveRow } from "../../live/model/live-row.ts"
 import { visible } from "../../live/visible.ts"
-import { duration } from "../format.ts"
-import { oncePerFrame } from "../frames.ts"
-import { IconElement } from "../icons.ts"
-import { STATE_WORDS, stateWords } from "../state-words.ts"
+import { duration } from "../look/format.ts"
+import { oncePerFrame } from "../look/frames.ts"
+import { IconElement } from "../look/icons.ts"
+import { STATE_WORDS, stateWords } from "../look/state-words.ts"
 import type { RowView } from "./row-view.ts"
 
 /** How high a row is, in CSS pixels; page.css has the same. */

@@ -4,13 +4,13 @@
  *
  * Not promised: that a row which comes to match only because time goes by is there at once; a round takes a second.
  */
-import { type Attention, attentionOf } from "../../live/attention.ts"
-import type { Fleet, FleetChanges } from "../../live/fleet.ts"
-import type { LiveRow } from "../../live/live-row.ts"
-import type { Search } from "../../live/search.ts"
-import { TOP_STATES } from "../../live/states.ts"
-import { ticks } from "../clock.ts"
-import { RankedSet } from "../ranked-set.ts"
+import { type Attention, attentionOf } from "../../live/model/attention.ts"
+import type { Fleet, FleetChanges } from "../../live/model/fleet.ts"
+import type { LiveRow } from "../../live/model/live-row.ts"
+import type { Search } from "../../live/model/search.ts"
+import { TOP_STATES } from "../../live/model/states.ts"
+import { ticks } from "../look/clock.ts"
+import { RankedSet } from "../model/ranked-set.ts"
 import { byKey, type Order } from "./orders.ts"
 
 /** In milliseconds: what is left of a frame of 16 ms after all else is drawn, with room to spare. */

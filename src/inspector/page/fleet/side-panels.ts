@@ -1,12 +1,12 @@
 /** Beside the list: what needs attention and why, the workers, and the last errors. */
 import { html, nothing, type TemplateResult } from "lit-html"
-import type { Attention } from "../../live/attention.ts"
-import type { FleetError } from "../../live/fleet.ts"
+import type { Attention } from "../../live/model/attention.ts"
+import type { FleetError } from "../../live/model/fleet.ts"
+import type { WorkerRow } from "../../live/model/wire.ts"
 import { visible } from "../../live/visible.ts"
-import type { WorkerRow } from "../../live/wire.ts"
-import { type App, link } from "../app.ts"
-import { count, duration, plural, rate } from "../format.ts"
-import { icon } from "../icons.ts"
+import { type App, link } from "../frame/app.ts"
+import { count, duration, plural, rate } from "../look/format.ts"
+import { icon } from "../look/icons.ts"
 import type { WorkerRates } from "./worker-rates.ts"
 
 /** In characters: a reason is a sentence or two. */

@@ -1,9 +1,9 @@
 /** How many sandboxes are in each state, now and over the last minutes. A click searches for them. */
-import { TOP_STATES, type TopState } from "../../live/states.ts"
-import type { App } from "../app.ts"
-import { count } from "../format.ts"
-import { IconElement } from "../icons.ts"
-import { STATE_WORDS } from "../state-words.ts"
+import { TOP_STATES, type TopState } from "../../live/model/states.ts"
+import type { App } from "../frame/app.ts"
+import { count } from "../look/format.ts"
+import { IconElement } from "../look/icons.ts"
+import { STATE_WORDS } from "../look/state-words.ts"
 import { Sparkline } from "./sparkline.ts"
 
 /** The row of cards. */

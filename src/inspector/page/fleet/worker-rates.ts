@@ -1,5 +1,5 @@
 /** How fast counters of workers grow: what is shown a second is the mean of the last seconds. Pure. */
-import type { WorkerRow } from "../../live/wire.ts"
+import type { WorkerRow } from "../../live/model/wire.ts"
 
 /** In milliseconds: renewals come every ten seconds and more, so that a shorter time would show noise. */
 const SPAN = 30_000

@@ -2,7 +2,7 @@
  * A chart with the states lit that are active, the last edge marked, and at each edge how often it was taken. The drawing has
  * hooks for that: `data-state` and `data-edge`. It stands in a shadow root, so that styles of two charts don't meet.
  */
-import { count } from "../format.ts"
+import { count } from "../look/format.ts"
 import type { TakenEdges, Times } from "./edges.ts"
 import { safeSvg } from "./safe-svg.ts"
 

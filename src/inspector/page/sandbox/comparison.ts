@@ -1,7 +1,7 @@
 /** What the store says of a sandbox beside what its worker believes. Pure. */
-import type { Fleet } from "../../live/fleet.ts"
-import { partsOf } from "../../live/states.ts"
-import type { SandboxDetail, SandboxRow } from "../../live/wire.ts"
+import type { Fleet } from "../../live/model/fleet.ts"
+import { partsOf } from "../../live/model/states.ts"
+import type { SandboxDetail, SandboxRow } from "../../live/model/wire.ts"
 
 /** One fact, twice. */
 export interface Comparison {

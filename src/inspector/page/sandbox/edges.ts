@@ -3,8 +3,8 @@
  * alone; where several edges lead from one to the next, each of them counts as one that may have been taken. Pure.
  */
 import { chartSteps } from "chart-steps"
-import type { LiveRow } from "../../live/live-row.ts"
-import type { SandboxDetail } from "../../live/wire.ts"
+import type { LiveRow } from "../../live/model/live-row.ts"
+import type { SandboxDetail } from "../../live/model/wire.ts"
 
 /** How often one edge was taken. */
 export interface Times {

@@ -2,9 +2,9 @@
  * A lease as a bar that drains: first to its guard, where its owner stops of itself, then to its expiry, after which another
  * may take it. Drawn some times a second, without a layout of the page.
  */
-import { ticks } from "../clock.ts"
-import { duration } from "../format.ts"
-import { onNextFrame } from "../frames.ts"
+import { ticks } from "../look/clock.ts"
+import { duration } from "../look/format.ts"
+import { onNextFrame } from "../look/frames.ts"
 
 /** The times of a lease, in Unix milliseconds of the time that is looked at. */
 export interface LeaseTimes {

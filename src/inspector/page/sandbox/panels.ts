@@ -5,13 +5,13 @@
 import { html, type TemplateResult } from "lit-html"
 import { isTraceLine } from "../../../trace/trace-text.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
-import type { LiveRow } from "../../live/live-row.ts"
+import type { LiveRow } from "../../live/model/live-row.ts"
+import type { SandboxDetail } from "../../live/model/wire.ts"
 import { visible } from "../../live/visible.ts"
-import type { SandboxDetail } from "../../live/wire.ts"
-import { type App, link } from "../app.ts"
-import { duration } from "../format.ts"
-import { lineWords } from "../line-words.ts"
-import { STATE_WORDS } from "../state-words.ts"
+import { type App, link } from "../frame/app.ts"
+import { duration } from "../look/format.ts"
+import { lineWords } from "../look/line-words.ts"
+import { STATE_WORDS } from "../look/state-words.ts"
 
 /** What a panel may look at. */
 export interface PanelContext {

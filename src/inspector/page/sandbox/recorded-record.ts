@@ -1,5 +1,5 @@
 /** The lease record of a key as a recorded trace tells it: of the last write that took effect. Pure. */
-import { escapedName } from "../../../locks/name-bytes.ts"
+import { escapedName } from "../../../locks/api/name-bytes.ts"
 import type { AppliedLine, TraceLine, UnknownLine } from "../../../trace/trace.ts"
 import type { StoreRecord } from "./comparison.ts"
 

@@ -1,12 +1,12 @@
 /** What happened to one key, from top to bottom: worker, store, worker, with answers, refusals, handoffs and gaps. */
 import { html, nothing, render, svg, type TemplateResult } from "lit-html"
-import { type Sequence, type SequenceItem, sequenceOf } from "../../live/sequence.ts"
+import { type Sequence, type SequenceItem, sequenceOf } from "../../live/model/sequence.ts"
 import { visible } from "../../live/visible.ts"
-import type { App, Screen } from "../app.ts"
-import { count, duration, plural } from "../format.ts"
-import { spoken } from "../line-words.ts"
-import type { Listener } from "../model.ts"
-import type { Route } from "../router.ts"
+import type { App, Screen } from "../frame/app.ts"
+import type { Route } from "../frame/router.ts"
+import { count, duration, plural } from "../look/format.ts"
+import { spoken } from "../look/line-words.ts"
+import type { Listener } from "../model/model.ts"
 
 /** Items at first, and how many more a click shows: as many as a browser lays out at once. */
 const PAGE = 250

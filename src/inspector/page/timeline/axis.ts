@@ -1,5 +1,5 @@
 /** Round moments on the axis of time. Pure. */
-import { timeOfDay } from "../format.ts"
+import { timeOfDay } from "../look/format.ts"
 import type { Times } from "./span.ts"
 
 /** One of them. */

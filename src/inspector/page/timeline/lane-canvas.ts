@@ -2,11 +2,11 @@
  * Draws the lanes: on one canvas as high as what is seen, over a spacer as high as all lanes. What isn't seen isn't drawn.
  * Arrows move the moment that is looked at, with Shift the part of the time; + and − zoom.
  */
-import type { LanesView } from "../../live/lanes.ts"
+import type { LanesView } from "../../live/model/lanes.ts"
 import type { Mark } from "../../live/recording.ts"
-import { after } from "../clock.ts"
-import { oncePerFrame } from "../frames.ts"
-import type { Palette } from "../palette.ts"
+import { after } from "../look/clock.ts"
+import { oncePerFrame } from "../look/frames.ts"
+import type { Palette } from "../look/palette.ts"
 import { axisTicks } from "./axis.ts"
 import { hitAt } from "./lane-hits.ts"
 import { LanePainter } from "./lane-painter.ts"

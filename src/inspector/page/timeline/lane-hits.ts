@@ -1,5 +1,5 @@
 /** What is under the pointer. Pure. */
-import type { Lane, RequestSign } from "../../live/lanes.ts"
+import type { Lane, RequestSign } from "../../live/model/lanes.ts"
 import { type LaneRow, ROW_HEIGHTS } from "./lane-rows.ts"
 
 /** Something, in words. */

@@ -1,8 +1,8 @@
 /** Paints one state of the timeline on a canvas, by CSS pixels. It knows no events and keeps nothing. */
-import type { Bar, FaultSign, LanesView, RequestSign } from "../../live/lanes.ts"
-import { TOP_STATES } from "../../live/states.ts"
+import type { Bar, FaultSign, LanesView, RequestSign } from "../../live/model/lanes.ts"
+import { TOP_STATES } from "../../live/model/states.ts"
 import { visible } from "../../live/visible.ts"
-import type { Palette } from "../palette.ts"
+import type { Palette } from "../look/palette.ts"
 import type { Tick } from "./axis.ts"
 import type { LaneMoment } from "./lane-canvas.ts"
 import { type LaneRow, ROW_HEIGHTS } from "./lane-rows.ts"

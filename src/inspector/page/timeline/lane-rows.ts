@@ -1,5 +1,5 @@
 /** Where each row of the timeline stands: of a worker its name, its requests, then its lanes. Pure. */
-import type { Lane, LanesView, WorkerLanes } from "../../live/lanes.ts"
+import type { Lane, LanesView, WorkerLanes } from "../../live/model/lanes.ts"
 
 /** One row, `y` below the top of all of them. */
 export type LaneRow =

@@ -1,10 +1,10 @@
 /** The lock on a directory. All of it is the shell's and the store's; this joins them. */
 import { resolve } from "node:path"
-import { liveClock } from "../../../runtime/clock.ts"
-import { type OptionChecks, refuseUnknown } from "../../../runtime/options.ts"
-import { LOCK_OPTIONS, type LockOptions } from "../../options.ts"
-import { StoreLock } from "../../store-lock.ts"
-import type { CheckpointStore, LeaseStore } from "../../store.ts"
+import { type OptionChecks, refuseUnknown } from "../../../runtime/input/options.ts"
+import { liveClock } from "../../../runtime/time/clock.ts"
+import { LOCK_OPTIONS, type LockOptions } from "../../engine/options.ts"
+import { StoreLock } from "../../lock/store-lock.ts"
+import type { CheckpointStore, LeaseStore } from "../port.ts"
 import { SharedStores } from "../shared.ts"
 import { aDirectory, fileStore } from "./store.ts"
 

@@ -11,11 +11,11 @@
  * another, and shows the same folder by the same inode. `doctor` probes whatever is remembered.
  */
 import { join } from "node:path"
-import { encodeName } from "../../keys.ts"
-import { isNew } from "./create.ts"
-import { errnoOf, unlessMissing } from "./failures.ts"
-import type { Files } from "./files.ts"
-import { type Steps, step } from "./steps.ts"
+import { encodeName } from "../../api/keys.ts"
+import { errnoOf, unlessMissing } from "./disk/failures.ts"
+import type { Files } from "./disk/files.ts"
+import { type Steps, step } from "./disk/steps.ts"
+import { isNew } from "./objects/create.ts"
 
 /** To be raised whenever the probe asks for more. */
 const PROBE_VERSION = 1

@@ -9,9 +9,9 @@
  */
 import { resolve } from "node:path"
 import process from "node:process"
-import { type Clock, liveClock } from "../../../runtime/clock.ts"
-import { aClock, type OptionChecks, refusal, refuseUnknown, shown } from "../../../runtime/options.ts"
-import { StoreMisconfiguredError, StoreUnavailableError } from "../../errors.ts"
+import { aClock, type OptionChecks, refusal, refuseUnknown, shown } from "../../../runtime/input/options.ts"
+import { type Clock, liveClock } from "../../../runtime/time/clock.ts"
+import { StoreMisconfiguredError, StoreUnavailableError } from "../../api/errors.ts"
 import type {
   Area,
   CheckpointStore,
@@ -29,20 +29,20 @@ import type {
   Watching,
   Witness,
   WriteAnswer,
-} from "../../store.ts"
+} from "../port.ts"
 import { probe } from "../probe.ts"
-import { Bounds } from "./bounds.ts"
-import { failure } from "./failures.ts"
-import { durableFiles, type Files, quickFiles } from "./files.ts"
-import { generationNumber, isDurable, objectDirectory, type Target } from "./layout.ts"
-import { list } from "./list.ts"
-import { prepare, requireArea, requireStore } from "./prepare.ts"
+import { Bounds } from "./disk/bounds.ts"
+import { failure } from "./disk/failures.ts"
+import { durableFiles, type Files, quickFiles } from "./disk/files.ts"
+import { run, runNow, step, type Steps } from "./disk/steps.ts"
+import { generationNumber, isDurable, objectDirectory, type Target } from "./objects/layout.ts"
+import { list } from "./objects/list.ts"
+import { prepare, requireArea, requireStore } from "./objects/prepare.ts"
+import { put, remove, type Swap } from "./objects/swap.ts"
+import { readCurrent } from "./objects/versions.ts"
 import { forget, type Place, type Proof, recall, remember } from "./proof.ts"
-import { run, runNow, step, type Steps } from "./steps.ts"
-import { put, remove, type Swap } from "./swap.ts"
 import { knownTime, storeTime, type StoreTime } from "./time.ts"
 import { wholeOrUnknown } from "./torn.ts"
-import { readCurrent } from "./versions.ts"
 import { watchVersions } from "./watch.ts"
 import { MachineWitness } from "./witness.ts"
 

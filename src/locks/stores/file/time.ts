@@ -10,13 +10,13 @@
  * Not promised: that two machines agree, or two boots. Where the boot clock can't be read the store has no time at all.
  */
 import { dirname, join } from "node:path"
-import type { Clock } from "../../../runtime/clock.ts"
-import { StoreMisconfiguredError } from "../../errors.ts"
-import { encodeName } from "../../keys.ts"
-import { createWhole } from "./create.ts"
-import { unlessMissing } from "./failures.ts"
-import type { Files } from "./files.ts"
-import { type Steps, step } from "./steps.ts"
+import type { Clock } from "../../../runtime/time/clock.ts"
+import { StoreMisconfiguredError } from "../../api/errors.ts"
+import { encodeName } from "../../api/keys.ts"
+import { unlessMissing } from "./disk/failures.ts"
+import type { Files } from "./disk/files.ts"
+import { type Steps, step } from "./disk/steps.ts"
+import { createWhole } from "./objects/create.ts"
 
 export interface StoreTime {
   /** Names the clock: the boot, followed by `~` and a number where it is not the first clock of that boot. */

@@ -1,8 +1,8 @@
 /** Hears of new versions of an object: an event for each in its directory, where the file system of this machine tells. */
 import { basename } from "node:path"
-import { watchPath } from "../../../runtime/watch-path.ts"
-import type { Generation, Watching } from "../../store.ts"
-import { versionNumber } from "./layout.ts"
+import { watchPath } from "../../../runtime/machine/watch-path.ts"
+import type { Generation, Watching } from "../port.ts"
+import { versionNumber } from "./objects/layout.ts"
 
 /**
  * How many watches one process takes. Whoever gets none looks from time to time. Node has all of them in one instance of

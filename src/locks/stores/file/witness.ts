@@ -3,9 +3,9 @@
  * namespace and start must be readable on both sides and match; whatever isn't so leaves the key to its lease. Process
  * groups that may be this machine's and can't be shown to have ended are at work.
  */
-import { type Processes, processes, unwatched } from "../../../runtime/processes.ts"
+import { type Processes, processes, unwatched } from "../../../runtime/machine/processes.ts"
 import { bootOf, type HostHalf } from "../../record.ts"
-import type { Testimony, Watching, Witness } from "../../store.ts"
+import type { Testimony, Watching, Witness } from "../port.ts"
 
 /** Of the processes that share this one's boot. */
 export class MachineWitness implements Witness {

@@ -1,11 +1,11 @@
+import type { OptionChecks } from "../../../runtime/input/options.ts"
 /** The lock on a bucket. All of it is the shell's and the store's; this joins them. */
-import { liveClock } from "../../../runtime/clock.ts"
-import type { OptionChecks } from "../../../runtime/options.ts"
-import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../options.ts"
-import { StoreLock } from "../../store-lock.ts"
-import type { LeaseStore } from "../../store.ts"
+import { liveClock } from "../../../runtime/time/clock.ts"
+import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../engine/options.ts"
+import { StoreLock } from "../../lock/store-lock.ts"
+import type { LeaseStore } from "../port.ts"
 import { SharedStores } from "../shared.ts"
-import type { GcsStoreOptions } from "./options.ts"
+import type { GcsStoreOptions } from "./connection/options.ts"
 import { GcsStore } from "./store.ts"
 
 /** How a GCS lock is made. */

@@ -2,13 +2,13 @@
  * Names in a bucket, page by page. A list is also the question whether the bucket is there at all: it needs no permission
  * beyond `roles/storage.objectUser`, and without the one that it needs GCS says 403 where an object is absent.
  */
-import type { Clock } from "../../../runtime/clock.ts"
-import { StoreUnavailableError, LockError } from "../../errors.ts"
-import type { ListOptions, Page, RequestOptions } from "../../store.ts"
-import { jsonIn } from "./answers.ts"
-import type { Connection } from "./connection.ts"
-import { answerError, bucketMissing, isPage } from "./failures.ts"
-import type { Folder } from "./paths.ts"
+import type { Clock } from "../../../runtime/time/clock.ts"
+import { StoreUnavailableError, LockError } from "../../api/errors.ts"
+import type { ListOptions, Page, RequestOptions } from "../port.ts"
+import { jsonIn } from "./connection/answers.ts"
+import type { Connection } from "./connection/connection.ts"
+import { answerError, bucketMissing, isPage } from "./connection/failures.ts"
+import type { Folder } from "./connection/paths.ts"
 
 /** A page is a thousand names of at most a kilobyte each, in an emulator with all their metadata. */
 const PAGE_LIMIT = 8 * 1024 * 1024

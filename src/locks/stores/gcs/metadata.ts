@@ -2,11 +2,11 @@
  * A bucket's own settings, for whoever judges them: one request, by the endpoint and credentials that a store of the same
  * options would use. Locks need none of it, nor the permission for it (storage.buckets.get).
  */
-import { liveClock } from "../../../runtime/clock.ts"
-import { LockError } from "../../errors.ts"
-import { jsonIn } from "./answers.ts"
-import { connect } from "./connection.ts"
-import { checkOptions, type GcsStoreOptions } from "./options.ts"
+import { liveClock } from "../../../runtime/time/clock.ts"
+import { LockError } from "../../api/errors.ts"
+import { jsonIn } from "./connection/answers.ts"
+import { connect } from "./connection/connection.ts"
+import { checkOptions, type GcsStoreOptions } from "./connection/options.ts"
 
 /** What came of asking. */
 export type BucketMetadata =

@@ -5,14 +5,14 @@
  * @module
  */
 import "../../../runtime/least-node.ts"
-import { refuseUnknown } from "../../../runtime/options.ts"
-import type { CheckpointStore, LeaseStore } from "../../store.ts"
-import { GCS_STORE_OPTIONS, type GcsStoreOptions } from "./options.ts"
+import { refuseUnknown } from "../../../runtime/input/options.ts"
+import type { CheckpointStore, LeaseStore } from "../port.ts"
+import { GCS_STORE_OPTIONS, type GcsStoreOptions } from "./connection/options.ts"
 import { GcsStore } from "./store.ts"
 
-export type { StorageClient, TokenSource } from "./credentials.ts"
+export type { StorageClient, TokenSource } from "./connection/credentials.ts"
 export { GcsLock, type GcsLockOptions } from "./gcs-lock.ts"
-export type { GcsStoreOptions } from "./options.ts"
+export type { GcsStoreOptions } from "./connection/options.ts"
 
 /**
  * Leases and checkpoints in a bucket of Google Cloud Storage, or of an emulator (`endpoint`, or STORAGE_EMULATOR_HOST).

@@ -2,8 +2,8 @@
  * The objects of a bucket over an open connection: compare-and-swap by `ifGenerationMatch`, the time by the `Date` of answers. One
  * call is one request, and nothing is retried here. When that connection is open, and who may write, is the store's to say.
  */
-import type { Clock } from "../../../runtime/clock.ts"
-import { LockError } from "../../errors.ts"
+import type { Clock } from "../../../runtime/time/clock.ts"
+import { LockError } from "../../api/errors.ts"
 import {
   ABSENT,
   type Generation,
@@ -14,14 +14,14 @@ import {
   type ReadOptions,
   type RequestOptions,
   type WriteAnswer,
-} from "../../store.ts"
-import { isGeneration, readOutcome, removeOutcome, writeOutcome } from "./answers.ts"
-import type { Connection } from "./connection.ts"
-import { EXPLANATION_LIMIT } from "./failures.ts"
+} from "../port.ts"
+import { isGeneration, readOutcome, removeOutcome, writeOutcome } from "./connection/answers.ts"
+import type { Connection } from "./connection/connection.ts"
+import { EXPLANATION_LIMIT } from "./connection/failures.ts"
+import type { GcsSettings } from "./connection/options.ts"
+import { contentTypeOf, type Folder, type FolderRef } from "./connection/paths.ts"
+import { Multipart } from "./http/multipart.ts"
 import { listPage } from "./list.ts"
-import { Multipart } from "./multipart.ts"
-import type { GcsSettings } from "./options.ts"
-import { contentTypeOf, type Folder, type FolderRef } from "./paths.ts"
 
 /** One bucket and prefix. */
 export class BucketObjects implements Pick<ObjectStore, "name" | "read" | "put" | "remove" | "list"> {

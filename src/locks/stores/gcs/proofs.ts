@@ -17,11 +17,11 @@
  * Not promised: that a server is probed again on the day on which another takes its place, with its data and its generations;
  * that a proxy is noticed which the machine lets open TLS, and which came after the proof.
  */
-import type { Clock } from "../../../runtime/clock.ts"
-import { sha256 } from "../../../runtime/hash.ts"
-import { ABSENT, type Generation, type Page, type RequestOptions } from "../../store.ts"
+import type { Clock } from "../../../runtime/time/clock.ts"
+import { sha256 } from "../../../runtime/time/hash.ts"
+import { ABSENT, type Generation, type Page, type RequestOptions } from "../port.ts"
+import type { FolderRef } from "./connection/paths.ts"
 import type { BucketObjects } from "./objects.ts"
-import type { FolderRef } from "./paths.ts"
 
 /** To be raised whenever the probe asks for more. */
 const PROBE_VERSION = 1

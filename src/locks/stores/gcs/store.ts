@@ -6,8 +6,8 @@
  * Not promised: anything about two calls that overlap; that a bucket deleted after the start is told from absent objects
  * by a read (a write tells).
  */
-import { type Clock, liveClock } from "../../../runtime/clock.ts"
-import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../errors.ts"
+import { type Clock, liveClock } from "../../../runtime/time/clock.ts"
+import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../api/errors.ts"
 import type {
   Area,
   CheckpointStore,
@@ -22,12 +22,12 @@ import type {
   StartOptions,
   StoreCapabilities,
   WriteAnswer,
-} from "../../store.ts"
+} from "../port.ts"
 import { probe } from "../probe.ts"
-import { connect } from "./connection.ts"
-import { GaveUp, pause, within } from "./limits.ts"
+import { connect } from "./connection/connection.ts"
+import { checkOptions, type GcsSettings, type GcsStoreOptions } from "./connection/options.ts"
+import { GaveUp, pause, within } from "./http/limits.ts"
 import { BucketObjects } from "./objects.ts"
-import { checkOptions, type GcsSettings, type GcsStoreOptions } from "./options.ts"
 import { type Proof, Proofs } from "./proofs.ts"
 
 const RETRY_AFTER_MS = 1000

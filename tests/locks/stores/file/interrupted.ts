@@ -1,6 +1,6 @@
 // File operations that a test stops between any two of them, as a scheduler or a signal stops a process: the real
 // operations on a real directory, with something else done before a chosen one.
-import type { Files } from "../../../../src/locks/stores/file/files.ts"
+import type { Files } from "../../../../src/locks/stores/file/disk/files.ts"
 
 export interface Interrupted extends Files {
   /** The operations so far, in order. */

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
-import type { Generation, Watching } from "../../../../src/locks/store.ts"
-import { versionPath } from "../../../../src/locks/stores/file/layout.ts"
-import { watchPath } from "../../../../src/runtime/watch-path.ts"
+import { versionPath } from "../../../../src/locks/stores/file/objects/layout.ts"
+import type { Generation, Watching } from "../../../../src/locks/stores/port.ts"
+import { watchPath } from "../../../../src/runtime/machine/watch-path.ts"
 
 /** More than these are not watched: each watch of Deno takes one of the 128 instances that Linux allows a user. */
 const MOST = "Deno" in globalThis ? 32 : 1000

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest"
 import type { HostHalf } from "../../../../src/locks/record.ts"
 import { MachineWitness } from "../../../../src/locks/stores/file/witness.ts"
-import type { ProcessName } from "../../../../src/runtime/processes.ts"
+import type { ProcessName } from "../../../../src/runtime/machine/processes.ts"
 import { FakeProc } from "../../../support/fake-proc.ts"
 
 /** A machine on which process 42 has ended, 43 lives, and the groups 50 and 51 have and haven't. */

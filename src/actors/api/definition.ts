@@ -1,0 +1,107 @@
+/**
+ * Makes definitions, and keeps what belongs to one out of its public type. What is wrong with a definition is said where
+ * it is written, by InvalidConfigError or InvalidKeyError, not when it first runs.
+ */
+import { UnknownDefinitionError } from "../../locks/api/errors.ts"
+import { checkKey } from "../../locks/api/keys.ts"
+import { lasting, millisOf } from "../../runtime/input/bounds.ts"
+import { aCount, aFunction, type OptionChecks, refusal, refuseUnknown, shown } from "../../runtime/input/options.ts"
+import type {
+  AnyDefinition,
+  AnySchema,
+  RestoredBy,
+  Sandbox,
+  SandboxDefinition,
+  SandboxHooks,
+  SavedBy,
+} from "./sandbox.ts"
+
+/** Hooks of any sandbox: what runs them carries their own values from one to the other without looking. */
+// oxlint-disable-next-line typescript/no-explicit-any -- S, In and Out belong to the definition's writer
+export type AnyHooks = SandboxHooks<any, any, any>
+
+/** What a definition holds. */
+export interface DefinitionParts {
+  readonly hooks: AnyHooks
+  readonly version: number
+  /** Milliseconds. */
+  readonly idleAfter: number | undefined
+  readonly checkpointEvery: number | undefined
+  /** Makes the handle that `restoreSandbox` gives. */
+  readonly handle: (sandbox: Sandbox<unknown>) => unknown
+}
+
+class Definition implements AnyDefinition {
+  readonly name: string
+  readonly version: number
+  readonly #parts: DefinitionParts
+
+  constructor(parts: DefinitionParts) {
+    this.name = parts.hooks.name
+    this.version = parts.version
+    this.#parts = parts
+  }
+
+  static partsOf(definition: AnyDefinition): DefinitionParts {
+    if (typeof definition === "object" && definition !== null && #parts in definition) return definition.#parts
+    const { name } = Object(definition) as { readonly name?: unknown }
+    throw new UnknownDefinitionError({
+      message: `${shown(name ?? definition)} is not a sandbox definition`,
+      next: "Pass what defineSandbox returned",
+    })
+  }
+}
+
+/** What a definition holds. UnknownDefinitionError for anything that `defineSandbox` didn't make. */
+export const partsOf = (definition: AnyDefinition): DefinitionParts => Definition.partsOf(definition)
+
+/**
+ * Defines a kind of sandbox. Throws InvalidConfigError and InvalidKeyError for hooks that can't work.
+ *
+ * `restore` has to be written before the hooks that take the state: TypeScript learns the state's type from it.
+ */
+export function defineSandbox<Schema extends AnySchema, S>(
+  hooks: SandboxHooks<S, SavedBy<Schema>, RestoredBy<Schema>, Schema>,
+): SandboxDefinition<S, SavedBy<Schema>> {
+  refuseUnknown("defineSandbox", hooks, HOOKS, ["name", "schema", "restore", "checkpoint"])
+  const { version = 1, migrate, idleAfter, checkpointEvery } = hooks
+  if (version > 1 && migrate === undefined) throw withoutMigrate(version)
+  const definition: SandboxDefinition<S, SavedBy<Schema>> = new Definition({
+    hooks,
+    version,
+    idleAfter: idleAfter === undefined ? undefined : millisOf("idleAfter", idleAfter),
+    checkpointEvery: checkpointEvery === undefined ? undefined : millisOf("checkpointEvery", checkpointEvery),
+    handle: (sandbox) => sandbox,
+  })
+  return definition
+}
+
+const withoutMigrate = (version: number): Error =>
+  refusal(
+    `version is ${version}, and migrate is undefined: nothing says how to read what version ${version - 1} saved`,
+    "Give migrate: (saved, from) => …, or (saved) => saved where the schema takes earlier state as it is",
+  )
+
+/** A Standard Schema, which may be a function too, or a Codec. */
+const aSchema = (name: string, schema: unknown): void => {
+  const isObject = (typeof schema === "object" && schema !== null) || typeof schema === "function"
+  if (isObject && ("~standard" in schema || ("encode" in schema && "decode" in schema))) return
+  throw refusal(
+    `${name} is ${isObject ? "neither a Standard Schema nor a Codec" : shown(schema)}`,
+    "Give a Standard Schema (of zod, effect and others), a Codec, or unchecked()",
+  )
+}
+
+const HOOKS: OptionChecks<AnyHooks> = {
+  name: (_name, value) => checkKey(value),
+  version: aCount(1),
+  migrate: aFunction,
+  schema: aSchema,
+  idleAfter: lasting(0),
+  checkpointEvery: lasting(1),
+  restore: aFunction,
+  run: aFunction,
+  checkpoint: aFunction,
+  close: aFunction,
+  inspectState: aFunction,
+}

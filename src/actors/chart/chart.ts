@@ -1,0 +1,390 @@
+/**
+ * The chart of one sandbox, from the wish to own it to the end: a pure machine. What is to be done it says in named
+ * commands, what was done it hears in events; it starts nothing, waits for nothing and throws nothing itself.
+ * The shell gives the commands their meaning by `machine.provide`; XState's pure `transition()` lists them as data.
+ *
+ * What holds by construction (docs/invariants.md names the tests):
+ * (a) the `lease` region spans owning and handingOff; (b) `releasing` follows only work that has settled and a
+ * checkpoint that is stored or has failed for good; (c) loss aborts the work and saves nothing; (d) a handoff asked for
+ * while restoring is honoured after it; (e) every effect reports back as an event; (f) every state that waits for one
+ * has a deadline, or a way out for a hook that ran over its limit, but for `stuck`: there a lease is renewed until the
+ * work ends, or the process; and for `queued`, which ends when those in front have, each within limits of its own.
+ */
+import { setup, type EventObject, type MetaObject, type StateMachine, type StateSchema } from "xstate"
+import type {
+  ChartCommand,
+  ChartCommands,
+  ChartContext,
+  ChartDelay,
+  ChartDelays,
+  ChartEvent,
+  ChartFailure,
+  ChartGuard,
+  ChartInput,
+  EndReason,
+  SandboxStateValue,
+} from "./types.ts"
+
+const defaultDelays: ChartDelays = {
+  backOff: 0,
+  acquireWithin: 45_000,
+  reconcileWithin: 15_000,
+  releaseWithin: 25_000,
+}
+
+/** Given its meaning by the shell; without one it is only data. */
+const command = (): void => {}
+
+/** Why a sandbox that was owned ends, or ended. */
+export const endReason = (context: ChartContext): EndReason =>
+  context.failure === undefined ? (context.leaving ?? "lost") : "failed"
+
+const chart = setup({
+  types: {
+    context: {} as ChartContext,
+    events: {} as ChartEvent,
+    input: {} as ChartInput,
+  },
+  actions: {
+    acquire: command,
+    cancelAcquire: command,
+    restore: command,
+    run: command,
+    abortWork: (_, _params: ChartCommands["abortWork"]) => {},
+    settle: command,
+    reportStuck: command,
+    checkpoint: command,
+    reportFailure: command,
+    close: command,
+    release: command,
+    abandon: command,
+  },
+  guards: {
+    withoutBackOff: ({ context }) => context.delays.backOff === 0,
+    isDegraded: ({ context }) => context.lease === "degraded",
+    isSuspect: ({ context }) => context.lease === "suspect",
+    isLeaving: ({ context }) => context.leaving !== undefined,
+    isRemoval: ({ context }) => context.purpose === "remove",
+    hasFailed: ({ context }) => context.failure !== undefined,
+    wasGranted: ({ context }) => context.granted || context.leaving === "handoff",
+    isContended: ({ event }) => event.type === "lock.refused" && event.how === "contended",
+    isTimedOut: ({ event }) => event.type === "lock.refused" && event.how === "timedOut",
+    isCancelled: ({ event }) => event.type === "lock.refused" && event.how === "cancelled",
+    isUnknown: ({ event }) => event.type === "lock.released" && event.result === "unknown",
+    isLostAlready: ({ event }) => event.type === "lock.released" && event.result === "alreadyLost",
+  },
+  delays: {
+    backOff: ({ context }) => context.delays.backOff,
+    acquireWithin: ({ context }) => context.delays.acquireWithin,
+    reconcileWithin: ({ context }) => context.delays.reconcileWithin,
+    releaseWithin: ({ context }) => context.delays.releaseWithin,
+  },
+})
+const { assign } = chart
+
+interface Args {
+  readonly context: ChartContext
+  readonly event: ChartEvent
+}
+
+const noteAcquired = assign({
+  token: ({ context, event }) => (event.type === "lock.acquired" ? event.token : context.token),
+})
+const noteRestored = assign({
+  token: ({ context, event }) => (event.type === "work.restored" ? event.token : context.token),
+})
+const noteError = assign({ error: ({ context, event }: Args) => ("error" in event ? event.error : context.error) })
+const noteLeaving = assign({
+  leaving: ({ context, event }) => context.leaving ?? (event.type === "leave" ? event.reason : "handoff"),
+})
+const noteRemoval = assign({ leaving: "removed" })
+/** The first failure is the one that counts: what follows it is its consequence. */
+const noteFailed = (during: ChartFailure["during"]) =>
+  assign({
+    failure: ({ context, event }: Args) =>
+      context.failure ?? ("error" in event ? { during, error: event.error } : { during }),
+  })
+const degrade = assign({ lease: "degraded" })
+const suspect = assign({ lease: "suspect" })
+const heal = assign({ lease: "healthy" })
+
+/** Of several reasons to leave each is told: a process that ends leaves sooner than one that was asked for its key. */
+const abort = {
+  type: "abortWork",
+  params: ({ context, event }: Args) => ({ reason: event.type === "leave" ? event.reason : endReason(context) }),
+} as const
+
+/** Loss ends everything at once, wherever the work is. What ignores the abort is the shell's to watch. */
+const lost = {
+  target: "#sandbox.released.lost",
+  actions: [noteError, { type: "abortWork", params: { reason: "lost" } }, "abandon"],
+} as const
+
+/** What the lock says when it has no lease to give. */
+const refused = [
+  { guard: "isContended", target: "#sandbox.released.contended", actions: noteError },
+  { guard: "isTimedOut", target: "#sandbox.released.timedOut", actions: noteError },
+  { guard: "isCancelled", target: "#sandbox.released.cancelled", actions: noteError },
+  { target: "#sandbox.released.failed", actions: [noteError, noteFailed("acquire")] },
+] as const
+
+/** In both states in which the lock tries: they differ in what one sees. */
+const whileAcquiring = {
+  "lock.acquired": { target: "#sandbox.owning", actions: [noteAcquired, "restore"] },
+  "lock.refused": refused,
+  leave: { target: "#sandbox.acquiring.reconciling", actions: noteLeaving },
+} as const
+
+/** The region that both owning and handingOff have; entered anew, it goes on where the lease is. */
+const leaseRegion = chart.createStateConfig({
+  initial: "healthy",
+  states: {
+    healthy: {
+      always: [
+        { guard: "isDegraded", target: "degraded" },
+        { guard: "isSuspect", target: "suspect" },
+      ],
+      on: {
+        "lock.degraded": { target: "degraded", actions: degrade },
+        "lock.suspect": { target: "suspect", actions: suspect },
+      },
+    },
+    degraded: {
+      on: {
+        "lock.recovered": { target: "healthy", actions: heal },
+        "lock.suspect": { target: "suspect", actions: suspect },
+      },
+    },
+    suspect: { on: { "lock.recovered": { target: "healthy", actions: heal } } },
+  },
+})
+
+/** Where work that has settled goes on: to its checkpoint, or past it where there is nothing to save. */
+const settled = [{ guard: "hasFailed", target: "releasing" }, { target: "checkpointing" }] as const
+
+const machine = chart.createMachine({
+  id: "sandbox",
+  context: ({ input }) => ({
+    key: input.key,
+    purpose: input.purpose ?? "run",
+    delays: { ...defaultDelays, ...input.delays },
+    token: undefined,
+    lease: "healthy",
+    leaving: undefined,
+    failure: undefined,
+    saved: "no",
+    closed: false,
+    granted: false,
+    error: undefined,
+  }),
+  initial: "acquiring",
+  states: {
+    acquiring: {
+      initial: "backingOff",
+      states: {
+        backingOff: {
+          description: "An attempt failed not long ago: the next one waits.",
+          always: { guard: "withoutBackOff", target: "trying" },
+          after: { backOff: "trying" },
+          on: { leave: { target: "#sandbox.released.cancelled", actions: noteLeaving } },
+        },
+        trying: {
+          entry: "acquire",
+          after: { acquireWithin: "reconciling" },
+          on: { "lock.waiting": "#sandbox.waiting", ...whileAcquiring },
+        },
+        reconciling: {
+          description: "The acquire is cancelled; the lock makes sure that nothing is left behind.",
+          entry: "cancelAcquire",
+          after: {
+            reconcileWithin: [
+              { guard: "isLeaving", target: "#sandbox.released.cancelled" },
+              { target: "#sandbox.released.timedOut" },
+            ],
+          },
+          on: {
+            "lock.acquired": { target: "#sandbox.handingOff.work.releasing", actions: noteAcquired },
+            "lock.refused": [
+              { guard: "isLeaving", target: "#sandbox.released.cancelled", actions: noteError },
+              { target: "#sandbox.released.timedOut", actions: noteError },
+            ],
+          },
+        },
+      },
+    },
+    waiting: {
+      initial: "watching",
+      states: {
+        watching: {
+          description: "The key has an owner, which was asked to leave.",
+          after: { acquireWithin: "#sandbox.acquiring.reconciling" },
+          on: whileAcquiring,
+        },
+      },
+    },
+    owning: {
+      type: "parallel",
+      on: { "lock.lost": lost },
+      states: {
+        lease: leaseRegion,
+        work: {
+          initial: "restoring",
+          states: {
+            restoring: {
+              description: "The head is claimed and the state built. Whoever wants the key waits for the end of it.",
+              on: {
+                "lock.releaseRequested": { actions: [noteLeaving, abort] },
+                leave: { actions: [noteLeaving, abort] },
+                "work.restored": [
+                  {
+                    guard: "isRemoval",
+                    target: "#sandbox.handingOff.work.checkpointing",
+                    actions: [noteRestored, noteRemoval],
+                  },
+                  { guard: "isLeaving", target: "#sandbox.handingOff.work.checkpointing", actions: noteRestored },
+                  { target: "running", actions: noteRestored },
+                ],
+                "work.overran": { target: "#sandbox.handingOff.work.settling", actions: noteFailed("restore") },
+                "work.failed": [
+                  { guard: "isLeaving", target: "#sandbox.handingOff.work.releasing" },
+                  {
+                    target: "#sandbox.handingOff.work.releasing",
+                    actions: [noteFailed("restore"), "reportFailure"],
+                  },
+                ],
+              },
+            },
+            running: {
+              entry: "run",
+              on: {
+                "lock.releaseRequested": { target: "#sandbox.handingOff.work.settling", actions: noteLeaving },
+                leave: { target: "#sandbox.handingOff.work.settling", actions: noteLeaving },
+                "work.failed": {
+                  target: "#sandbox.handingOff.work.settling",
+                  actions: [noteFailed("run"), "reportFailure"],
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+    handingOff: {
+      type: "parallel",
+      on: {
+        "lock.lost": lost,
+        "lock.granted": { actions: assign({ granted: true }) },
+      },
+      states: {
+        lease: leaseRegion,
+        work: {
+          initial: "settling",
+          states: {
+            settling: {
+              description:
+                "No use begins; run, the use in progress, and a hook that ran over its limit, are asked to end.",
+              entry: [abort, "settle"],
+              on: { "work.overran": "stuck", "work.queued": "queued", "work.settled": settled },
+            },
+            queued: {
+              description: "The work has ended. Others are being saved, as many as the store answers at once.",
+              on: { "work.settled": settled },
+            },
+            stuck: {
+              description:
+                "The work ignores that it should end. Its lease is renewed until it does, or the process ends.",
+              entry: "reportStuck",
+              on: { "work.queued": "queued", "work.settled": settled, "work.closed": "releasing" },
+            },
+            checkpointing: {
+              entry: "checkpoint",
+              on: {
+                "work.overran": {
+                  target: "settling",
+                  actions: [assign({ saved: "failed" }), noteFailed("checkpoint")],
+                },
+                "checkpoint.stored": { target: "releasing", actions: assign({ saved: "stored" }) },
+                "checkpoint.failed": {
+                  target: "releasing",
+                  actions: [assign({ saved: "failed" }), noteFailed("checkpoint"), "reportFailure"],
+                },
+              },
+            },
+            releasing: {
+              description: "The state is closed, then the lease released, or handed to whoever waits.",
+              entry: "close",
+              after: {
+                releaseWithin: {
+                  target: "#sandbox.released.failed",
+                  actions: [noteFailed("release"), "reportFailure"],
+                },
+              },
+              on: {
+                "work.overran": "stuck",
+                "work.closed": { actions: [assign({ closed: true }), "release"] },
+                "lock.released": [
+                  { guard: "hasFailed", target: "#sandbox.released.failed" },
+                  { guard: "isLostAlready", target: "#sandbox.released.lost", actions: noteError },
+                  { guard: "isUnknown", target: "#sandbox.released.failed", actions: noteFailed("release") },
+                  { guard: "wasGranted", target: "#sandbox.released.handedOff" },
+                  { target: "#sandbox.released.clean" },
+                ],
+              },
+            },
+          },
+        },
+      },
+    },
+    released: {
+      description: "Over: the chart is done.",
+      initial: "clean",
+      states: {
+        clean: { type: "final" },
+        handedOff: { type: "final" },
+        lost: { type: "final" },
+        contended: { type: "final" },
+        timedOut: { type: "final" },
+        cancelled: { type: "final" },
+        failed: { type: "final" },
+      },
+    },
+  },
+})
+
+type Chart = StateMachine<
+  ChartContext,
+  ChartEvent,
+  Record<string, never>,
+  never,
+  ChartCommand,
+  ChartGuard,
+  ChartDelay,
+  SandboxStateValue,
+  string,
+  ChartInput,
+  {} | null | undefined,
+  EventObject,
+  MetaObject,
+  StateSchema
+>
+
+/**
+ * The same chart, done once it is released. XState calls a chart done in a final state at its top alone, and such a state has
+ * none below it: `released` would no longer say how.
+ */
+const endingAsDone = (made: Chart): Chart => {
+  const transition = made.transition.bind(made)
+  const provide = made.provide.bind(made)
+  made.transition = (...args) => {
+    const next = transition(...args)
+    return next.status === "active" && next.matches("released") ? { ...next, status: "done", output: undefined } : next
+  }
+  made.provide = (implementations) => endingAsDone(provide(implementations))
+  return made
+}
+
+/**
+ * The sandbox chart. Start it with an input; its actions do nothing until the shell provides them. Its actor is done, and its
+ * observers complete, once it is `released`.
+ */
+export const sandboxChart: Chart = endingAsDone(machine)

@@ -1,0 +1,86 @@
+/**
+ * Deletes content objects that nobody can need any more (rule 17), in the background. Owns which content this tenancy
+ * knows of; what is safe to delete when is the keeper's to say, by calling it only after an acknowledged write.
+ *
+ * Not promised: that every object goes. What can't be deleted in time stays until the next acknowledged write tries
+ * again, or until the cleaning after an unclean takeover.
+ */
+import type { Generation, ObjectStore } from "../../../locks/stores/port.ts"
+import { type OnError, reporter } from "../../../runtime/report.ts"
+import type { Clock } from "../../../runtime/time/clock.ts"
+import { type Head, namedContents } from "../head/head.ts"
+import type { Patience } from "../objects/patience.ts"
+import type { Place } from "../objects/problems.ts"
+import { listContents, removeContent } from "./content.ts"
+
+const withinMs = 10_000
+
+/** Where to delete. */
+export interface GarbageParts {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  readonly place: Place
+  readonly onError?: OnError | undefined
+}
+
+export class Garbage {
+  readonly #parts: GarbageParts
+  readonly #report: OnError
+  /** Content that exists as far as this tenancy knows, with its generation where it is known. */
+  readonly #known = new Map<string, Generation | undefined>()
+  readonly #work = new Set<Promise<void>>()
+
+  constructor(parts: GarbageParts) {
+    this.#parts = parts
+    this.#report = reporter(parts.onError)
+  }
+
+  /** This content exists, or may come to. */
+  note(content: string, generation?: Generation): void {
+    this.#known.set(content, generation)
+  }
+
+  /** Deletes all known content that this head, an acknowledged one of this tenancy, doesn't name. */
+  superseded(by: Head): void {
+    const named = new Set(namedContents(by))
+    const doomed = [...this.#known].filter(([content]) => !named.has(content))
+    if (doomed.length > 0) this.#background(() => this.#delete(doomed))
+  }
+
+  /** Lists once, and deletes all content of earlier tokens that this head, an acknowledged one, doesn't name. */
+  sweep(head: Head): void {
+    const named = new Set(namedContents(head))
+    this.#background(async () => {
+      const patience = this.#patience()
+      const { store, place } = this.#parts
+      for await (const { content, token, generation } of listContents(store, place, patience))
+        if (token < head.token && !named.has(content)) await this.#remove(content, generation, patience)
+    })
+  }
+
+  /** Settles when what is under way has ended, within 10 s. */
+  async close(): Promise<void> {
+    await Promise.all(this.#work)
+  }
+
+  async #delete(doomed: readonly (readonly [string, Generation | undefined])[]): Promise<void> {
+    const patience = this.#patience()
+    await Promise.all(doomed.map(([content, generation]) => this.#remove(content, generation, patience)))
+  }
+
+  async #remove(content: string, generation: Generation | undefined, patience: Patience): Promise<void> {
+    const { store, place } = this.#parts
+    if (await removeContent(store, place, content, generation, patience)) this.#known.delete(content)
+  }
+
+  #background(work: () => Promise<void>): void {
+    const running = work().catch(this.#report)
+    this.#work.add(running)
+    void running.then(() => this.#work.delete(running))
+  }
+
+  #patience(): Patience {
+    const { clock, store } = this.#parts
+    return { clock, store, until: clock.read().mono + withinMs, background: true }
+  }
+}

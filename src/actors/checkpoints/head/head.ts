@@ -1,0 +1,293 @@
+/**
+ * The head: one small object per sandbox that holds or names its saved state, says who wrote it, and is what fences a
+ * former owner. Owns the format: reading, checking, writing. When a head may be written is protocol.ts's business.
+ *
+ * Inline state is base64, not JSON: a checkpoint is bytes here (a codec made them), so they come back exactly as they
+ * went in, whatever they are, and one checksum rule serves inline and content alike.
+ */
+import { Buffer } from "node:buffer"
+import type { LeaseOrigin } from "../../../locks/stores/identity.ts"
+import { sha256 } from "../../../runtime/time/hash.ts"
+import { contentToken } from "../objects/names.ts"
+import {
+  corruptHead,
+  foreignLeases,
+  invalidCheckpoint,
+  newerVersion,
+  type Place,
+  unknownNeeds,
+} from "../objects/problems.ts"
+
+/** Larger bodies are not heads. In bytes. */
+export const HEAD_LIMIT: number = 64 * 1024
+/** States up to this many bytes sit in the head itself. */
+export const INLINE_LIMIT: number = 32 * 1024
+/** The most older contents that a head can name beside its own; with an inline state it then stays below its limit. */
+export const KEPT_LIMIT = 32
+
+const FORMAT = 1
+const knownNeeds: readonly string[] = []
+const longestTtl = 86_400_000
+/** What one write may add to a head beside its state: a kept content, longer numbers and ids. In bytes. */
+const growth = 1024
+
+/** What a head says about bytes that it holds or names. */
+export interface Digest {
+  /** In hexadecimal. */
+  readonly sha256: string
+  /** How many. */
+  readonly bytes: number
+}
+
+/** A content object that a head names. */
+export interface Content extends Digest {
+  readonly content: string
+}
+
+/** An older content that isn't deleted yet, with the version of the definition that made it. */
+export interface KeptContent extends Content {
+  readonly version: number
+}
+
+/** The saved state: nothing yet, in the head, in an object of its own, or removed by `remove`. */
+export type Saved =
+  | { readonly state: "none" }
+  | ({ readonly state: "inline"; readonly inline: string } & Digest)
+  | ({ readonly state: "content" } & Content)
+  | { readonly state: "removed" }
+
+/** One head. Plain data. */
+export interface Head extends LeaseOrigin {
+  /** The format of who wrote it first; greater numbers refuse nothing. */
+  readonly v: number
+  /** What a writer must understand. */
+  readonly needs: readonly string[]
+  /** The lock key. */
+  readonly key: string
+  /** The definition's name. */
+  readonly type: string
+  /** The ttl of the lease under which it was written. */
+  readonly ttlMs: number
+  readonly token: number
+  /** The tenancy's, which is its lease's: a lease record that has it among those that have ended proves that it has. */
+  readonly nonce: string
+  /** Grows by one with each write of the head, across owners. */
+  readonly seq: number
+  /** The definition's version that made the saved state; 0 where there is none. */
+  readonly version: number
+  /** The write that made this head; the same for each copy of that write. */
+  readonly opId: string
+  /** The head write that this owner's tenancy began on; null where there was no head. Its later writes carry it on. */
+  readonly over: string | null
+  /**
+   * Above 0: this owner had not run yet when it wrote this, since its record didn't prove that the one before it had ended, whose
+   * lease is so many milliseconds long at most. Should it never run, the next one waits as long.
+   */
+  readonly quietMs: number
+  readonly saved: Saved
+  readonly kept: readonly KeptContent[]
+  /** Fields of later releases, carried over unchanged. */
+  readonly extra: Readonly<Record<string, unknown>>
+}
+
+type Fields = Record<string, unknown>
+type Test = (value: unknown) => boolean
+
+const text: Test = (value) => typeof value === "string" && value !== ""
+const count: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0
+const hash: Test = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value)
+const content: Test = (value) => typeof value === "string" && contentToken(value) !== undefined
+
+const shape: Readonly<Record<string, Test>> = {
+  v: (value) => count(value) && value !== 0,
+  needs: (value) => value === undefined || (Array.isArray(value) && value.every((entry) => typeof entry === "string")),
+  key: text,
+  type: text,
+  leases: text,
+  leasesId: (value) => value === undefined || text(value),
+  leasesBoot: (value) => value === undefined || text(value),
+  ttlMs: (value) => typeof value === "number" && value > 0 && value <= longestTtl,
+  token: (value) => count(value) && value !== 0,
+  nonce: text,
+  seq: count,
+  version: count,
+  opId: text,
+  over: (value) => value === null || text(value),
+  quietMs: (value) => value === undefined || (typeof value === "number" && value >= 0 && value <= longestTtl),
+  state: (value) => typeof value === "string" && Object.hasOwn(savedShapes, value),
+  kept: (value) =>
+    Array.isArray(value) && value.every((entry) => isFields(entry) && misfits(entry, keptShape).length === 0),
+}
+const contentShape = { content, sha256: hash, bytes: count }
+const keptShape = { ...contentShape, version: count }
+const savedShapes: Readonly<Record<Saved["state"], Readonly<Record<string, Test>>>> = {
+  none: {},
+  inline: { inline: (value) => typeof value === "string", sha256: hash, bytes: count },
+  content: contentShape,
+  removed: {},
+}
+const savedFields = ["inline", "content", "sha256", "bytes"]
+
+/**
+ * The head in a body. Throws CorruptCheckpointError where it isn't a head, or is another sandbox's or another type's,
+ * and FormatVersionError where it needs something unknown.
+ */
+export function parseHead(body: Uint8Array, place: Place): Head {
+  const fields = parseFields(body, place)
+  if (shape.needs!(fields.needs)) {
+    const unknown = ((fields.needs ?? []) as string[]).filter((need) => !knownNeeds.includes(need))
+    if (unknown.length > 0) throw unknownNeeds(place, unknown)
+  }
+  const wrong = misfits(fields, shape)
+  if (wrong.length === 0) wrong.push(...misfits(fields, savedShapes[fields.state as Saved["state"]]))
+  if (wrong.length > 0) throw corruptHead(place, `is damaged: ${wrong.join(", ")} can't be what it says`)
+  const head = fromFields(fields)
+  if (head.key !== place.lockKey) throw corruptHead(place, `belongs to another sandbox, ${head.key}`)
+  if (place.type !== undefined && head.type !== place.type)
+    throw corruptHead(place, `holds a ${head.type}, not a ${place.type}`)
+  return head
+}
+
+/** The lock key that a body claims to be the head of; undefined where it says none. */
+export function keyOfHead(body: Uint8Array): string | undefined {
+  try {
+    const fields: unknown = JSON.parse(new TextDecoder().decode(body))
+    return isFields(fields) && typeof fields.key === "string" ? fields.key : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether an owner may take this head over. Throws StoreMisconfiguredError where it was written under another lease
+ * store's leases (unless `adoptHeads`) and CheckpointVersionError where newer code saved the state.
+ */
+export function checkClaimable(
+  head: Head,
+  place: Place,
+  by: LeaseOrigin & { readonly version: number; readonly adoptHeads: boolean },
+): void {
+  if (!by.adoptHeads && !isOneStore(head, by)) throw foreignLeases(place, head, by)
+  if (holdsState(head) && head.version > by.version) throw newerVersion(head.key, head.version, by.version)
+}
+
+/** Heads of older releases have no identity, and are compared by the name alone. */
+export const isOneStore = (a: LeaseOrigin, b: LeaseOrigin): boolean =>
+  a.leases === b.leases && (a.leasesId === undefined || b.leasesId === undefined || a.leasesId === b.leasesId)
+
+/** The body of a head. Throws CheckpointInvalidError where it would be too large to be read again. */
+export function formatHead(head: Head): Uint8Array {
+  const { saved, extra, quietMs, ...fields } = head
+  const quiet = quietMs > 0 ? { quietMs } : {}
+  const body = new TextEncoder().encode(JSON.stringify({ ...extra, ...fields, ...quiet, ...saved }))
+  if (body.length <= HEAD_LIMIT) return body
+  throw invalidCheckpoint(
+    head.key,
+    `its head would have ${body.length} bytes, over the ${HEAD_LIMIT} that can be read again`,
+    "Look at what other releases have added to the head",
+  )
+}
+
+/** Whether there is state to restore. */
+function holdsState(head: Head | null): boolean {
+  return head !== null && (head.saved.state === "inline" || head.saved.state === "content")
+}
+
+/** State that sits in the head. */
+export function inlined(bytes: Uint8Array, digest: Digest): Saved {
+  const inline = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
+  return { state: "inline", inline, ...digest }
+}
+
+/** What is saved about bytes, and what tells two states apart. */
+export function digestOf(bytes: Uint8Array): Digest {
+  return { sha256: sha256(bytes), bytes: bytes.byteLength }
+}
+
+/** Whether state of this size can sit in the head that follows `head`, next to all that the head carries on. */
+export function fitsInline(head: Head | null, bytes: number): boolean {
+  if (bytes > INLINE_LIMIT || head === null) return bytes <= INLINE_LIMIT
+  const { saved: _saved, extra, ...fields } = head
+  const carried = Buffer.byteLength(JSON.stringify({ ...extra, ...fields }))
+  return carried + growth + Math.ceil(bytes / 3) * 4 <= HEAD_LIMIT
+}
+
+/** The bytes of state that sits in the head. Throws CorruptCheckpointError where they aren't what was saved. */
+export function inlineBytes(saved: Saved & { state: "inline" }, place: Place): Uint8Array {
+  const bytes = Uint8Array.from(Buffer.from(saved.inline, "base64"))
+  if (matches(saved, bytes)) return bytes
+  throw corruptHead(place, "holds a state that doesn't match its checksum")
+}
+
+/** Whether these are the bytes whose checksum and length were saved. */
+export function matches(saved: Digest, bytes: Uint8Array): boolean {
+  return bytes.byteLength === saved.bytes && sha256(bytes) === saved.sha256
+}
+
+/** The content objects that a head names, its own first. */
+export function namedContents(head: Head | null): readonly string[] {
+  if (head === null) return []
+  const own = head.saved.state === "content" ? [head.saved.content] : []
+  return [...own, ...head.kept.map((kept) => kept.content)]
+}
+
+/** A head for a sandbox that has none, without what each write adds. */
+export function emptyHead(
+  settings: Pick<Head, "key" | "type" | "leases" | "ttlMs">,
+): Omit<Head, "token" | "nonce" | "opId" | "over"> {
+  const { key, type, leases, ttlMs } = settings
+  const saved = { state: "none" } as const
+  return { v: FORMAT, needs: [], key, type, leases, ttlMs, seq: 0, version: 0, quietMs: 0, saved, kept: [], extra: {} }
+}
+
+function parseFields(body: Uint8Array, place: Place): Fields {
+  if (body.length > HEAD_LIMIT) throw corruptHead(place, `is over ${HEAD_LIMIT} bytes`)
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))
+  } catch (cause) {
+    throw corruptHead(place, "is not JSON", cause)
+  }
+  if (isFields(parsed)) return parsed
+  throw corruptHead(place, "is not a JSON object")
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const misfits = (fields: Fields, tests: Readonly<Record<string, Test>>): string[] =>
+  Object.keys(tests).filter((name) => !tests[name]!(fields[name]))
+
+/** Of fields that fit. */
+function fromFields(fields: Fields): Head {
+  const {
+    v,
+    needs = [],
+    key,
+    type,
+    leases,
+    leasesId,
+    leasesBoot,
+    ttlMs,
+    token,
+    nonce,
+    seq,
+    version,
+    opId,
+    over,
+    quietMs = 0,
+    kept,
+    state,
+    ...rest
+  } = fields
+  const extra = Object.fromEntries(Object.entries(rest).filter(([name]) => !savedFields.includes(name)))
+  const names = Object.keys(savedShapes[state as Saved["state"]])
+  const saved = { state, ...Object.fromEntries(names.map((name) => [name, fields[name]])) }
+  const origin = {
+    leases,
+    ...(leasesId !== undefined && { leasesId }),
+    ...(leasesBoot !== undefined && { leasesBoot }),
+  }
+  const written = { v, needs, key, type, ...origin, ttlMs, token, nonce, seq, version, opId, over, quietMs }
+  return { ...written, saved, kept, extra } as unknown as Head
+}

@@ -1,0 +1,89 @@
+/** Letting all sandboxes of a process leave, and doing so when the process is asked to end. */
+import type { StatesUnsavedError } from "../../locks/api/errors.ts"
+import type { Duration } from "../../runtime/input/duration.ts"
+import { aDuration, aFunction, anObject, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
+import { onShutdown, SHUTDOWN_OPTIONS, type ShutdownOptions } from "../../runtime/machine/signals.ts"
+import { reporter } from "../../runtime/report.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { unsaved } from "../api/problems.ts"
+import type { Registry } from "../registry/registry.ts"
+
+/** How a drain went. */
+export interface DrainResult {
+  /** The lock keys of the sandboxes that haven't left: their leases are renewed as long as their work runs. */
+  readonly stuck: readonly string[]
+  /** How many sandboxes' last state isn't known to be stored, and the first of their keys; absent where all are. */
+  readonly error?: StatesUnsavedError
+}
+
+/** How the sandboxes of a manager leave. */
+interface Leaving {
+  readonly clock: Clock
+  /** In milliseconds. */
+  readonly grace: number
+  /** Settles once nothing is taken back from the store any more: a mark of who is gone would keep the key from others. */
+  readonly cleared: () => Promise<void>
+}
+
+/**
+ * Asks every sandbox to leave: the work of all ends at once, and as many are saved at a time as the store answers. Settles
+ * when all have left, and left nothing, or when the grace is over. Never rejects.
+ */
+export const drainAll = async (registry: Registry, { clock, grace, cleared }: Leaving): Promise<DrainResult> => {
+  const shells = [...registry.shells]
+  for (const shell of shells) shell.leave("drain")
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const timer = clock.after(grace, resolve)
+  await Promise.race([over, Promise.all(shells.map(({ gone }) => gone)).then(cleared)])
+  timer.cancel()
+  const stuck = Array.from(registry.shells, ({ lockKey }) => lockKey)
+  const lost = shells.filter(({ isUnsaved }) => isUnsaved)
+  if (lost.length === 0) return { stuck }
+  const cause = lost.find(({ failure }) => failure !== undefined)?.failure
+  const keys = lost.map(({ lockKey }) => lockKey)
+  return { stuck, error: unsaved(keys, shells.length, grace, cause) }
+}
+
+/** How to drain. */
+export interface DrainOptions {
+  /** How long to wait for all to leave. Default: the manager's `killGrace`. */
+  readonly grace?: Duration
+}
+
+/** What can be drained. */
+export interface Drainable {
+  /** As `drain` of a manager. */
+  drain(options?: DrainOptions): Promise<DrainResult>
+}
+
+/** How to drain on a signal. */
+export interface DrainOnSignalsOptions extends ShutdownOptions {
+  /** Default: the manager's `killGrace`. */
+  readonly grace?: Duration
+  /** Told how it went, just before the process ends. */
+  readonly onDrained?: (result: DrainResult) => void
+}
+
+const OPTIONS: OptionChecks<DrainOnSignalsOptions> = { ...SHUTDOWN_OPTIONS, grace: aDuration, onDrained: aFunction }
+
+/**
+ * Drains the manager on the first SIGTERM or SIGINT, and then ends the process with 128 + the signal's number. Where work is
+ * stuck when the grace is over, and on a second signal, the process ends by the signal itself, its threads included. Nothing
+ * of that work is released: its keys are free once the process is gone, or when their leases run out. Dispose the result to
+ * no longer drain on signals. Throws InvalidConfigError.
+ */
+export function drainOnSignals(manager: Drainable, options: DrainOnSignalsOptions = {}): Disposable {
+  anObject("Give what SandboxManager.start gave", "drain")("the manager of drainOnSignals", manager)
+  refuseUnknown("drainOnSignals", options, OPTIONS)
+  const { grace, onDrained, ...shutdown } = options
+  const report = reporter(shutdown.onError)
+  return onShutdown(async () => {
+    const result = await manager.drain(grace === undefined ? {} : { grace })
+    try {
+      onDrained?.(result)
+    } catch (error) {
+      report(error)
+    }
+    return result.stuck.length > 0 ? "stuck" : undefined
+  }, shutdown)
+}

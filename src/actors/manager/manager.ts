@@ -1,0 +1,386 @@
+/**
+ * The manager: the sandboxes that this process owns, or wants. Finds, begins and joins them, runs uses, lets all of them
+ * leave. What one sandbox does is its shell's business, who owns a key the lock's.
+ *
+ * Not promised: that a use which was answered survives a crash, unless it was `durable`.
+ */
+import type { Observable } from "rxjs"
+import { HandingOffError, LockLostError, type ManagerClosedError, type Owner } from "../../locks/api/errors.ts"
+import { checkKey, sandboxLockKey } from "../../locks/api/keys.ts"
+import type { AcquireOptions, LockEvent } from "../../locks/api/lock.ts"
+import { identityOf, type StoreIdentity } from "../../locks/stores/identity.ts"
+import { started } from "../../locks/stores/start.ts"
+import { aFunction, millis, refuseUnknown } from "../../runtime/input/options.ts"
+import { traced } from "../../trace/calls.ts"
+import type { TraceCall } from "../../trace/trace.ts"
+import type { Ends } from "../../trace/worker-lines.ts"
+import { DRAIN_OPTIONS, MANAGER_USE_OPTIONS, RESTORE_OPTIONS } from "../api/call-options.ts"
+import { partsOf } from "../api/definition.ts"
+import { managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
+import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView, UseOptions } from "../api/sandbox.ts"
+import { openInside } from "../inside/inside.ts"
+import { requestTap } from "../inside/taps.ts"
+import {
+  checkAgainst,
+  inTrace,
+  type Known,
+  type ManagerOptions,
+  type Settings,
+  settingsOf,
+} from "../registry/options.ts"
+import { type Admit, type Named, type OpenOptions, Registry } from "../registry/registry.ts"
+import { Handle, View } from "../sandbox/handle.ts"
+import type { Shell } from "../sandbox/shell.ts"
+import { told } from "../sandbox/tally.ts"
+import { use, type UseFn } from "../sandbox/uses.ts"
+import { Wait } from "../sandbox/waits.ts"
+import { drainAll, type DrainOptions, type DrainResult } from "./drain.ts"
+import { listSaved, readSaved } from "./reads.ts"
+import { statsOf } from "./stats.ts"
+
+/**
+ * How to restore a sandbox: as one acquires a lock. An `observer` hears of the whole call: of another process that has the
+ * sandbox, of other calls of this one, and of the restore; it ends as `acquired` when the sandbox, or the use, can begin.
+ */
+export type RestoreOptions = Pick<
+  AcquireOptions,
+  "timeout" | "timeoutSource" | "signal" | "observer" | "whenOwned" | "contention"
+>
+
+/** How to use a sandbox through its manager: as one restores it, and as `Sandbox.use`. */
+export type ManagerUseOptions = RestoreOptions & Pick<UseOptions, "durable">
+
+/** Where a sandbox is. */
+export type Whereabouts = Owner & {
+  /** This manager owns it. */
+  readonly here: boolean
+}
+
+/** The sandboxes of this process. Started by `SandboxManager.start`. */
+export interface SandboxManager extends AsyncDisposable {
+  /**
+   * Settles with the handle of a sandbox that runs here: joins a restore in flight, acquires the key otherwise. The wait
+   * (default 30 s) covers all of it. Rejects as `Lock.acquire` does, with what `restore` threw, with the errors of saved
+   * state, HandingOffError (asked for again before it ran), UnknownDefinitionError, ManagerClosedError, InvalidKeyError.
+   * A wait that ends takes its mark back, and releases a sandbox that comes to run for nobody.
+   */
+  restoreSandbox<H>(
+    definition: SandboxDefinition<unknown, unknown, H>,
+    key: string,
+    options?: RestoreOptions,
+  ): Promise<H>
+  /**
+   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Where another process owns it that takes a handoff,
+   * which begins once the sandbox has run there for the owner's `minTenure` (default 5 s). Waits its turn behind another process's. Tries
+   * again where the sandbox left before fn began, as often as it takes, or with
+   * `contention: "fail"`, and where it was lost, once; fn never runs twice.
+   * Rejects as `restoreSandbox` and `Sandbox.use` do.
+   */
+  use<S, A>(
+    definition: SandboxDefinition<S, unknown, unknown>,
+    key: string,
+    fn: (state: S, context: HookContext) => A | Promise<A>,
+    options?: ManagerUseOptions,
+  ): Promise<A>
+  /** `checkpoint` of the sandbox, which has to run here: LockNotHeldError otherwise. */
+  checkpointSandbox(definition: AnyDefinition, key: string): Promise<void>
+  /**
+   * Owns the sandbox, replaces what is saved by a tombstone and deletes the content; a later restore starts empty. One
+   * that runs here ends for it, with the reason `removed`. Rejects as `restoreSandbox` does.
+   */
+  remove(definition: AnyDefinition, key: string, options?: RestoreOptions): Promise<void>
+  /**
+   * What is saved, as `checkpoint` returned it; undefined where nothing is. Without a lease, so it may be stale. Rejects
+   * with the errors of saved state and StoreUnavailableError.
+   */
+  readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined>
+  /** The keys of all sandboxes of a definition that have saved state, in no order. Throws as `readCheckpoint` rejects. */
+  list(definition: AnyDefinition): AsyncIterable<string>
+  /** Who owns the sandbox: one read, stale as soon as it is there. Undefined: nobody. Rejects as `Lock.peek` does. */
+  whereIs(definition: AnyDefinition, key: string): Promise<Whereabouts | undefined>
+  /** Every sandbox that this process owns or wants. */
+  sandboxes(): Iterable<SandboxView>
+  /**
+   * Whole numbers, of now and so far.
+   *
+   * - Sandboxes now: `acquiring`, `waiting`, `owning`, `handingOff`; `stuck`: a hook goes on past its limit; `usesWaiting`: uses that
+   *   wait for their turn; `turns`: sandboxes in which one goes on.
+   * - Done so far: `restores` and `uses` that ended well, `restoresFailed` and `usesFailed`. `checkpoints` known to be stored,
+   *   `checkpointBytes` in all, `checkpointMs`: what they took in all, from the beginning of the hook to the store's answer;
+   *   `checkpointsFailed`: begun, and not known to be stored.
+   * - What happened to their locks so far, as `LockCounts`: that of all locks of this incarnation on the store; of locks made by a
+   *   `lockFactory` what their events tell (no `throttled`).
+   * - `traceDropped`: lines of the trace that its file or its sink didn't take in time.
+   */
+  stats(): Readonly<Record<string, number>>
+  /** Takes no new sandbox in from now on (ManagerClosedError); those that run go on and may be used. */
+  cordon(): void
+  /**
+   * Lets every sandbox end its work, save and leave, and takes no new one in: the work of all ends at once, and as many save
+   * at a time as the store answers. Settles when all have left, and no mark of a wait is left in the store, or after `grace`
+   * (default `killGrace`) with the lock keys of those that haven't left: their leases are renewed as long as their work runs.
+   * `error` says of how many the last state isn't known to be stored; without an `onError` it goes to standard error, in place
+   * of one error each. ReentrantLockError from inside a turn.
+   */
+  drain(options?: DrainOptions): Promise<DrainResult>
+  /** What happens to the leases of these sandboxes. Completes when the manager is disposed. */
+  readonly events$: Observable<LockEvent>
+  /** Drains, and settles when nothing of the manager is left but what is stuck. Idempotent. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+class Manager implements SandboxManager {
+  readonly events$: Observable<LockEvent>
+  readonly #settings: Settings
+  readonly #registry: Registry
+  readonly #handles = new WeakMap<Shell, { readonly sandbox: Handle; readonly given: unknown }>()
+  #closed: ManagerClosedError["state"] | undefined
+  #disposing: Promise<void> | undefined
+
+  constructor(settings: Settings, leases: StoreIdentity) {
+    this.#settings = settings
+    this.#registry = new Registry(settings, leases)
+    this.events$ = this.#registry.events.observable
+    openInside(this, {
+      ...{ settings, registry: this.#registry },
+      stats: () => this.stats(),
+      cordon: () => this.cordon(),
+      isClosed: () => this.#closed !== undefined,
+      checkpoint: (shell) => this.#handlesOf(shell).sandbox.checkpoint(),
+    })
+    settings.trace.whileRead(() => settings.cores()?.taps.add(requestTap(settings)))
+  }
+
+  async restoreSandbox<H>(
+    definition: SandboxDefinition<unknown, unknown, H>,
+    key: string,
+    options: RestoreOptions = {},
+  ): Promise<H> {
+    refuseUnknown("restoreSandbox", options, RESTORE_OPTIONS)
+    using wait = this.#wait(definition, key, options)
+    const ends = this.#called("restore", wait)
+    try {
+      const named = this.#named(definition, key)
+      const shell = await this.#open(named, options, wait)
+      wait.watch?.acquired(shell.tenancy?.lease)
+      ends?.()
+      return this.#handlesOf(shell).given as H
+    } catch (error) {
+      ends?.({ error })
+      throw wait.failed(error)
+    }
+  }
+
+  async use<S, A>(
+    definition: SandboxDefinition<S, unknown, unknown>,
+    key: string,
+    fn: (state: S, context: HookContext) => A | Promise<A>,
+    options: ManagerUseOptions = {},
+  ): Promise<A> {
+    refuseUnknown("use", options, MANAGER_USE_OPTIONS)
+    aFunction("fn", fn)
+    using wait = this.#wait(definition, key, options)
+    let begun = false
+    const { signal, durable, contention = "retry" } = options
+    const ends = this.#called("use", wait, durable === true)
+    const attempt = async (): Promise<A> => {
+      const named = this.#named(definition, key)
+      this.#registry.find(named)?.tenancy?.turns.refuseInside("use")
+      const { tenancy } = await this.#open(named, { ...options, contention }, wait)
+      const onBegin = (): void => {
+        begun = true
+        wait.watch?.acquired(tenancy!.lease)
+      }
+      return use(tenancy!, fn as UseFn<A>, { wait, signal, durable, onBegin })
+    }
+    for (let tries = 1; ; tries++) {
+      try {
+        const answer = await attempt()
+        ends?.()
+        return answer
+      } catch (error) {
+        const isFirst = tries === 1 && (error instanceof HandingOffError || error instanceof LockLostError)
+        const mayGoOn = isFirst || (error instanceof HandingOffError && contention === "retry")
+        if (!begun && mayGoOn) continue
+        ends?.({ error })
+        throw wait.failed(error)
+      }
+    }
+  }
+
+  async checkpointSandbox(definition: AnyDefinition, key: string): Promise<void> {
+    const named = this.#named(definition, key)
+    const shell = this.#registry.find(named)
+    if (!shell?.isRunning) throw notHere(lockKeyOf(named))
+    await this.#handlesOf(shell).sandbox.checkpoint()
+  }
+
+  async remove(definition: AnyDefinition, key: string, options: RestoreOptions = {}): Promise<void> {
+    refuseUnknown("remove", options, RESTORE_OPTIONS)
+    using wait = this.#wait(definition, key, options)
+    const { whenOwned, contention } = options
+    const ends = this.#called("remove", wait)
+    try {
+      const named = this.#named(definition, key)
+      await this.#registry.remove(named, wishes({ whenOwned, contention }), wait, this.#admit)
+      wait.watch?.acquired()
+      ends?.()
+    } catch (error) {
+      ends?.({ error })
+      throw wait.failed(error)
+    }
+  }
+
+  async readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined> {
+    const named = this.#named(definition, key)
+    return (await readSaved(this.#settings, named.known, key)) as C | undefined
+  }
+
+  list(definition: AnyDefinition): AsyncIterable<string> {
+    return listSaved(this.#settings, this.#known(definition).definition.name)
+  }
+
+  async whereIs(definition: AnyDefinition, key: string): Promise<Whereabouts | undefined> {
+    const named = this.#named(definition, key)
+    const owner = await this.#settings.makeLock(lockKeyOf(named)).peek()
+    if (owner === undefined) return undefined
+    const lease = this.#registry.find(named)?.tenancy?.lease
+    return { ...owner, here: lease !== undefined && lease.token === owner.token && lease.isHeld() }
+  }
+
+  *sandboxes(): Iterable<SandboxView> {
+    for (const shell of this.#registry.shells) {
+      yield this.#handles.get(shell)?.sandbox ?? new View(shell, this.#settings)
+    }
+  }
+
+  stats(): Readonly<Record<string, number>> {
+    const { shells, tally, counts } = this.#registry
+    const { cores, trace } = this.#settings
+    return { ...statsOf(shells), ...told(tally), ...(cores()?.counts ?? counts), traceDropped: trace.dropped }
+  }
+
+  cordon(): void {
+    this.#closed ??= "cordoned"
+  }
+
+  async drain(options: DrainOptions = {}): Promise<DrainResult> {
+    refuseUnknown("drain", options, DRAIN_OPTIONS)
+    const { clock, cores, killGrace, report, sumsUp, trace } = this.#settings
+    const { grace = killGrace } = options
+    this.#registry.refuseInside("drain")
+    if (this.#closed !== "closed") this.#closed = "draining"
+    const cleared = async (): Promise<void> => cores()?.cleared()
+    const budget = millis("grace", grace)
+    const all = (): Promise<DrainResult> => drainAll(this.#registry, { clock, grace: budget, cleared })
+    const result = await traced(trace, () => ({ call: "drain", budget }), all)
+    if (sumsUp && result.error !== undefined) report(result.error)
+    if (trace.isWritten) await trace.flush() // the process may end now
+    return result
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#registry.refuseInside("dispose")
+    this.#disposing ??= this.#dispose()
+    return this.#disposing
+  }
+
+  async #dispose(): Promise<void> {
+    const { trace } = this.#settings
+    const ends = trace.lines?.called({ call: "close" })
+    await this.drain()
+    this.#closed = "closed"
+    await this.#registry.cleaned()
+    this.#registry.events.complete()
+    ends?.()
+    const written = trace.close()
+    if (trace.isWritten) await written
+  }
+
+  /** For a trace that somebody reads: a call with a wait begins. */
+  #called(call: TraceCall, { key, budget }: Wait, durable?: boolean): Ends | undefined {
+    const { lines } = this.#settings.trace
+    return lines?.called({ call, key, ...budget, ...(durable !== undefined && { durable }) })
+  }
+
+  #open(named: Named, { whenOwned, contention }: RestoreOptions, wait: Wait): Promise<Shell> {
+    return this.#registry.open(named, wishes({ whenOwned, contention }), wait, this.#admit)
+  }
+
+  /** A call begins, whatever it is refused for from here on. */
+  #wait(definition: AnyDefinition, key: string, options: RestoreOptions): Wait {
+    const { hooks } = partsOf(definition)
+    checkKey(key)
+    const { clock, report: onError } = this.#settings
+    return new Wait(clock, { key: sandboxLockKey(hooks.name, key), what: "the sandbox", onError }, options)
+  }
+
+  #known(definition: AnyDefinition): Known {
+    const { name } = partsOf(definition).hooks
+    const known = this.#settings.definitions.get(name)
+    if (known?.definition !== definition) throw unknownDefinition(name)
+    return known
+  }
+
+  #named(definition: AnyDefinition, key: string): Named {
+    checkKey(key)
+    return { known: this.#known(definition), key }
+  }
+
+  /** One handle a tenancy, whoever asks for it. */
+  #handlesOf(shell: Shell): { readonly sandbox: Handle; readonly given: unknown } {
+    let handles = this.#handles.get(shell)
+    if (handles === undefined) {
+      const sandbox = new Handle(shell, shell.tenancy!, this.#settings)
+      handles = { sandbox, given: shell.definition.handle(sandbox) }
+      this.#handles.set(shell, handles)
+    }
+    return handles
+  }
+
+  /** Throws where no sandbox may come to run: a cordoned manager lets go on what is on its way. */
+  readonly #admit: Admit = (key, isNew) => {
+    if (this.#closed === undefined || (this.#closed === "cordoned" && !isNew)) return
+    throw managerClosed(this.#closed, key)
+  }
+}
+
+const lockKeyOf = ({ known, key }: Named): string => sandboxLockKey(known.definition.name, key)
+
+/** Without the ones that aren't there. */
+const wishes = ({ whenOwned, contention }: { [K in keyof OpenOptions]: OpenOptions[K] | undefined }): OpenOptions => ({
+  ...(whenOwned !== undefined && { whenOwned }),
+  ...(contention !== undefined && { contention }),
+})
+
+/** Starts managers. */
+export const SandboxManager: {
+  /**
+   * Starts a manager once its stores have started. Rejects with InvalidConfigError (each bad value and inequality with its
+   * own message), UnknownDefinitionError, StoreMisconfiguredError or StoreUnavailableError.
+   */
+  start(options: ManagerOptions): Promise<SandboxManager>
+} = {
+  async start(options) {
+    const settings = settingsOf(options)
+    const { store, checkpointStore, checkpoints, clock, trace } = settings
+    const ends = trace.lines?.called({ call: "start" })
+    try {
+      const by = store && inTrace(store, trace)
+      if (store !== undefined) {
+        await started(store, clock, by)
+        checkAgainst(settings, store)
+      }
+      await started(checkpointStore, clock, checkpoints)
+      // Locks made elsewhere don't tell their store: it counts as the one that keeps the checkpoints.
+      const leases = await identityOf(store ?? checkpointStore, clock, by ?? checkpoints)
+      ends?.()
+      return new Manager(settings, leases)
+    } catch (error) {
+      ends?.({ error })
+      const written = trace.close()
+      if (trace.isWritten) await written
+      throw error
+    }
+  },
+}

@@ -1,0 +1,43 @@
+/** Looking at saved state without owning it. */
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { sandboxLockKey } from "../../locks/api/keys.ts"
+import type { AnyHooks } from "../api/definition.ts"
+import { checkpointCodec } from "../checkpoints/content/codec.ts"
+import { listHeads } from "../checkpoints/listing.ts"
+import { readCheckpointBytes } from "../checkpoints/read.ts"
+import type { Known, Settings } from "../registry/options.ts"
+import { defaultWait } from "../sandbox/waits.ts"
+import { HookRuns } from "../sandbox/work/hook-runs.ts"
+
+const from = ({ checkpoints, clock }: Settings) => ({ store: checkpoints, clock, budget: defaultWait })
+
+/**
+ * What is saved of a sandbox, as `checkpoint` returned it (migrated); undefined where nothing is. Beside the errors of saved
+ * state it rejects with HookOverrunError.
+ */
+export const readSaved = async (settings: Settings, { parts }: Known, key: string): Promise<unknown> => {
+  const { schema, migrate, name } = parts.hooks
+  const lockKey = sandboxLockKey(name, key)
+  const saved = await readCheckpointBytes(from(settings), { lockKey, type: name })
+  if (saved === undefined) return undefined
+  const { maxCheckpoint, clock, restoreWithin } = settings
+  const codec = checkpointCodec({ version: parts.version, schema: inputSide(schema), migrate, maxCheckpoint })
+  const hooks = new HookRuns({ key: lockKey, clock, isLost: () => false, onOverrun: () => {} }) // the caller is told
+  const { run } = hooks.series({ under: [], limit: hooks.limit("restoreWithin", restoreWithin) })
+  return codec.decode({ key, lockKey, token: undefined, run }, saved.bytes, saved.version)
+}
+
+/** The keys of all sandboxes of a definition that have saved state. */
+export const listSaved = (settings: Settings, definition: string): AsyncIterable<string> =>
+  listHeads(from(settings), definition)
+
+/** The same schema, which gives back what it was given: what is saved is its input, not what it makes of that. */
+const inputSide = (schema: AnyHooks["schema"]): AnyHooks["schema"] => {
+  if (!("~standard" in schema)) return schema
+  const standard = schema["~standard"] as StandardSchemaV1.Props
+  const validate: StandardSchemaV1.Props["validate"] = async (value, options) => {
+    const result = await standard.validate(value, options)
+    return result.issues ? result : { value }
+  }
+  return { "~standard": { version: 1, vendor: standard.vendor, validate } }
+}

@@ -1,0 +1,288 @@
+/**
+ * The sandboxes of one manager, one shell a key: begins them, lets calls join one that is on its way, and keeps a key
+ * taken until nothing of its sandbox runs any more. Whether new ones are taken in is the manager's to say.
+ */
+import { admissionTo } from "../../locks/admission/admission.ts"
+import { countEvent, type Counting, noCounts } from "../../locks/api/counts.ts"
+import {
+  LockCancelledError,
+  LockContentionError,
+  LockLostError,
+  LockTimeoutError,
+  OwnedElsewhereError,
+} from "../../locks/api/errors.ts"
+import { sandboxLockKey } from "../../locks/api/keys.ts"
+import type { AcquireOptions, LockEvent } from "../../locks/api/lock.ts"
+import { tokensOnlyGrow } from "../../locks/engine/options.ts"
+import type { StoreIdentity } from "../../locks/stores/identity.ts"
+import { Fibers } from "../../runtime/bridges/fibers.ts"
+import { Hub } from "../../runtime/observables.ts"
+import { ownedElsewhere } from "../api/problems.ts"
+import { sandboxChart } from "../chart/chart.ts"
+import type { ChartCommands, ChartContext } from "../chart/types.ts"
+import { CheckpointKeeper } from "../checkpoints/keeper.ts"
+import { Departures } from "../sandbox/departures.ts"
+import { SavedState, type SavedStateParts } from "../sandbox/saved-state.ts"
+import { Shell, type Surroundings } from "../sandbox/shell.ts"
+import { newTally, type Tally } from "../sandbox/tally.ts"
+import type { Wait, WaitDetail } from "../sandbox/waits.ts"
+import { BackOff } from "./back-off.ts"
+import type { Known, Settings } from "./options.ts"
+
+/** How a caller wants a sandbox. */
+export type OpenOptions = Pick<AcquireOptions, "whenOwned" | "contention">
+
+/** Throws where a sandbox may not come to run; `isNew`: it isn't on its way yet. */
+export type Admit = (lockKey: string, isNew: boolean) => void
+
+/** Which sandbox. */
+export interface Named {
+  readonly known: Known
+  readonly key: string
+}
+
+/** The lock of an acquire settles by itself within its budget; this much later the chart stops believing so. */
+const lockMargin = 15_000
+
+export class Registry {
+  /** Everything that the locks of these sandboxes say. */
+  readonly events: Hub<LockEvent>
+  /** Of locks made elsewhere, as their events tell. */
+  readonly counts: Counting = noCounts()
+  /** What they have done. */
+  readonly tally: Tally = newTally()
+  readonly #settings: Settings
+  readonly #leases: StoreIdentity
+  readonly #around: Surroundings
+  readonly #backOff: BackOff
+  /** By lock key, until nothing of it runs any more. */
+  readonly #shells = new Map<string, Shell>()
+  /** What ended sandboxes still do in the store. */
+  readonly #cleaning = new Set<Promise<void>>()
+  #begun = 0
+
+  constructor(settings: Settings, leases: StoreIdentity) {
+    const { clock, report, inspect, sumsUp, trace } = settings
+    this.#settings = settings
+    this.#leases = leases
+    this.events = new Hub(report)
+    this.#backOff = new BackOff(clock)
+    const departures = new Departures(clock, () => admissionTo(settings.checkpoints, clock))
+    this.#around = {
+      clock,
+      report,
+      inspect,
+      sumsUp,
+      departures,
+      trace,
+      tally: this.tally,
+      fibers: new Fibers(clock, report),
+      ...commandedChart(),
+    }
+  }
+
+  /** Every sandbox that isn't over yet, those included whose lease is lost but whose work goes on. */
+  get shells(): Iterable<Shell> {
+    return this.#shells.values()
+  }
+
+  /** The sandbox of a key, however far it is. */
+  find({ known, key }: Named): Shell | undefined {
+    return this.of(lockKeyOf(known, key))
+  }
+
+  /** The same by its lock key. */
+  of(lockKey: string): Shell | undefined {
+    return this.#shells.get(lockKey)
+  }
+
+  /** Whether the caller is inside a turn of any of these sandboxes. */
+  refuseInside(call: string): void {
+    for (const shell of this.shells) shell.tenancy?.turns.refuseInside(call)
+  }
+
+  /**
+   * Settles with the running sandbox of a key: begins it, or joins the one that is on its way, or waits for the end of
+   * one that leaves. `admit` throws where no new one may begin. Rejects with why it doesn't run within the wait.
+   */
+  async open(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<Shell> {
+    for (;;) {
+      const shell = this.find(named)
+      if (shell?.isRunning) return shell
+      admit(lockKeyOf(named.known, named.key), shell === undefined)
+      if (shell !== undefined) {
+        await this.#pass(shell, wait, () => this.#joinOther(shell, options, wait))
+        continue
+      }
+      const own = this.#begin(named, "run", options, wait)
+      await this.#join(own, wait, own.opened)
+      return own
+    }
+  }
+
+  /** Settles when a tombstone is all that is saved of a key: by way of its running sandbox, or of one begun for that. */
+  async remove(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<void> {
+    for (;;) {
+      const shell = this.find(named)
+      admit(lockKeyOf(named.known, named.key), shell === undefined)
+      if (shell !== undefined && !shell.isRunning) {
+        await this.#pass(shell, wait, () => this.#joinOther(shell, options, wait))
+        continue
+      }
+      shell?.tenancy?.turns.refuseInside("remove")
+      shell?.leave("removed")
+      const leaving = shell ?? this.#begin(named, "remove", options, wait)
+      const { reason, error } = await this.#join(leaving, wait, leaving.ended)
+      if (reason === "removed") return wait.for(leaving.gone)
+      if (error !== undefined && !(error instanceof LockLostError)) throw error as Error
+    }
+  }
+
+  /** Settles when everything that has ended has also done what it left to do in the store. */
+  async cleaned(): Promise<void> {
+    await Promise.all(this.#cleaning)
+  }
+
+  #begin({ known, key }: Named, purpose: "run" | "remove", options: OpenOptions, wait: Wait): Shell {
+    const { makeLock, minTenure, restoreWithin, settleWithin, checkpointWithin, closeWithin } = this.#settings
+    const lockKey = lockKeyOf(known, key)
+    const { ms: backOff } = this.#backOff.of(lockKey)
+    wait.detail = () => ({ cause: this.#backOff.of(lockKey).error })
+    if (backOff > 0) wait.mayWait()
+    const timeout = wait.limit === 0 ? 0 : Math.max(1, wait.left - backOff)
+    const lock = makeLock(lockKey)
+    const telling = lock.events$.subscribe((event) => {
+      countEvent(this.counts, event)
+      this.#settings.trace.lines?.lock(event)
+      this.events.emit(event)
+    })
+    const shell: Shell = new Shell(this.#around, {
+      ...{ key, lockKey, purpose, lock, definition: known.parts },
+      id: `${lockKey}#${++this.#begun}`,
+      delays: {
+        backOff,
+        acquireWithin: timeout + lockMargin,
+        reconcileWithin: lockMargin,
+        releaseWithin: closeWithin + lockMargin,
+      },
+      limits: { restoreWithin, settleWithin, checkpointWithin, closeWithin },
+      minTenure,
+      acquire: {
+        ...options,
+        timeout: timeout === Infinity ? "infinite" : timeout,
+        timeoutSource: wait.source,
+        ...(wait.watch && { observer: wait.watch.part }),
+        stateVersion: known.parts.version,
+      },
+      savedState: (lease) => this.#savedState(known, { key, lockKey, lease }),
+      onEnd: ({ failure, hasRun }) => {
+        telling.unsubscribe()
+        if (failure?.during === "restore" || failure?.during === "run") this.#backOff.failed(lockKey, failure.error)
+        else if (hasRun) this.#backOff.succeeded(lockKey)
+      },
+    })
+    this.#shells.set(lockKey, shell)
+    void shell.gone.then(() => this.#forget(shell))
+    return shell
+  }
+
+  #savedState(
+    { definition, parts, codec }: Known,
+    home: Pick<SavedStateParts, "key" | "lockKey" | "lease">,
+  ): SavedState {
+    const { lockKey } = home
+    const { clock, checkpoints, ttl, restoreWithin, checkpointWithin, report } = this.#settings
+    const { keepCheckpoints, maxCheckpoint, adoptHeads, store } = this.#settings
+    const keeper = new CheckpointKeeper({
+      ...{ store: checkpoints, clock, lockKey, keepCheckpoints, maxCheckpoint, adoptHeads, onError: report },
+      ...this.#leases.origin,
+      knowsBoot: this.#leases.knows,
+      type: definition.name,
+      version: parts.version,
+      ttlMs: ttl,
+      // Of locks that are made elsewhere nobody tells on which store they are.
+      claimsGranted: store === undefined || !tokensOnlyGrow(store.capabilities),
+    })
+    return new SavedState({ ...home, keeper, codec, clock, checkpointWithin, claimWithin: restoreWithin })
+  }
+
+  /** Waits for a sandbox that another call began, or that leaves. */
+  async #pass(shell: Shell, wait: Wait, join: () => Promise<void>): Promise<void> {
+    shell.tenancy?.turns.refuseInside("restore")
+    wait.detail = () => this.#whySlow(shell)
+    wait.mayWait()
+    if (shell.isOpening) await join()
+    else await wait.for(shell.gone)
+  }
+
+  /** Settles with the promise of a shell; the last call that stops waiting for one to open ends it. */
+  async #join<A>(shell: Shell, wait: Wait, promise: Promise<A>): Promise<A> {
+    shell.callers++
+    wait.detail = () => this.#whySlow(shell)
+    try {
+      return await wait.for(promise)
+    } finally {
+      shell.callers--
+      if (wait.signal.aborted && shell.callers === 0 && !shell.isRunning) shell.leave("released")
+    }
+  }
+
+  /** Once this process owns it, who owned it before is in nobody's way. */
+  #whySlow({ lockKey, owner, tenancy, overrun, goingOn }: Shell): WaitDetail {
+    const cause = overrun ?? goingOn ?? this.#backOff.of(lockKey).error
+    const where = goingOn && `a hook goes on within ${goingOn.source} (${goingOn.limitMs} ms)`
+    return { owner: tenancy === undefined ? owner : undefined, cause, where }
+  }
+
+  /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */
+  async #joinOther(shell: Shell, options: OpenOptions, wait: Wait): Promise<void> {
+    if (options.whenOwned === "report" && shell.owner !== undefined) throw ownedElsewhere(shell.lockKey, shell.owner)
+    try {
+      await this.#join(shell, wait, shell.opened)
+    } catch (error) {
+      if (wait.signal.aborted || !isTheirs(error, shell, options)) throw error
+    }
+  }
+
+  #forget(shell: Shell): void {
+    this.#shells.delete(shell.lockKey)
+    const cleaning = shell.cleaned.finally(() => this.#cleaning.delete(cleaning))
+    this.#cleaning.add(cleaning)
+  }
+}
+
+const lockKeyOf = ({ definition }: Known, key: string): string => sandboxLockKey(definition.name, key)
+
+/** It failed for the budget, the signal or the wishes of the call that began it. */
+const isTheirs = (error: unknown, shell: Shell, options: OpenOptions): boolean => {
+  if (shell.snapshot.context.token !== undefined) return false
+  if (error instanceof LockTimeoutError || error instanceof LockCancelledError) return true
+  if (error instanceof OwnedElsewhereError) return options.whenOwned !== "report"
+  return error instanceof LockContentionError && options.contention !== "fail"
+}
+
+/** The chart with its commands given to the shell that has the actor's id: one machine serves all sandboxes. */
+const commandedChart = (): Pick<Surroundings, "chart" | "shells"> => {
+  const shells = new Map<string, Shell>()
+  const give =
+    <K extends keyof ChartCommands>(command: K) =>
+    ({ context, self }: { context: ChartContext; self: { id: string } }, params: ChartCommands[K]): void =>
+      shells.get(self.id)?.obey(command, context, params)
+  const chart = sandboxChart.provide({
+    actions: {
+      acquire: give("acquire"),
+      cancelAcquire: give("cancelAcquire"),
+      restore: give("restore"),
+      run: give("run"),
+      abortWork: give("abortWork"),
+      settle: give("settle"),
+      reportStuck: give("reportStuck"),
+      checkpoint: give("checkpoint"),
+      reportFailure: give("reportFailure"),
+      close: give("close"),
+      release: give("release"),
+      abandon: give("abandon"),
+    },
+  })
+  return { chart, shells }
+}

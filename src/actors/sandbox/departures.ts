@@ -1,0 +1,106 @@
+/**
+ * How many sandboxes of one manager save and leave at once: as many as the store answers (admission.ts). Each limit of a
+ * departure (`checkpointWithin`, that of a release) counts from its turn, so that none of them runs out in a queue. Whoever
+ * asked for the sandbox from outside goes before those that leave of this process's own will.
+ *
+ * Not promised: any limit to the wait. Each one in front of it has its own.
+ */
+import type { Admission } from "../../locks/admission/admission.ts"
+import type { Clock, Timer } from "../../runtime/time/clock.ts"
+
+/** At stores that are at hand, where nobody counts requests: each turn may be a large state in memory. */
+const AT_HAND = 64
+/** Hooks that take longer than this, in milliseconds, aren't what the store is slow at: somebody else may go meanwhile. */
+const HOOKS_MS = 1000
+
+/** One sandbox's leave, from when its work has ended. */
+export interface Departure {
+  /** Settles when its turn has come. Its end settles it too. */
+  readonly turn: Promise<void>
+  /** From now on it is hooks that it waits for. */
+  hooks(): void
+  /** From now on it is the store that it waits for. */
+  stores(): void
+  /** It has left, or no longer does. Idempotent. */
+  end(): void
+}
+
+/** The departures of one manager. */
+export class Departures {
+  readonly #clock: Clock
+  readonly #door: () => Admission | undefined
+  readonly #urgent = new Set<Turn>()
+  readonly #waiting = new Set<Turn>()
+  readonly #leaving = new Set<Turn>()
+
+  /** `door`: that of the store where states are saved. */
+  constructor(clock: Clock, door: () => Admission | undefined) {
+    this.#clock = clock
+    this.#door = door
+  }
+
+  /** Whether one that leaves now has its turn at once. */
+  get hasRoom(): boolean {
+    return this.#leaving.size < (this.#door()?.limit ?? AT_HAND)
+  }
+
+  /** It wants to leave; `urgent`: for somebody who waits for it. */
+  begin(urgent: boolean): Departure {
+    const turn = new Turn(this.#clock, (ended) => this.#end(ended))
+    ;(urgent ? this.#urgent : this.#waiting).add(turn)
+    this.#next()
+    return turn
+  }
+
+  #end(turn: Turn): void {
+    for (const turns of [this.#urgent, this.#waiting, this.#leaving]) turns.delete(turn)
+    this.#next()
+  }
+
+  #next(): void {
+    while (this.hasRoom) {
+      const from = this.#urgent.size > 0 ? this.#urgent : this.#waiting
+      const [first] = from
+      if (first === undefined) return
+      from.delete(first)
+      this.#leaving.add(first)
+      first.begin()
+    }
+  }
+}
+
+class Turn implements Departure {
+  readonly turn: Promise<void>
+  readonly #begun = Promise.withResolvers<void>()
+  readonly #clock: Clock
+  readonly #onEnd: (turn: Turn) => void
+  #timer: Timer | undefined
+  #isOver = false
+
+  constructor(clock: Clock, onEnd: (turn: Turn) => void) {
+    this.#clock = clock
+    this.#onEnd = onEnd
+    this.turn = this.#begun.promise
+  }
+
+  begin(): void {
+    this.#begun.resolve()
+  }
+
+  hooks(): void {
+    if (!this.#isOver) this.#timer ??= this.#clock.after(HOOKS_MS, () => this.end(), { background: true })
+  }
+
+  stores(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.stores()
+    this.#begun.resolve()
+    this.#onEnd(this)
+  }
+}

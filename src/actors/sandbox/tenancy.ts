@@ -1,0 +1,349 @@
+/**
+ * One tenancy of a sandbox: from its lease to its end. Holds the live state and everything that runs on it (restore, run,
+ * uses, checkpoints), and knows when all of it has ended. When each of these is to happen the chart says; how the user's
+ * code is begun and limited is said in `hook-runs.ts`.
+ *
+ * Not promised: that work ends because it is asked to.
+ */
+import type { HookOverrunError } from "../../locks/api/errors.ts"
+import type { Lease, LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
+import { aFunction } from "../../runtime/input/options.ts"
+import { anySignal, type LatchedAbort } from "../../runtime/latch-signal.ts"
+import { orAbort, quiet } from "../../runtime/races.ts"
+import type { OnError } from "../../runtime/report.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { traced } from "../../trace/calls.ts"
+import type { LiveTrace } from "../../trace/live/live-trace.ts"
+import type { Ends } from "../../trace/worker-lines.ts"
+import type { DefinitionParts } from "../api/definition.ts"
+import { type Inspected, inspectedBy } from "../api/inspected.ts"
+import { handingOff } from "../api/problems.ts"
+import type { CheckpointReason, HookContext, RunContext } from "../api/sandbox.ts"
+import type { EndReason } from "../chart/types.ts"
+import type { SavedState } from "./saved-state.ts"
+import type { Tally } from "./tally.ts"
+import { Commits } from "./work/commits.ts"
+import { hookContext, leaseView } from "./work/contexts.ts"
+import { type HookLimit, type HookName, HookRuns, type LimitOption } from "./work/hook-runs.ts"
+import { Routine } from "./work/routine.ts"
+import { Turns } from "./work/turns.ts"
+
+/** What a tenancy is made of. */
+export interface TenancyParts {
+  /** As the user knows it. */
+  readonly key: string
+  readonly lockKey: string
+  readonly definition: DefinitionParts
+  readonly clock: Clock
+  readonly lease: Lease
+  readonly saved: SavedState
+  readonly report: OnError
+  /** What hooks may take, in milliseconds. */
+  readonly limits: HookLimits
+  /** Counts what is done. */
+  readonly tally: Tally
+  readonly trace: LiveTrace
+  /** A hook goes on past its limit. Must not throw. */
+  readonly onOverrun: (error: HookOverrunError) => void
+  /** Nobody has used it for `idleAfter`. */
+  readonly onIdle: () => void
+  /** A checkpoint was taken, and is written from now on. */
+  readonly onWrite: () => void
+  /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
+  readonly onFenced: (error: unknown) => void
+}
+
+/** What each hook may take, in milliseconds. */
+export type HookLimits = Readonly<Record<LimitOption, number>>
+
+/** A checkpoint that was taken. */
+interface Taken {
+  readonly bytes: Uint8Array
+  /** When its hook began, by the clock's monotonic time. */
+  readonly from: number
+  /** Taking and storing it have one limit: what is left of that, by the clock's monotonic time. */
+  readonly until: number
+}
+
+export class Tenancy {
+  readonly lease: Lease
+  readonly view: LeaseView
+  readonly turns: Turns
+  readonly commits: Commits<Taken>
+  readonly hooks: HookRuns
+  readonly #parts: TenancyParts
+  /** What restore and run are begun under. */
+  readonly #ending: LatchedAbort
+  /** The process is to end. */
+  readonly #departing = new AbortController()
+  #state: { readonly value: unknown } | undefined
+  /** Restore, then run. */
+  #work: Promise<void> = Promise.resolve()
+  #routine: Routine | undefined
+  #closing: Promise<void> | undefined
+  /** Told once, however often somebody looks. */
+  #inspectionFailed = false
+  /** The limit of a checkpoint is over that still goes on being taken: none can be taken before it has ended. */
+  #hindrance: Error | undefined
+
+  constructor(parts: TenancyParts) {
+    this.#parts = parts
+    this.lease = parts.lease
+    this.view = leaseView(parts.lease)
+    const { clock, lockKey, lease, onOverrun } = parts
+    this.turns = new Turns(lockKey)
+    this.hooks = new HookRuns({
+      ...{ key: lockKey, clock, onOverrun },
+      isLost: () => lease.signal.aborted,
+      onBegin: (hook, reason) => this.#told(hook, reason),
+      onEnd: (hook, failed) => {
+        if (hook === "use") parts.tally[failed ? "usesFailed" : "uses"]++
+      },
+    })
+    this.commits = new Commits<Taken>({
+      take: (begun) => this.#take(begun),
+      write: (taken) => this.#write(taken),
+      hindrance: () => this.#hindrance,
+    })
+    this.#ending = anySignal(parts.lease.signal)
+  }
+
+  /** The machine in its state, where its definition names one and there is a state. Never throws. */
+  inspected(): Inspected | undefined {
+    const { hooks } = this.#parts.definition
+    const state = this.#state
+    if (hooks.inspectState === undefined || state === undefined) return undefined
+    const ask = (): unknown => hooks.inspectState?.(state.value)
+    const failed = (error: unknown): void => {
+      if (!this.#inspectionFailed) this.#report(error)
+    }
+    const inspected = inspectedBy(ask, failed, this.#parts.trace.values)
+    this.#inspectionFailed = inspected.machine === null
+    return inspected
+  }
+
+  /** Whether the work was asked to end. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  /** Claims what is saved and builds the state; rejects with why there is none. For a removal there is never one. */
+  restore(purpose: "run" | "remove"): Promise<void> {
+    return this.#start(purpose === "run" ? this.#restore() : this.#claim())
+  }
+
+  /** Settles with `run`. `onBegin` is told when that begins, if it does: by time the lease may be over. */
+  run(onBegin: () => void): Promise<void> {
+    const begin = async (signal: AbortSignal): Promise<void> => {
+      onBegin()
+      await this.#run(signal)
+    }
+    return this.#start(this.hooks.run({ hook: "run", under: [this.ending] }, begin))
+  }
+
+  /** Runs fn on the state as one use; `uses.ts` has the rest of it. */
+  async onState<A>(
+    fn: (state: unknown, context: HookContext) => A | Promise<A>,
+    caller: AbortSignal | undefined,
+  ): Promise<A> {
+    const call = { hook: "use", under: [this.lease.signal, caller] } as const
+    try {
+      return await this.hooks.run(call, async (signal) => fn(this.#state?.value, this.#context(signal)))
+    } finally {
+      this.#routine?.touched()
+    }
+  }
+
+  /**
+   * Asks the work to end: no use begins any more, and restore and run see their signal abort. Idempotent. A wait for a hidden
+   * owner goes on, since the next owner would begin it anew; only a process that drains doesn't stay for it.
+   */
+  end(reason: EndReason, error: () => Error): void {
+    if (reason === "drain") this.#departing.abort()
+    this.turns.closeToUses(error)
+    this.#routine?.stop()
+    this.#ending.abort(error())
+  }
+
+  /**
+   * Settles when restore, run, every turn and every other hook have ended. From now on they have `settleWithin` for that: a
+   * use sees its signal abort when it is over. Never rejects.
+   */
+  async settled(): Promise<void> {
+    this.hooks.limitAll(this.#limit("settleWithin"))
+    await this.#work.catch(() => {})
+    do {
+      await this.turns.idle()
+      await this.hooks.idle()
+    } while (this.turns.busy)
+  }
+
+  /** The last checkpoint, or the tombstone instead, which no checkpoint that was asked for before may follow. */
+  async save(reason: EndReason): Promise<void> {
+    if (reason !== "removed") return this.commits.request("handoff")
+    this.#endCommits(reason)
+    await this.#parts.saved.remove()
+  }
+
+  /** Ends the lease; saves nothing more. A grant tells the next owner how the head was left. */
+  release(): Promise<ReleaseResult> {
+    return this.lease.release({ note: this.#parts.saved.left })
+  }
+
+  /** Rejects whoever waits for a checkpoint, and saves nothing more. Settles when what is under way has ended. */
+  stopSaving(error: Error): Promise<void> {
+    this.commits.close(error)
+    return this.#parts.saved.close()
+  }
+
+  /**
+   * Closes the state if there is one, once, and reports what `close` throws. Settles when that has ended, however long it
+   * takes. Only after `settled`; no checkpoint of a state that is being closed is stored. Never rejects.
+   */
+  close(reason: EndReason): Promise<void> {
+    return (this.#closing ??= this.#close(reason))
+  }
+
+  #start(work: Promise<void>): Promise<void> {
+    this.#work = quiet(work)
+    return work
+  }
+
+  async #claim(): Promise<void> {
+    await this.#parts.saved.claim(this.ending, this.#departing.signal)
+  }
+
+  /** A state that comes after the limit is there to be closed. */
+  async #restore(): Promise<void> {
+    const { saved, definition, tally } = this.#parts
+    try {
+      const claimed = await saved.claim(this.ending, this.#departing.signal)
+      const { run } = this.hooks.series({ under: [this.ending], limit: this.#limit("restoreWithin") })
+      const checkpoint = await saved.decode(claimed, run)
+      await run("restore", async (signal) => {
+        const value: unknown = await definition.hooks.restore({ ...this.#context(signal), checkpoint })
+        this.#state = { value }
+      })
+      tally.restores++
+    } catch (error) {
+      tally.restoresFailed++
+      throw error
+    }
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { definition, clock, onIdle } = this.#parts
+    const { idleAfter, checkpointEvery, hooks } = definition
+    const isBusy = (): boolean => this.turns.busy || this.turns.waiting > 0
+    const onCheckpoint = (): Promise<void> => this.commits.request("periodic").catch(this.#report)
+    this.#routine = new Routine(clock, { idleAfter, checkpointEvery, isBusy, onIdle, onCheckpoint })
+    await hooks.run?.(this.#state?.value, this.#runContext(signal))
+    this.#routine.finished()
+  }
+
+  /** From now on nothing is stored but what is being written already. */
+  #endCommits(reason: EndReason): void {
+    this.commits.close(handingOff(this.#parts.lockKey, reason))
+  }
+
+  async #close(reason: EndReason): Promise<void> {
+    this.#endCommits(reason)
+    this.#ending[Symbol.dispose]()
+    if (this.#state === undefined) return
+    const { value } = this.#state
+    const { definition } = this.#parts
+    const call = { hook: "close", under: [], limit: this.#limit("closeWithin"), reason } as const
+    const close = async (signal: AbortSignal): Promise<void> => definition.hooks.close?.(value, { reason, signal })
+    const { result, ended } = this.hooks.start(call, close)
+    void result.catch(this.#report)
+    await ended
+    this.#state = undefined
+  }
+
+  /**
+   * Encoded inside of the turn: what `checkpoint` returned may be part of the live state. Where its limit is over it
+   * rejects, and the turn goes on until the hook has ended.
+   */
+  #take(begun: () => CheckpointReason): Promise<Taken> {
+    const { definition, saved, tally, clock } = this.#parts
+    const taken = Promise.withResolvers<Taken>()
+    const take = async (): Promise<void> => {
+      const from = clock.mono()
+      const limit = this.#limit("checkpointWithin")
+      const { run, ended } = this.hooks.series({ under: [this.lease.signal], limit })
+      try {
+        const reason = begun()
+        const hook = async (signal: AbortSignal): Promise<unknown> =>
+          definition.hooks.checkpoint(this.#state?.value, { reason, signal })
+        const bytes = await saved.encode(await run("checkpoint", hook, reason), run)
+        taken.resolve({ bytes, from, until: limit.until })
+      } catch (error) {
+        tally.checkpointsFailed++
+        if (this.hooks.isOverrun(error)) this.#hindrance = error as Error
+        taken.reject(error)
+      }
+      await ended()
+      this.#hindrance = undefined
+    }
+    void this.turns.run(take, { from: "own" }).catch(taken.reject)
+    return taken.promise
+  }
+
+  async #write({ bytes, from, until }: Taken): Promise<void> {
+    const { tally, clock } = this.#parts
+    this.#parts.onWrite()
+    try {
+      await this.#parts.saved.write(bytes, until)
+      tally.checkpoints++
+      tally.checkpointBytes += bytes.byteLength
+      tally.checkpointMs += clock.mono() - from
+    } catch (error) {
+      tally.checkpointsFailed++
+      if (this.#parts.saved.isFenced) this.#parts.onFenced(error)
+      throw error
+    }
+  }
+
+  /** What begins, for a trace that somebody reads; of what a definition lacks there is nothing to tell. */
+  #told(hook: HookName, reason: string | undefined): Ends | undefined {
+    const { trace, lockKey: key, definition } = this.#parts
+    if (trace.lines === undefined || (hook === "run" && definition.hooks.run === undefined)) return undefined
+    const work = hook === "codec" ? "schema" : hook
+    return trace.lines.begins({ key, token: this.lease.token, work, ...(reason !== undefined && { reason }) })
+  }
+
+  /** What nobody waits for. That a limit is over was told when it was. */
+  readonly #report = (error: unknown): void => {
+    if (!this.hooks.isOverrun(error)) this.#parts.report(error)
+  }
+
+  #context(signal: AbortSignal): HookContext {
+    const { key, clock } = this.#parts
+    return hookContext({ key, clock, lease: this.view }, signal)
+  }
+
+  #limit(option: LimitOption): HookLimit {
+    return this.hooks.limit(option, this.#parts.limits[option])
+  }
+
+  #runContext(signal: AbortSignal): RunContext {
+    return {
+      ...this.#context(signal),
+      turn: async (fn) => {
+        aFunction("fn", fn)
+        this.turns.refuseInside("turn")
+        this.ending.throwIfAborted()
+        const inTurn = () => this.hooks.run({ hook: "turn", under: [this.ending] }, fn)
+        const value = await this.turns.run(inTurn, { from: "own", signal: this.ending })
+        this.lease.signal.throwIfAborted() // by time: what fn did may have been done by two
+        return value
+      },
+      checkpoint: async () => {
+        this.turns.refuseInside("checkpoint")
+        const { lockKey: key, trace } = this.#parts
+        const saved = (): Promise<void> => orAbort(this.commits.request("manual"), this.ending)
+        await traced(trace, () => ({ call: "checkpoint", key }), saved)
+      },
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * One use of a running sandbox: its turn, its answer only under a lease that stood to the end, and, where that is asked
+ * for, only once its effect is stored.
+ */
+import { standing } from "../../locks/lock/lease-standing.ts"
+import { orAbort, quiet } from "../../runtime/races.ts"
+import { notDurable } from "../api/problems.ts"
+import type { HookContext } from "../api/sandbox.ts"
+import type { Tenancy } from "./tenancy.ts"
+import type { Wait } from "./waits.ts"
+
+/** What a use does with the state. */
+export type UseFn<A> = (state: unknown, context: HookContext) => A | Promise<A>
+
+/** How to call it. */
+export interface UseCall {
+  /** Bounds everything before fn begins. */
+  readonly wait: Wait
+  /** Aborts fn's signal. */
+  readonly signal?: AbortSignal | undefined
+  readonly durable?: boolean | undefined
+  /** Told when fn begins: from now on the use is never tried again. */
+  readonly onBegin?: (() => void) | undefined
+}
+
+interface Ran<A> {
+  readonly value: A
+  readonly stored: Promise<void> | undefined
+}
+
+/** Runs fn as one use; see `Sandbox.use` for what it settles with. */
+export const use = async <A>(tenancy: Tenancy, fn: UseFn<A>, call: UseCall): Promise<A> => {
+  const { lease, turns, commits } = tenancy
+  const { wait, durable, signal } = call
+  turns.refuseInside("use")
+  if (turns.busy) wait.mayWait()
+  let begun = false
+
+  const inTurn = async (): Promise<Ran<A>> => {
+    await wait.for(standing(lease))
+    begun = true
+    call.onBegin?.()
+    const value = await tenancy.onState(fn, signal)
+    // Asked for before the turn ends: a handoff that begins then still answers it by its last checkpoint.
+    return { value, stored: durable ? commits.request("durable") : undefined }
+  }
+
+  /** What the turn ends with; but the loss of the lease at once, and any answer only while the lease stands. */
+  const answered = async (turn: Promise<Ran<A>>): Promise<Ran<A>> => {
+    try {
+      return await orAbort(turn, lease.signal)
+    } finally {
+      if (begun) await standing(lease)
+    }
+  }
+
+  const { value, stored } = await answered(quiet(turns.run(inTurn, { from: "use", signal: wait.signal })))
+  await stored?.catch((cause: unknown) => {
+    throw notDurable(lease.key, cause)
+  })
+  return value
+}

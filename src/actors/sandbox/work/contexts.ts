@@ -1,0 +1,56 @@
+/** What hooks and uses are given: a lease to look at, a signal, and the clock. */
+import type { Lease, LeaseView } from "../../../locks/api/lock.ts"
+import { millisOf } from "../../../runtime/input/bounds.ts"
+import type { Duration } from "../../../runtime/input/duration.ts"
+import { orAbort } from "../../../runtime/races.ts"
+import type { Clock } from "../../../runtime/time/clock.ts"
+import type { HookContext, SandboxClock } from "../../api/sandbox.ts"
+
+/** The lease without the ways to end or move it: also for code that doesn't compile against the type. */
+export const leaseView = (lease: Lease): LeaseView => ({
+  key: lease.key,
+  get token() {
+    return lease.token
+  },
+  get deadline() {
+    return lease.deadline
+  },
+  get signal() {
+    return lease.signal
+  },
+  events$: lease.events$,
+  isHeld: () => lease.isHeld(),
+})
+
+const sandboxClock = (clock: Clock, signal: AbortSignal): SandboxClock => ({
+  now: () => clock.read().wall,
+  random: () => clock.random(),
+  sleep: (time) => sleep(clock, time, signal),
+})
+
+const sleep = async (clock: Clock, time: Duration, signal: AbortSignal): Promise<void> => {
+  const millis = millisOf("the time to sleep", time)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = clock.after(millis, resolve)
+  try {
+    await orAbort(promise, signal)
+  } finally {
+    timer.cancel()
+  }
+}
+
+/** What the contexts of one sandbox have in common. */
+export interface ContextParts {
+  readonly key: string
+  readonly lease: LeaseView
+  readonly clock: Clock
+}
+
+/** The context of one call, whose signal is its own. */
+export const hookContext = ({ key, lease, clock }: ContextParts, signal: AbortSignal): HookContext => ({
+  key,
+  token: lease.token,
+  lease,
+  signal,
+  clock: sandboxClock(clock, signal),
+})

@@ -1,0 +1,31 @@
+import { InvalidConfigError } from "../../locks/api/errors.ts"
+import { advice, happened } from "./advice.ts"
+
+/** The command was called in a way that it can't make sense of. */
+export class UsageError extends Error {
+  /** What to do about it. */
+  readonly next: string
+
+  constructor(message: string, next: string) {
+    super(message)
+    this.name = "UsageError"
+    this.next = next
+  }
+}
+
+/** What is wrong with a flag's value, which is a fault of the call, and none of a configuration. */
+export const usageError = (error: InvalidConfigError): UsageError => new UsageError(happened(error), advice(error))
+
+/** What `read` makes of a flag. Throws UsageError for a value that can't be. */
+export function ofFlag<A>(read: () => A): A {
+  try {
+    return read()
+  } catch (error) {
+    return refuseFlag(error)
+  }
+}
+
+/** Throws what came of a flag, as UsageError where its value can't be. */
+export function refuseFlag(error: unknown): never {
+  throw error instanceof InvalidConfigError ? usageError(error) : error
+}

@@ -1,0 +1,67 @@
+/** The store of a call, opened, with what was configured: what every command that touches keys begins with. */
+import { StoreMisconfiguredError } from "../../locks/api/errors.ts"
+import type { LeaseStore } from "../../locks/stores/port.ts"
+import { started, withinStart } from "../../locks/stores/start.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import type { Call } from "../frame/syntax.ts"
+import { findConfig, type FoundConfig } from "./config.ts"
+import { storeOf, type StoreName } from "./stores.ts"
+
+/** A store and the configuration beside it. */
+export interface Session extends AsyncDisposable {
+  readonly store: LeaseStore
+  readonly name: StoreName
+  readonly found: FoundConfig
+}
+
+/**
+ * Makes the store that this call uses. Nothing is opened yet; disposing closes it. Rejects with InvalidConfigError, or
+ * UsageError for a store that the flag names.
+ */
+export async function openSession(call: Call): Promise<Session> {
+  const found = findConfig(call.io, textOption(call.options, "config"))
+  const { name, store } = await storeOf(call.io, textOption(call.options, "store"), found)
+  return { store, name, found, [Symbol.asyncDispose]: () => store.close() }
+}
+
+/** The same, started. Rejects with StoreUnavailableError or StoreMisconfiguredError. */
+export function startSession(call: Call): Promise<Session> {
+  return sessionBy(call, ({ store }, clock) => started(store, clock))
+}
+
+/** The same for who only reads: nothing is written, which needs no right to do so, and nothing made. Rejects likewise. */
+export function readSession(call: Call): Promise<Session> {
+  return sessionBy(call, async (session, clock) => {
+    const { store } = session
+    try {
+      await withinStart(store, clock, (deadline) => store.start({ deadline, probe: "never" }))
+    } catch (error) {
+      if (!isUnused(session, error)) throw error
+      await started(store, clock)
+    }
+  })
+}
+
+/** A user's own directory, which nobody named, is made by whichever command comes first. */
+const isUnused = ({ name }: Session, error: unknown): boolean =>
+  name.kind === "file" &&
+  name.isDefault === true &&
+  error instanceof StoreMisconfiguredError &&
+  error.status === "ENOENT"
+
+async function sessionBy(call: Call, start: (session: Session, clock: Clock) => Promise<void>): Promise<Session> {
+  const session = await openSession(call)
+  try {
+    await start(session, call.io.clock)
+    return session
+  } catch (error) {
+    await session.store.close()
+    throw error
+  }
+}
+
+/** What was given for an option that takes text. */
+export function textOption(options: Call["options"], name: string): string | undefined {
+  const value = options[name]
+  return value === true ? undefined : value
+}

@@ -1,0 +1,169 @@
+/** What an inspector can be told, checked at its start. */
+import { isIP } from "node:net"
+import process from "node:process"
+import {
+  aFlag,
+  aFunction,
+  aList,
+  between,
+  type OptionChecks,
+  refusal,
+  refuseUnknown,
+  shown,
+} from "../../../runtime/input/options.ts"
+import { isPermitted } from "../../../runtime/permissions.ts"
+import type { OnError } from "../../../runtime/report.ts"
+
+/** How an inspector is made. */
+export interface InspectorOptions {
+  /** What whoever looks has to know: at least 16 characters. Default: one that is drawn anew, `Inspector.token`. */
+  readonly token?: string
+  /** Allows checkpoints, handoffs and cordons to whoever has the token. Default: false, one can only look. */
+  readonly actions?: boolean
+  /**
+   * Names under which the page is reached, without ports, beside `localhost`, IP addresses, and the host of the manager's
+   * address. Under any other name requests are refused: a foreign page could have it resolved to this process.
+   */
+  readonly hosts?: readonly string[]
+  /**
+   * What all workers of the fleet know, and nobody else: at least 16 characters. With it the workers are seen in one page. Default:
+   * `LEASEHOLD_SECRET`; without one a worker is seen alone.
+   */
+  readonly secret?: string
+  /** Which addresses of other workers may be asked. Default: those of this machine alone (`localhost`, 127.0.0.0/8, ::1). */
+  readonly allow?: (address: URL) => boolean
+  /** Addresses of workers that are asked from the start, beside those in the records. */
+  readonly peers?: readonly string[]
+  /** Gets every error of background work; default standard error. */
+  readonly onError?: OnError
+}
+
+/** How the page is served. */
+export interface ServeInspectorOptions extends InspectorOptions {
+  /** Default: 0, one that is free. */
+  readonly port?: number
+  /** The address that it listens at. Default: 127.0.0.1; one that other machines reach takes a `token` of yours. */
+  readonly host?: string
+}
+
+/** Options that hold. */
+export interface InspectorSettings {
+  readonly token: string | undefined
+  readonly actions: boolean
+  readonly hosts: readonly string[]
+  readonly secret: string | undefined
+  readonly allow: (address: URL) => boolean
+  readonly peers: readonly string[]
+  readonly onError: OnError | undefined
+}
+
+/** The variable that has the secret. */
+export const SECRET_VARIABLE = "LEASEHOLD_SECRET"
+
+/** 96 bits, where it is drawn from the 64 signs of base64. */
+const SHORTEST_SECRET = 16
+
+/** A secret may not be told in an error: only how long it is. */
+const aSecret = (name: string, value: unknown): void => {
+  if (typeof value === "string" && value.length >= SHORTEST_SECRET && /^[!-~]+$/.test(value)) return
+  const is = typeof value === "string" ? `a text of ${value.length} characters` : shown(value)
+  throw refusal(
+    `${name} is ${is}`,
+    `Give at least ${SHORTEST_SECRET} visible ASCII characters, drawn at random: openssl rand -base64 24`,
+  )
+}
+
+const texts = (name: string, value: unknown): void => {
+  aList(name, value)
+  for (const each of value as unknown[]) {
+    if (typeof each !== "string" || each === "") throw refusal(`${name} has ${shown(each)} in it`, "Give texts")
+  }
+}
+
+const urls = (name: string, value: unknown): void => {
+  texts(name, value)
+  for (const each of value as string[]) {
+    if (addressOf(each) === undefined)
+      throw refusal(`${name} has ${shown(each)} in it`, "Give addresses as http://host:port")
+  }
+}
+
+const OPTIONS: OptionChecks<InspectorOptions> = {
+  token: aSecret,
+  actions: aFlag,
+  hosts: texts,
+  secret: aSecret,
+  allow: aFunction,
+  peers: urls,
+  onError: aFunction,
+}
+
+const aHost = (name: string, value: unknown): void => {
+  if (typeof value === "string" && (isIP(value) !== 0 || value === "localhost")) return
+  throw refusal(
+    `${name} is ${shown(value)}`,
+    "Give an IP address of this machine to listen at, such as 127.0.0.1 or 0.0.0.0",
+  )
+}
+
+const aPort = (name: string, value: unknown): void => {
+  between(0, 65_535)(name, value)
+  if (!Number.isInteger(value)) throw refusal(`${name} is ${shown(value)}`, "Give a whole number")
+}
+
+const SERVE_OPTIONS: OptionChecks<ServeInspectorOptions> = { ...OPTIONS, port: aPort, host: aHost }
+
+/** Checks the options of `inspector`. Throws InvalidConfigError. */
+export function inspectorSettings(options: InspectorOptions): InspectorSettings {
+  refuseUnknown("inspector", options, OPTIONS)
+  const { token, actions = false, hosts = [], secret = sharedSecret(), allow = isOfThisMachine, peers = [] } = options
+  return { token, actions, hosts, secret, allow, peers, onError: options.onError }
+}
+
+/** Checks those of `serveInspector`. Throws InvalidConfigError. */
+export function serveSettings(options: ServeInspectorOptions): {
+  port: number
+  host: string
+  inspect: InspectorOptions
+} {
+  refuseUnknown("serveInspector", options, SERVE_OPTIONS)
+  const { port = 0, host = "127.0.0.1", ...inspect } = options
+  if (!isLoopback(host) && inspect.token === undefined) {
+    throw refusal(
+      `host is ${shown(host)}, which other machines reach, and there is no token`,
+      "Give a token of yours, drawn at random (openssl rand -base64 24), or listen at 127.0.0.1",
+    )
+  }
+  return { port, host, inspect }
+}
+
+/** What the environment has; a bad one is an error, as a worker that is seen alone for a typing error would surprise. */
+function sharedSecret(): string | undefined {
+  if (!isPermitted({ name: "env" })) return undefined
+  const secret = process.env[SECRET_VARIABLE]
+  if (secret === undefined || secret === "") return undefined
+  aSecret(SECRET_VARIABLE, secret)
+  return secret
+}
+
+/** Where a worker can be asked; undefined for what is no such address. Credentials in it are of no use here. */
+export function addressOf(text: string): URL | undefined {
+  if (text.length > LONGEST_ADDRESS || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined
+  url.search = ""
+  url.hash = ""
+  return url
+}
+
+/** As browsers allow addresses to be. In characters. */
+const LONGEST_ADDRESS = 2000
+
+/** Whether an address is of this machine, whatever names resolve to. */
+export function isOfThisMachine({ hostname }: URL): boolean {
+  return isLoopback(hostname.replace(/^\[|\]$/g, ""))
+}
+
+/** Whether a host is reached from this machine alone. */
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))

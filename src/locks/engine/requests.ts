@@ -1,0 +1,215 @@
+/**
+ * What one key asks of its store, as supervised Effects: the start, a look, and the requests of the protocol. Each ends
+ * within its deadline although the store may be silent, throw or reject. Owns no state of the lease.
+ *
+ * Not promised: that a request that was given up on never reaches the store.
+ */
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import { Fibers } from "../../runtime/bridges/fibers.ts"
+import type { OnError } from "../../runtime/report.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { admissionTo, type Slot } from "../admission/admission.ts"
+import type { LockError } from "../api/errors.ts"
+import { encodeName } from "../api/keys.ts"
+import type { Command, Input, ReadResult, WriteResult } from "../protocol/rules/state.ts"
+import { RECORD_LIMIT } from "../record.ts"
+import type {
+  LeaseStore,
+  ObjectRef,
+  PromptRequests,
+  ReadAnswer,
+  ReadOptions,
+  RequestOptions,
+  WriteAnswer,
+} from "../stores/port.ts"
+import { lacksRoom } from "../stores/room.ts"
+import { started } from "../stores/start.ts"
+import { brokenStore, cancelled, notReady, silentStore } from "./refusals.ts"
+import { KeyTap, type RequestTaps } from "./request-taps.ts"
+
+/** A request's own deadline is the store's to keep; this much later it is no longer believed in. */
+const GRACE = 250
+
+/** How long to wait before a store that failed to start is started again. */
+const START_AGAIN = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")]).pipe(
+  Schedule.jittered,
+)
+
+/** How long one who only asks waits for room at the store, in milliseconds: as an acquire does. */
+const LOOK_WITHIN = 30_000
+
+/** The requests that expect an answer. */
+export type Request = Exclude<Command, { type: "abandon" }>
+
+/** One under way. */
+interface Flight {
+  readonly slot: Slot | undefined
+  fiber: Fiber.Fiber<unknown, unknown> | undefined
+}
+
+/** What the requests of all keys share. */
+export interface RequestsParts {
+  readonly clock: Clock
+  readonly onError: OnError | undefined
+  /** Who is told of them. */
+  readonly taps: RequestTaps
+}
+
+/** One key's way to one store. */
+export class Requests {
+  /** Where the key's record is. */
+  readonly ref: ObjectRef
+  readonly #key: string
+  readonly #store: LeaseStore
+  readonly #clock: Clock
+  readonly #fibers: Fibers
+  readonly #tap: KeyTap
+  readonly #flights = new Map<number, Flight>()
+
+  constructor(key: string, store: LeaseStore, { clock, onError, taps }: RequestsParts) {
+    this.#key = key
+    this.#store = store
+    this.ref = { area: "leases", name: encodeName(key) }
+    this.#tap = new KeyTap(taps, { key, store: store.name, ref: this.ref })
+    this.#clock = clock
+    this.#fibers = new Fibers(clock, onError)
+  }
+
+  /** Settles once the store has started. Within `limit` it is tried again where time can help, if `again` says so. */
+  ready(limit: number, again: boolean, signal: AbortSignal | undefined): Promise<void> {
+    let last: LockError | undefined
+    const start = Effect.tryPromise({
+      try: () => started(this.#store, this.#clock),
+      catch: (cause) => (last = this.#broken(cause)),
+    })
+    const tried = Effect.retry(start, {
+      while: (error) => again && error.retryable && !lacksRoom(error),
+      schedule: START_AGAIN,
+    })
+    const orElse = (): Effect.Effect<never, LockError> =>
+      Effect.fail(notReady(this.#key, this.#store.name, limit, last))
+    const within = Effect.timeoutOrElse(tried, { duration: limit, orElse })
+    return this.#fibers.run(signal === undefined ? within : Effect.raceFirst(within, this.#aborted(signal)))
+  }
+
+  /** One read, of no concern to the protocol, once the store has room for it. */
+  async look(deadline: number): Promise<ReadResult> {
+    const slot = await admissionTo(this.#store, this.#clock)?.enter("claim", this.#clock.mono() + LOOK_WITHIN)
+    const answer = await this.#fibers.run(this.#read(undefined, deadline))
+    slot?.answered(errorOf(answer))
+    return answer
+  }
+
+  /** Sends a request, which ends in exactly one input, unless it is given up on. Its slot is free again by then. */
+  run(request: Request, deadline: number, slot: Slot | undefined, answered: (input: Input) => void): void {
+    const { id } = request
+    const answer = Effect.map(this.#send(request, deadline), (input) => {
+      this.#flights.delete(id)
+      slot?.answered(errorOf(input.answer))
+      answered(input)
+    })
+    // In this order: what answers at once would else be remembered for ever.
+    const flight: Flight = { slot, fiber: undefined }
+    this.#flights.set(id, flight)
+    flight.fiber = this.#fibers.fork(answer)
+  }
+
+  /** Nobody listens to that request any more. */
+  abandon(id: number): void {
+    const flight = this.#flights.get(id)
+    this.#flights.delete(id)
+    flight?.fiber?.interruptUnsafe()
+    flight?.slot?.free()
+  }
+
+  /** Sends a request to a store that answers at once. */
+  prompt(store: PromptRequests, request: Request, deadline: number): Input {
+    const { id } = request
+    const options = { deadline }
+    switch (request.type) {
+      case "read": {
+        const read = (): ReadAnswer => store.read(this.ref, { ...readOptions(request.known), ...options })
+        return { type: "read", id, answer: textOf(this.#tap.now(request, deadline, read)) }
+      }
+      case "put": {
+        const body = new TextEncoder().encode(request.body)
+        const put = (): WriteAnswer => store.put(this.ref, request.expected, body, options)
+        return { type: "wrote", id, answer: this.#tap.now(request, deadline, put) }
+      }
+      case "remove": {
+        const remove = (): WriteAnswer => store.remove(this.ref, request.expected, options)
+        return { type: "wrote", id, answer: this.#tap.now(request, deadline, remove) }
+      }
+    }
+  }
+
+  #send(request: Request, deadline: number): Effect.Effect<Extract<Input, { type: "read" | "wrote" }>> {
+    const { id } = request
+    return request.type === "read"
+      ? Effect.map(this.#read(request.known, deadline), (answer) => ({ type: "read", id, answer }))
+      : Effect.map(this.#write(request, deadline), (answer) => ({ type: "wrote", id, answer }))
+  }
+
+  #read(known: string | undefined, deadline: number): Effect.Effect<ReadResult> {
+    const read = async (request: RequestOptions): Promise<ReadResult> => {
+      const ask = (): Promise<ReadAnswer> => this.#store.read(this.ref, { ...readOptions(known), ...request })
+      return textOf(await this.#tap.later({ type: "read", known }, deadline, ask))
+    }
+    return this.#within(deadline, read).pipe(
+      Effect.catch((error) => Effect.succeed({ kind: "failed" as const, error })),
+    )
+  }
+
+  #write(request: Exclude<Request, { type: "read" }>, deadline: number): Effect.Effect<WriteResult> {
+    const { expected } = request
+    const write = async (options: RequestOptions): Promise<WriteResult> =>
+      this.#tap.later(request, deadline, () =>
+        request.type === "remove"
+          ? this.#store.remove(this.ref, expected, options)
+          : this.#store.put(this.ref, expected, new TextEncoder().encode(request.body), options),
+      )
+    return this.#within(deadline, write).pipe(
+      Effect.catch((error) => Effect.succeed({ kind: "unknown" as const, error })),
+    )
+  }
+
+  #within<A>(deadline: number, send: (options: RequestOptions) => Promise<A>): Effect.Effect<A, LockError> {
+    const answer = Effect.tryPromise({
+      try: (signal) => send({ deadline, signal }),
+      catch: (cause) => this.#broken(cause),
+    })
+    const orElse = (): Effect.Effect<never, LockError> =>
+      Effect.fail(silentStore(this.#key, this.#store.name, deadline))
+    return Effect.timeoutOrElse(answer, { duration: deadline + GRACE, orElse })
+  }
+
+  /** Fails once the signal aborts. */
+  #aborted(signal: AbortSignal): Effect.Effect<never, LockError> {
+    return Effect.callback<never, LockError>((resume) => {
+      const aborted = (): void => resume(Effect.fail(cancelled(this.#key)))
+      signal.addEventListener("abort", aborted, { once: true })
+      return Effect.sync(() => signal.removeEventListener("abort", aborted))
+    })
+  }
+
+  #broken(cause: unknown): LockError {
+    return brokenStore(this.#key, this.#store.name, cause)
+  }
+}
+
+/** What came instead of an answer, unless it is about this one object. */
+const errorOf = (answer: ReadResult | WriteResult): LockError | undefined =>
+  answer.kind === "failed" || (answer.kind === "unknown" && !answer.throttled) ? answer.error : undefined
+
+const readOptions = (known: string | undefined): Pick<ReadOptions, "limit" | "known"> => ({
+  limit: RECORD_LIMIT,
+  ...(known !== undefined && { known }),
+})
+
+function textOf(answer: ReadAnswer): ReadResult {
+  if (answer.kind !== "found") return answer
+  const { body, ...rest } = answer
+  return { ...rest, text: new TextDecoder().decode(body) }
+}

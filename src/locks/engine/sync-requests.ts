@@ -1,0 +1,50 @@
+/**
+ * The requests of one key on a store that answers at once. Each is sent when the step that asked for it is over and told, not
+ * in its midst; so a release is written before the call to it returns.
+ */
+import type { Clock } from "../../runtime/time/clock.ts"
+import type { Command, Input } from "../protocol/rules/state.ts"
+
+/** So many in a row, as where many processes contend, and the event loop has its turn. */
+const IN_A_ROW = 16
+
+/** Sends what can't be kept waiting. */
+export class Prompt {
+  readonly #clock: Clock
+  readonly #send: (request: Exclude<Command, { type: "abandon" }>) => Input
+  readonly #answered: (answer: Input) => void
+  #requests: Exclude<Command, { type: "abandon" }>[] = []
+  #sending = false
+
+  constructor(
+    clock: Clock,
+    send: (request: Exclude<Command, { type: "abandon" }>) => Input,
+    answered: (answer: Input) => void,
+  ) {
+    this.#clock = clock
+    this.#send = send
+    this.#answered = answered
+  }
+
+  /** To be sent at the next `flush`; one that is given up before is not sent at all. */
+  add(command: Command): void {
+    if (command.type === "abandon") this.#requests = this.#requests.filter(({ id }) => id !== command.id)
+    else this.#requests.push(command)
+  }
+
+  /** Sends what is there, and what is asked for by the answers. */
+  flush(): void {
+    if (this.#sending) return
+    this.#sending = true
+    try {
+      for (let sent = 0; sent < IN_A_ROW; sent++) {
+        const request = this.#requests.shift()
+        if (request === undefined) return
+        this.#answered(this.#send(request))
+      }
+    } finally {
+      this.#sending = false
+    }
+    this.#clock.soon(() => this.flush())
+  }
+}

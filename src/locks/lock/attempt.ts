@@ -1,0 +1,182 @@
+/**
+ * One caller's acquire once the store has started, from its place in this process's queue to its lease or error. Budget and
+ * cancellation are kept here while it queues; once its turn has come both are the protocol's.
+ */
+import type { Subscription } from "rxjs"
+import type { OnError } from "../../runtime/report.ts"
+import type { Timer } from "../../runtime/time/clock.ts"
+import type { LockError } from "../api/errors.ts"
+import type { LockEvent } from "../api/lock.ts"
+import type { KeyCore } from "../engine/core.ts"
+import type { Wish } from "../engine/options.ts"
+import { type Ahead, cancelled, heldHere, inUseHere } from "../engine/refusals.ts"
+import type { LockConfig, LockState } from "../protocol/rules/state.ts"
+import type { WaitWatch } from "../waits/watch.ts"
+import { StoreLease } from "./store-lease.ts"
+
+/** Who acquires, and what for. */
+export interface Caller {
+  readonly wish: Wish
+  /** When the call came, by the monotonic clock. */
+  readonly from: number
+  readonly signal: AbortSignal | undefined
+  readonly onError: OnError | undefined
+  /** Process groups that the lease is for, where they are known already. */
+  readonly groups: readonly number[]
+  /** Told how the call waits, where somebody observes it. */
+  readonly watch: WaitWatch | undefined
+  /** Called with the lease at once; the promise settles later. */
+  acquired(lease: StoreLease): void
+}
+
+/** Settles with the lease of the key, within the caller's budget. */
+export function attempt(core: KeyCore, config: LockConfig, caller: Caller): Promise<StoreLease> {
+  const { promise, resolve, reject } = Promise.withResolvers<StoreLease>()
+  const turn = new Turn(core, config, caller, { resolve, reject })
+  if (caller.signal?.aborted) turn.refuse(cancelled(core.key))
+  else turn.join()
+  return promise
+}
+
+/** A caller's turn at the key. */
+class Turn {
+  readonly #core: KeyCore
+  readonly #config: LockConfig
+  readonly #caller: Caller
+  readonly #settle: Omit<PromiseWithResolvers<StoreLease>, "promise">
+  #begun = false
+  /** Whether it waited in this process, and was counted for it. */
+  #hasQueued = false
+  /** When it asked for its turn, by the monotonic clock. */
+  #joinedAt = 0
+  #leave: () => void = () => {}
+  #timer: Timer | undefined
+  #others: Subscription | undefined
+  /** The last look at the key that was told of. */
+  #looked: number | undefined
+
+  constructor(
+    core: KeyCore,
+    config: LockConfig,
+    caller: Caller,
+    settle: Omit<PromiseWithResolvers<StoreLease>, "promise">,
+  ) {
+    this.#core = core
+    this.#config = config
+    this.#caller = caller
+    this.#settle = settle
+  }
+
+  join(): void {
+    const refusal = this.#core.busy ? this.#refusal() : undefined
+    if (refusal !== undefined) return this.refuse(refusal)
+    this.#caller.signal?.addEventListener("abort", this.#aborted, { once: true })
+    this.#joinedAt = this.#core.clock.mono()
+    this.#leave = this.#core.join(() => this.#begin())
+    if (this.#begun) return
+    this.#hasQueued = true
+    this.#core.waits(this.#core.waiting > 1)
+    this.#queue()
+  }
+
+  /** Ends the call without the key. */
+  refuse(error: LockError): void {
+    this.#caller.watch?.failed(error)
+    this.#settle.reject(error)
+  }
+
+  /** In the queue: whoever waits for a time has a timer, whoever won't wait for a holder looks out for one. */
+  #queue(): void {
+    const { budgetMs, whenOwned } = this.#caller.wish
+    this.#caller.watch?.waits("process", () => this.#core.holder)
+    if (budgetMs !== undefined) {
+      this.#timer = this.#core.clock.after(budgetMs - this.#waited, () => this.#giveUp(this.#inUse()))
+    }
+    if (whenOwned === "report") {
+      this.#others = this.#core.events$.subscribe(() => {
+        const refusal = this.#refusal()
+        if (refusal !== undefined) this.#giveUp(refusal)
+      })
+    }
+  }
+
+  #begin(): void {
+    this.#begun = true
+    this.#endQueue()
+    const { wish, groups } = this.#caller
+    const queuedMs = this.#hasQueued ? this.#core.clock.mono() - this.#joinedAt : 0
+    const input = { type: "acquire", ...wish, groups, spentMs: this.#waited, queuedMs } as const
+    const { watch } = this.#caller
+    const onStep = watch && ((state: LockState) => this.#look(watch, state))
+    this.#core.begin(this.#config, input, { party: (event) => this.#hear(event), onStep, waited: this.#hasQueued })
+  }
+
+  #hear(event: LockEvent): void {
+    if (event.type === "Acquired") {
+      this.#end()
+      const lease = new StoreLease(this.#core, event, this.#caller.onError)
+      this.#caller.acquired(lease)
+      this.#caller.watch?.acquired(lease)
+      this.#settle.resolve(lease)
+    } else if (event.type === "GaveUp") {
+      this.#end()
+      this.refuse(event.error)
+    }
+  }
+
+  /** Ends a turn that has not begun. */
+  #giveUp(error: LockError): void {
+    this.#leave()
+    this.#endQueue()
+    this.#end()
+    this.refuse(error)
+  }
+
+  /** It waits once a look has shown that the key is not to be had now, or has shown nothing. */
+  #look(watch: WaitWatch, { phase, flight }: LockState): void {
+    if (phase.name !== "seeking") return
+    const { waiting, polls, failures, next } = phase
+    if (!waiting && polls === 0 && failures === 0 && next.act !== "mark") return
+    watch.waits(phase.lastError === undefined ? "holder" : "store", () => this.#core.holder)
+    if (flight?.act !== "read" || flight.id === this.#looked) return
+    this.#looked = flight.id
+    watch.looks()
+  }
+
+  #endQueue(): void {
+    this.#timer?.cancel()
+    this.#others?.unsubscribe()
+  }
+
+  #end(): void {
+    this.#caller.signal?.removeEventListener("abort", this.#aborted)
+  }
+
+  readonly #aborted = (): void => {
+    if (this.#begun) this.#core.dispatch({ type: "cancel" })
+    else this.#giveUp(cancelled(this.#core.key))
+  }
+
+  /** Why the caller won't wait for this process itself. */
+  #refusal(): LockError | undefined {
+    const { budgetMs, whenOwned } = this.#caller.wish
+    if (budgetMs === 0) return this.#inUse()
+    return whenOwned === "report" && this.#core.hold !== undefined
+      ? heldHere(this.#core.key, this.#core.owner)
+      : undefined
+  }
+
+  #inUse(): LockError {
+    return inUseHere(this.#core.key, this.#ahead, this.#caller.wish, this.#waited)
+  }
+
+  get #waited(): number {
+    return this.#core.clock.mono() - this.#caller.from
+  }
+
+  /** Whom it waits for while it queues. */
+  get #ahead(): Ahead {
+    const { owner } = this.#core
+    return { owner, isHere: owner?.ownerId === this.#config.id }
+  }
+}

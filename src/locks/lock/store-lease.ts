@@ -1,0 +1,190 @@
+/**
+ * One ownership as its holder sees it, over the core of its key. It is right by time: `isHeld()` and the signal read the
+ * clocks before they answer, and it knows of its end before any observer does. Afterwards it only tells how it ended.
+ */
+import { defer, EMPTY, type Observable, takeWhile } from "rxjs"
+import type { Duration } from "../../runtime/input/duration.ts"
+import { type LatchedAbort, latchedAbort } from "../../runtime/latch-signal.ts"
+import { guarded } from "../../runtime/observables.ts"
+import type { OnError } from "../../runtime/report.ts"
+import type { LockError } from "../api/errors.ts"
+import type { AcquiredHow, Lease, LockEvent, ReleaseOptions, ReleaseResult, RenewOptions } from "../api/lock.ts"
+import type { KeyCore } from "../engine/core.ts"
+import { checkRelease, checkRenewal, millis, oneOf } from "../engine/options.ts"
+import { notHeld } from "../engine/refusals.ts"
+import type { Hold } from "../protocol/rules/state.ts"
+import { sameGroups } from "../record.ts"
+
+type Ending = Extract<LockEvent, { type: "Lost" | "Released" }>
+
+const isEnding = (event: LockEvent): event is Ending => event.type === "Lost" || event.type === "Released"
+
+export class StoreLease implements Lease {
+  readonly key: string
+  readonly how: AcquiredHow
+  readonly nonce: string
+  readonly past: readonly string[]
+  readonly note: string | undefined
+  readonly #core: KeyCore
+  readonly #onError: OnError | undefined
+  readonly #abort: LatchedAbort
+  /** Calls that wait for something to happen to this lease. */
+  readonly #waiting = new Set<(event: LockEvent) => void>()
+  #token: number
+  #deadline: number
+  #ending: Ending | undefined
+  #released: Promise<ReleaseResult> | undefined
+
+  constructor(core: KeyCore, acquired: Extract<LockEvent, { type: "Acquired" }>, onError: OnError | undefined) {
+    this.key = core.key
+    this.how = acquired.how
+    this.nonce = core.hold?.nonce ?? ""
+    this.past = core.hold?.past ?? []
+    this.note = core.hold?.note
+    this.#core = core
+    this.#onError = onError
+    this.#token = acquired.token
+    this.#deadline = acquired.deadline
+    this.#abort = latchedAbort(() => this.#look())
+    core.follow((event) => this.#hear(event))
+  }
+
+  /** The fencing token. */
+  get token(): number {
+    return this.#current?.token ?? this.#token
+  }
+
+  /** Unix milliseconds of this process's clock, informative. */
+  get deadline(): number {
+    return (this.#current && this.#core.deadline) ?? this.#deadline
+  }
+
+  /** Aborts on loss only. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /** This key's events from now on; completes after Lost or Released. */
+  get events$(): Observable<LockEvent> {
+    const events$ = this.#core.events$.pipe(takeWhile((event) => !isEnding(event), true))
+    return guarded(
+      defer(() => (this.#ending === undefined ? events$ : EMPTY)),
+      this.#onError,
+    )
+  }
+
+  /** Whether this process may act now. */
+  isHeld(): boolean {
+    return this.#current !== undefined && this.#core.isHeld()
+  }
+
+  /** What a head says of it. */
+  traced(trace: "possible" | "sure"): void {
+    oneOf("trace", trace, ["possible", "sure"])
+    if (this.#current !== undefined) this.#core.traced(trace)
+  }
+
+  /** Counts the tenure from now. */
+  stay(minTenure: Duration): void {
+    const ms = millis("minTenure", minTenure)
+    if (this.#current !== undefined) this.#core.dispatch({ type: "stay", ms })
+  }
+
+  /** Forces one renewal now. */
+  async renew(options: RenewOptions = {}): Promise<void> {
+    checkRenewal(options)
+    const { tokenAbove } = options
+    if (this.#current === undefined) throw this.#gone()
+    const renewed = this.#happens<void>((event, { resolve, reject }) => {
+      if (event.type === "Renewed" || event.type === "Recovered") {
+        const isNew = this.#current?.isAsked !== true
+        if (isNew && (tokenAbove === undefined || event.token > tokenAbove)) resolve()
+      } else if (event.type === "Degraded" && event.error !== undefined) reject(event.error)
+      else if (isEnding(event)) reject(this.#gone())
+    })
+    this.#core.dispatch({ type: "renew", tokenAbove })
+    await this.#core.attend(renewed)
+  }
+
+  /**
+   * Settles once the record names these process groups, and no others: from then on nobody takes the key over on this machine
+   * while one of them lives. Rejects with LockLostError or LockNotHeldError.
+   */
+  async nameGroups(groups: readonly number[]): Promise<void> {
+    if (this.#current === undefined) throw this.#gone()
+    if (sameGroups(this.#current.named, groups) && sameGroups(this.#current.groups, groups)) return
+    const named = this.#happens<void>((event, { resolve, reject }) => {
+      if (event.type === "Renewed" || event.type === "Recovered") {
+        if (sameGroups(this.#current?.named ?? [], groups)) resolve()
+      } else if (isEnding(event)) reject(this.#gone())
+    })
+    this.#core.dispatch({ type: "nameGroups", groups })
+    await this.#core.attend(named)
+  }
+
+  /** Ends ownership; idempotent, but that a call after `unknown` tries again. */
+  async release(options: ReleaseOptions = {}): Promise<ReleaseResult> {
+    checkRelease(options)
+    this.#released ??= this.#release(options)
+    return this.#released
+  }
+
+  /** The end of a block doesn't try again what its section has heard of. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#ending === undefined) await this.release()
+  }
+
+  async #release({ note }: ReleaseOptions): Promise<ReleaseResult> {
+    if (this.#current === undefined && !this.#core.mayLeaveAgain(this.nonce)) return this.#endedAs
+    const released = this.#happens<ReleaseResult>((event, { resolve }) => {
+      if (event.type === "Released") resolve(event.result)
+      else if (event.type === "Lost") resolve("alreadyLost")
+    })
+    this.#core.leave(note)
+    const result = await released
+    if (result === "unknown") this.#released = undefined
+    return result
+  }
+
+  get #endedAs(): ReleaseResult {
+    return this.#ending?.type === "Released" ? this.#ending.result : "alreadyLost"
+  }
+
+  /** Settles by an event of this lease. */
+  async #happens<A>(settle: (event: LockEvent, call: PromiseWithResolvers<A>) => void): Promise<A> {
+    const call = Promise.withResolvers<A>()
+    const hear = (event: LockEvent): void => settle(event, call)
+    this.#waiting.add(hear)
+    try {
+      return await call.promise
+    } finally {
+      this.#waiting.delete(hear)
+    }
+  }
+
+  get #current(): Hold | undefined {
+    const { hold } = this.#core
+    return hold?.nonce === this.nonce ? hold : undefined
+  }
+
+  /**
+   * Past the deadline the next step of the protocol finds the loss. A lease that is only suspect has nothing to find:
+   * runtimes read a signal by themselves, and unlike often, so that a reading must change nothing by being one.
+   */
+  #look(): void {
+    if (this.#current !== undefined) this.#core.look()
+  }
+
+  #hear(event: LockEvent): void {
+    if ("token" in event) this.#token = event.token
+    if ("deadline" in event) this.#deadline = event.deadline
+    if (isEnding(event)) this.#ending = event
+    if (event.type === "Lost") this.#abort.abort(event.error)
+    for (const hear of [...this.#waiting]) hear(event)
+  }
+
+  /** Why there is nothing to renew. */
+  #gone(): LockError {
+    return this.#ending?.type === "Lost" ? this.#ending.error : notHeld(this.key)
+  }
+}

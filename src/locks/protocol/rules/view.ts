@@ -1,0 +1,213 @@
+/**
+ * From an answer to what is known: the view, the sample of the store's time (rule 3), the observations and the memory
+ * of an owner (rules 6 and 7). Draws no conclusions.
+ */
+import { type LockError, StoreUnavailableError } from "../../api/errors.ts"
+import { corruptError, type InLine, type LeaseRecord, parseRecord } from "../../record.ts"
+import { ABSENT, type Generation } from "../../stores/port.ts"
+import type { Sight } from "./expiry.ts"
+import { isMyOwner, isNamed, isTwin, SIGNS_OF_LIFE } from "./standing.ts"
+import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
+import { elapsed, instant, leastRounded, neverBack, type Now, plus, storeNow } from "./time.ts"
+
+/** Takes a read's answer into the draft, or says why nothing was learned. */
+export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): LockError | undefined {
+  if (answer.kind === "failed") return answer.error
+  if (draft.config.clock !== "none" && answer.storeTime === undefined) return cached(draft)
+  if (answer.kind === "tooLarge") return corruptError(draft.config.key, "it is larger than 64 KiB")
+  const { view } = draft
+  if (answer.kind === "unchanged") {
+    if (view?.generation !== answer.generation) return cached(draft)
+    return confirm(draft, flight, view, view.record, answer)
+  }
+  const found = attempt(() => (answer.kind === "absent" ? undefined : parseRecord(draft.config.key, answer.text)))
+  if (found instanceof Error) return found
+  const generation = answer.kind === "absent" ? ABSENT : answer.generation
+  return confirm(draft, flight, { generation, warm: false }, found, answer)
+}
+
+/** Takes an applied write into the draft: what it wrote is now the last version known. */
+export function takeApplied(
+  draft: Draft,
+  flight: Flight,
+  sent: SentWrite,
+  answer: { readonly generation: Generation; readonly storeTime?: number },
+): void {
+  const record = sent.act === "delete" ? undefined : parseRecord(draft.config.key, sent.body)
+  draft.view = {
+    generation: sent.act === "delete" ? ABSENT : answer.generation,
+    record,
+    sentAt: flight.sentAt,
+    storeTime: answer.storeTime,
+    lastWrite: instant(draft.now),
+    unseen: 0,
+    vague: 0,
+    crowded: false,
+    warm: sent.how === "release",
+  }
+  draft.sent = []
+  observe(draft, draft.view, true)
+  remember(draft, draft.view)
+}
+
+/** Learns the store's time, unless the clocks jumped while the request was under way. */
+export function takeSample(draft: Draft, flight: Flight, storeTime: number | undefined): void {
+  if (storeTime === undefined || flight.epoch !== draft.sense.epoch) return
+  const fresh = { storeTime, at: flight.sentAt }
+  const coarse = draft.config.clock === "coarse"
+  draft.sense = { ...draft.sense, sample: coarse ? leastRounded(draft.sense.sample, fresh, draft.now) : fresh }
+}
+
+/**
+ * Which of my open writes the view shows to have landed. Those sent on a generation that is gone can't land any more
+ * and are forgotten.
+ */
+export function settleSent(draft: Draft): SentWrite | undefined {
+  const { view, sent } = draft
+  const record = view?.record
+  const shown = [record?.owner?.opId, record?.waiter?.opId, record?.ended?.by, ...(record?.line ?? []).map(opIdOf)]
+  const current = record === undefined ? ABSENT : view?.generation
+  draft.sent = sent.filter((write) => write.expected === current)
+  return sent.find((write) => shown.includes(write.opId))
+}
+
+const opIdOf = ({ opId }: InLine): string => opId
+
+/** What judging halves takes, of the view now known. */
+export function sightOf(draft: Draft, view: View): Sight {
+  const { config, named, observedOwner, observedWaiter, observedLine, now } = draft
+  return { config, named, view, observedOwner, observedWaiter, observedLine, now }
+}
+
+function confirm(
+  draft: Draft,
+  flight: Flight,
+  known: Pick<View, "generation" | "warm">,
+  record: LeaseRecord | undefined,
+  { storeTime, evidence }: Pick<ReadResult, "storeTime" | "evidence">,
+): undefined {
+  takeSample(draft, flight, storeTime)
+  const moved = draft.view?.generation !== known.generation
+  const written = !moved && draft.view !== undefined ? draft.view : lastWrite(draft, flight, record)
+  const view: View = {
+    generation: known.generation,
+    record,
+    sentAt: flight.sentAt,
+    storeTime,
+    lastWrite: written.lastWrite,
+    unseen: written.unseen,
+    vague: written.vague,
+    crowded: !moved && draft.view?.crowded === true,
+    warm: known.warm && !moved,
+    ...(evidence !== undefined && { evidence }),
+  }
+  draft.view = view
+  observe(draft, view, !moved)
+  remember(draft, view)
+  return undefined
+}
+
+/** Before every reading of any clock, and still a number that JSON keeps. */
+const longAgo = { mono: -1e15, boot: -1e15 }
+
+/**
+ * Of another's write, by its stamp, which on a clock of whole seconds may be most of a second early; a stamp that was there
+ * before is none of its own. It is younger than the last request that showed the version before.
+ */
+function lastWrite(
+  draft: Draft,
+  { sentAt }: Flight,
+  record: LeaseRecord | undefined,
+): Pick<View, "lastWrite" | "unseen" | "vague"> {
+  const { config, now, sense, view } = draft
+  const unseen = view === undefined ? LONG : Math.min(elapsed(view.sentAt, sentAt), LONG)
+  if (record === undefined) return { lastWrite: longAgo, unseen, vague: 0 }
+  const time = storeNow(sense, now, config.ttl)
+  const stamp = record.writtenAt === view?.record?.writtenAt ? undefined : record.writtenAt
+  const stamped = stamp === undefined || time === undefined ? 0 : Math.max(0, time - stamp)
+  const age = Math.min(stamped, view === undefined ? Infinity : elapsed(view.sentAt, now))
+  return { lastWrite: plus(now, -age), unseen, vague: config.clock === "coarse" ? Math.min(age, 1000) : 0 }
+}
+
+/** Longer than anybody waits for another's write, in milliseconds. */
+const LONG = 60_000
+
+/** `follows`: nothing else can have stood there between the version known before and this one. */
+function observe(draft: Draft, view: View, follows: boolean): void {
+  const { record } = view
+  const current = record === undefined ? ABSENT : view.generation
+  const mayLand = draft.sent.some(({ expected }) => expected === current)
+  draft.named = record === undefined ? draft.named && mayLand : isNamed(record, draft, mayLand)
+  if (record === undefined) return
+  const { owner, waiter } = record
+  const ownerPair = [record.ownerId, record.expiresAt, owner?.nonce, owner?.opId] as const
+  const waiterPair = [record.waitingOwnerId, record.waiterExpiresAt, waiter?.nonce, waiter?.opId] as const
+  draft.observedOwner = observed(draft, follows, draft.observedOwner, record.ownerId, ownerPair)
+  draft.observedWaiter = observed(draft, follows, draft.observedWaiter, record.waitingOwnerId, waiterPair)
+  draft.observedLine = record.line.map(({ nonce, opId, expiresAt }) => {
+    const before = draft.observedLine.find(({ id }) => id === nonce)
+    return observed(draft, follows, before, nonce, [nonce, expiresAt, nonce, opId])!
+  })
+  draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.ended?.token ?? 0)
+}
+
+function observed(
+  draft: Draft,
+  follows: boolean,
+  before: Observation | undefined,
+  id: string | null,
+  parts: readonly [unknown, unknown, nonce: string | undefined, unknown],
+): Observation | undefined {
+  if (id === null) return undefined
+  const pair = JSON.stringify(parts)
+  const [, , nonce] = parts
+  const seen = instant(draft.now)
+  if (before?.pair === pair) {
+    const stood = follows ? neverBack(before.stood, before.seen, seen) : seen
+    return { ...unchanged(before, draft.now), stood }
+  }
+  const longestGap = before?.id === id ? Math.max(before.longestGap, elapsed(before.since, before.seen)) : 0
+  const gap = before?.id === id && nonce === undefined ? elapsed(before.since, seen) : undefined
+  const shortestGap = gap === undefined ? undefined : Math.min(gap, before?.shortestGap ?? gap)
+  const again = nonce !== undefined && before?.nonce === nonce && isTwin(draft, { id, nonce })
+  const rewrites = again ? Math.min(before.rewrites + 1, SIGNS_OF_LIFE) : 0
+  return { pair, id, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }
+}
+
+/** An absent record leaves the memory as it is, but that its time goes on: that is what it is for. */
+function remember(draft: Draft, { record }: View): void {
+  const { remembered, observedOwner } = draft
+  draft.remembered = undefined
+  if (record === undefined) draft.remembered = remembered && unchanged(remembered, draft.now)
+  else if (record.owner !== undefined && !isMyOwner(record, draft) && observedOwner !== undefined)
+    draft.remembered = {
+      expiresAt: record.expiresAt,
+      ttlMs: record.owner.ttlMs,
+      bootId: record.owner.host?.bootId ?? null,
+      deletes: record.owner.deletes ?? false,
+      since: observedOwner.since,
+      seen: observedOwner.seen,
+    }
+}
+
+/** It is as it was when the clocks were compared last. */
+function unchanged<Known extends Pick<Observation, "since" | "seen">>(known: Known, now: Now): Known {
+  const seen = instant(now)
+  return { ...known, seen, since: neverBack(known.since, known.seen, seen) }
+}
+
+function cached(draft: Draft): StoreUnavailableError {
+  return new StoreUnavailableError({
+    key: draft.config.key,
+    message: `The store's answers about ${JSON.stringify(draft.config.key)} come without its time, as from a cache`,
+    next: "Remove the cache or proxy between this process and the store",
+  })
+}
+
+function attempt<A>(read: () => A): A | LockError {
+  try {
+    return read()
+  } catch (error) {
+    return error as LockError
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * What goes wrong with GCS, as errors that say what to do. Decided by the status code; what the body says only makes the
+ * message and its advice better (refusals.ts), since proxies and emulators write what they like.
+ */
+import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../../../api/errors.ts"
+import { GaveUp } from "../http/limits.ts"
+import type { HttpAnswer } from "../http/port.ts"
+import { refusalOf } from "./refusals.ts"
+
+/** Which store, for messages. */
+export interface Place {
+  /** `gs://bucket/prefix` */
+  readonly name: string
+  readonly bucket: string
+  readonly endpoint: string
+}
+
+/** What was asked of it. */
+export type Action = "read" | "write" | "delete" | "list"
+
+const permissions: Readonly<Record<Action, string>> = {
+  read: "storage.objects.get and storage.objects.list",
+  write: "storage.objects.create and storage.objects.delete",
+  delete: "storage.objects.delete",
+  list: "storage.objects.list",
+}
+
+/** Statuses after which the same request may succeed. */
+const passing = new Set([408, 409, 425, 429])
+/** Of an answer's body, in bytes: what GCS has to say of an error is shorter, with all its details. */
+export const EXPLANATION_LIMIT: number = 64 * 1024
+/** What GCS calls a rate limit where it answers 403 for one. */
+const limits = new Set(["rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"])
+
+/** No whole answer came. */
+export function lostError(place: Place, action: Action, cause: Error): StoreUnavailableError {
+  const { code } = cause as { code?: unknown }
+  const what = cause instanceof GaveUp ? cause.message : `the connection failed (${cause.message || cause.name})`
+  return new StoreUnavailableError({
+    message: `${place.name} didn't answer a ${action}: ${what}`,
+    next: `Try again; if it goes on, check that ${place.endpoint} can be reached from this machine`,
+    ...(typeof code === "string" ? { status: code } : {}),
+    cause,
+  })
+}
+
+/** An answer that gives no outcome. */
+export function answerError(place: Place, action: Action, answer: HttpAnswer): LockError {
+  const { status } = answer
+  if (status < 400) return notOurs(place, action, answer)
+  if (status === 404) return isPage(answer) ? notOurs(place, action, answer) : bucketMissing(place)
+  const { message, reason } = explanation(answer)
+  if (status >= 500 || passing.has(status) || (status === 403 && limits.has(reason)))
+    return new StoreUnavailableError({
+      message: `${place.name} can't serve a ${action} now: status ${status}${message}`,
+      next: status === 429 ? "Try again later; GCS takes one write a second for an object" : "Try again later",
+      status,
+    })
+  const known = refusalOf(reason, message)
+  if (known !== undefined)
+    return new StoreMisconfiguredError({
+      message: `${place.name} refuses a ${action}, as ${known.problem}: status ${status}${message}`,
+      next: known.next(place),
+      status,
+    })
+  if (status === 403) return forbidden(place, action, message)
+  return new StoreMisconfiguredError({
+    message: `${place.name} refuses a ${action}: status ${status}${message}`,
+    next: `Check the bucket's name and settings, and that ${place.endpoint} is an endpoint of Cloud Storage`,
+    status,
+  })
+}
+
+/** The bucket itself isn't there. */
+export function bucketMissing(place: Place): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: `the bucket ${place.bucket} doesn't exist at ${place.endpoint}`,
+    next: `Create it (gcloud storage buckets create gs://${place.bucket}) or correct its name`,
+    status: 404,
+  })
+}
+
+/** Whether a 404 is about the bucket, as far as it says. */
+export function saysBucketMissing(answer: HttpAnswer): boolean {
+  return /bucket does not exist/i.test(textOf(answer))
+}
+
+/** Whether a 412 is about something other than the request's precondition. */
+export function saysForbidden(answer: HttpAnswer): boolean {
+  return refusalOf(explanation(answer).reason, "") !== undefined
+}
+
+/** Whether the body is a web page, which GCS sends only for paths that are not of its API, and proxies send for anything. */
+export function isPage(answer: HttpAnswer): boolean {
+  return textOf(answer).trimStart().startsWith("<")
+}
+
+/** A 401. `final`: with a token renewed on purpose, or with none to renew. */
+export function unauthorizedError(place: Place, action: Action, final: boolean): LockError {
+  const message = `${place.name} doesn't accept the credentials of a ${action} (status 401)`
+  if (!final)
+    return new StoreUnavailableError({ message, next: "Try again: the credentials are being renewed", status: 401 })
+  return new StoreMisconfiguredError({
+    message,
+    next:
+      "Check the credentials (gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIALS). An endpoint given by " +
+      "`endpoint` or STORAGE_EMULATOR_HOST is sent none; one given by CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE is",
+    status: 401,
+  })
+}
+
+/** There are no credentials to send, or they can't be renewed. */
+export function credentialsError(place: Place, cause: unknown): LockError {
+  const details = {
+    message: `no credentials for ${place.name}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    next: "Check the credentials: gcloud auth application-default login, GOOGLE_APPLICATION_CREDENTIALS, or the service account of this machine",
+    cause,
+  }
+  return isSetup(cause) ? new StoreMisconfiguredError(details) : new StoreUnavailableError(details)
+}
+
+/** Google's library throws a bare Error for what is missing or malformed; what the network did has a class or a status. */
+function isSetup(cause: unknown): boolean {
+  if (!(cause instanceof Error) || cause instanceof GaveUp) return false
+  const { code, status } = cause as { code?: unknown; status?: unknown }
+  if (typeof status === "number") return status >= 400 && status < 500 && !passing.has(status)
+  if (code === "ENOENT" || code === "EACCES" || code === "ERR_INVALID_URL") return true
+  return Object.getPrototypeOf(cause) === Error.prototype && code === undefined
+}
+
+function forbidden(place: Place, action: Action, message: string): StoreMisconfiguredError {
+  return new StoreMisconfiguredError({
+    message: `${place.name} forbids a ${action} (status 403)${message}`,
+    next: `Grant ${permissions[action]} on the bucket ${place.bucket}; roles/storage.objectUser has all that is needed`,
+    status: 403,
+  })
+}
+
+function notOurs(place: Place, action: Action, { status }: HttpAnswer): StoreUnavailableError {
+  return new StoreUnavailableError({
+    message: `something other than Cloud Storage answered a ${action} of ${place.name} (status ${status})`,
+    next: `Check for a proxy or a login page between this machine and ${place.endpoint}`,
+    status,
+  })
+}
+
+/** The JSON API's own form has `errors`; what a front end of Google's answers before it has `details`. */
+interface ErrorBody {
+  readonly error: {
+    readonly message: string
+    readonly errors?: readonly ({ readonly reason?: unknown } | undefined)[]
+    readonly details?: readonly ({ readonly reason?: unknown } | undefined)[]
+  }
+}
+
+/** What an error body of the JSON API says, ready to append; empty for anything else. */
+function explanation(answer: HttpAnswer): { readonly message: string; readonly reason: string } {
+  const text = textOf(answer)
+  try {
+    const { error } = JSON.parse(text) as ErrorBody
+    const reason = error.errors?.[0]?.reason ?? error.details?.find((detail) => detail?.reason)?.reason
+    return { message: `: ${error.message.slice(0, 300)}`, reason: typeof reason === "string" ? reason : "" }
+  } catch {
+    const plain = text.trim() !== "" && !isPage(answer)
+    return { message: plain ? `: ${text.trim().slice(0, 300)}` : "", reason: "" }
+  }
+}
+
+function textOf(answer: HttpAnswer): string {
+  return new TextDecoder().decode(answer.body.subarray(0, EXPLANATION_LIMIT))
+}

@@ -1,0 +1,50 @@
+/**
+ * When to give up on something that may never answer: its deadline on the clock, or the caller's signal. Both HTTP ports
+ * and the wait for credentials end by this one function.
+ *
+ * Not promised: that what was given up on has stopped. Whoever gives up must also let go of what it waits for.
+ */
+import type { Clock } from "../../../../runtime/time/clock.ts"
+import type { RequestOptions } from "../../port.ts"
+
+/** Why a wait ended without its answer; `code` as errno names it. */
+export class GaveUp extends Error {
+  readonly code: "ETIMEDOUT" | "ECANCELED"
+
+  constructor(code: "ETIMEDOUT" | "ECANCELED", message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Calls `giveUp` at most once, at the deadline or when the signal aborts (at once, if it has); the result stops it. */
+export function watch(clock: Clock, options: RequestOptions, giveUp: (reason: GaveUp) => void): () => void {
+  const { deadline, signal } = options
+  const onTimer = (): void => end(new GaveUp("ETIMEDOUT", `no whole answer within ${Math.round(deadline)} ms`))
+  const onAbort = (): void => end(new GaveUp("ECANCELED", "the caller gave up"))
+  const timer = clock.after(deadline, onTimer, { background: true })
+  signal?.addEventListener("abort", onAbort)
+  const stop = (): void => {
+    timer.cancel()
+    signal?.removeEventListener("abort", onAbort)
+  }
+  const end = (reason: GaveUp): void => {
+    stop()
+    giveUp(reason)
+  }
+  if (signal?.aborted === true) onAbort()
+  return stop
+}
+
+/** Settles as `promise` does, or rejects with GaveUp. */
+export function within<A>(clock: Clock, options: RequestOptions, promise: Promise<A>): Promise<A> {
+  return new Promise<A>((resolve, reject) => {
+    const stop = watch(clock, options, reject)
+    promise.finally(stop).then(resolve, reject)
+  })
+}
+
+/** Settles when the time is over or the signal aborts. */
+export function pause(clock: Clock, options: RequestOptions): Promise<void> {
+  return new Promise((settle) => void watch(clock, options, () => settle()))
+}
