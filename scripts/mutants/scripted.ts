@@ -1,9 +1,9 @@
-import type { SimulatedWorker, SimulatedWorld, Workload } from "../../src/testing/simulate/mod.ts"
-import { settingsOf } from "../../src/testing/simulate/options.ts"
 /**
  * A fleet under a script: exact faults at exact times, right clocks unless told otherwise, one key, and workers that use it in
  * turns. A seed decides nothing but which fraction of a second passes between two uses.
  */
+import type { SimulatedWorker, SimulatedWorld, Workload } from "../../src/testing/simulate/mod.ts"
+import { settingsOf } from "../../src/testing/simulate/options.ts"
 import { add, type Ledger, ledger, lookFor, setFlag } from "../../src/testing/simulate/run/ledger.ts"
 import { runOnce } from "../../src/testing/simulate/run/run.ts"
 import { planOf } from "../../src/testing/simulate/seed.ts"

@@ -1,5 +1,5 @@
-import { COMMANDS } from "./commands.ts"
 /** The help: of the command as a whole, and of each of its commands. */
+import { COMMANDS } from "./commands.ts"
 import { optionsOf } from "./frame/arguments.ts"
 import { type Styles, table } from "./frame/output.ts"
 import type { CommandSpec, OptionSpec } from "./frame/syntax.ts"

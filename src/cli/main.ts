@@ -1,7 +1,7 @@
+/** The command: finds out what is wanted, does it, and says how it went. Never rejects. */
 import { COMMANDS } from "./commands.ts"
 import { EXIT, exitCodeOf } from "./errors/exit-codes.ts"
 import { UsageError } from "./errors/usage-error.ts"
-/** The command: finds out what is wanted, does it, and says how it went. Never rejects. */
 import { readArguments } from "./frame/arguments.ts"
 import { Output } from "./frame/output.ts"
 import type { CommandSpec, Ending } from "./frame/syntax.ts"

@@ -1,10 +1,10 @@
-import type { Incarnation } from "../locks/api/lock.ts"
 /**
  * A world of processes that exists in a test only: one clock that stands still until it is told to move, one store in
  * memory, and as many processes as the test wants, each with its own misfortunes. Nothing in it takes real time.
  *
  * Not promised: that a paused process's promises stand still. Only what waits for its clock waits.
  */
+import type { Incarnation } from "../locks/api/lock.ts"
 import { anIncarnation } from "../locks/engine/incarnation.ts"
 import { memoryStore } from "../locks/stores/memory.ts"
 import type { CheckpointStore, LeaseStore } from "../locks/stores/port.ts"

@@ -1,6 +1,6 @@
-import type { HookContext } from "../../src/actors/api/sandbox.ts"
 // Two eventful minutes of one sandbox in a simulated world, two workers of which one has a wall clock that is ahead: a
 // handoff, a refusal, a pause past the ttl, a takeover, a loss.
+import type { HookContext } from "../../src/actors/api/sandbox.ts"
 import { SandboxManager } from "../../src/actors/manager/manager.ts"
 import { TraceRecorder, type WorkerRecorder } from "../../src/inspector/recorder.ts"
 import type { CheckpointStore, Generation, LeaseStore, ObjectRef } from "../../src/locks/stores/port.ts"

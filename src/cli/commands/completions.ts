@@ -1,7 +1,7 @@
+/** `leasehold completions <shell>`: a script that completes commands, options and the values of options. */
 import { COMMANDS } from "../commands.ts"
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"
-/** `leasehold completions <shell>`: a script that completes commands, options and the values of options. */
 import { optionsOf } from "../frame/arguments.ts"
 import type { Action, CommandSpec, OptionSpec } from "../frame/syntax.ts"
 

@@ -1,10 +1,10 @@
-import { coresOf } from "../../locks/engine/cores.ts"
 /**
  * What a wait left in the store is cleared behind its caller, who is told at the end of the budget. A command has nothing
  * behind it but the end of the process: it waits for the clearing, so that no mark keeps others back.
  *
  * Not promised: that a store which doesn't answer is clear by then. A mark runs out by itself after 12 s.
  */
+import { coresOf } from "../../locks/engine/cores.ts"
 import { thisProcess } from "../../locks/engine/incarnation.ts"
 import type { LeaseStore } from "../../locks/stores/port.ts"
 import type { Clock } from "../../runtime/time/clock.ts"

@@ -1,5 +1,5 @@
-import { shortened, visible } from "./visible.ts"
 /** Pieces of text of several looks, set into lines of a width. Owns letters' sizes; what is written is said elsewhere. */
+import { shortened, visible } from "./visible.ts"
 import { textWidth } from "./width.ts"
 
 /** What a piece of text is, which decides its letters and its colour. */

@@ -1,10 +1,10 @@
-import { step, type Step } from "../protocol/reducer.ts"
-import type { Act, Due, Input, LockState } from "../protocol/rules/state.ts"
-import type { Now } from "../protocol/rules/time.ts"
 /**
  * One key's turns at its store's door (admission.ts): a step of the protocol that would send something takes room for it, or
  * leaves it due and waits with a ticket, in the place of what is due then. Owns the ticket; sends nothing.
  */
+import { step, type Step } from "../protocol/reducer.ts"
+import type { Act, Due, Input, LockState } from "../protocol/rules/state.ts"
+import type { Now } from "../protocol/rules/time.ts"
 import type { Admission, Place, Slot, Ticket } from "./admission.ts"
 import { placeOf } from "./urgency.ts"
 

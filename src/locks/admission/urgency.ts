@@ -1,10 +1,10 @@
-import { deadlineOf } from "../protocol/rules/authority.ts"
-import type { Due, Hold, LockState, Phase } from "../protocol/rules/state.ts"
-import { sameGroups } from "../record.ts"
 /**
  * How urgent what a key's protocol wants to send is (admission.ts), and which of one urgency goes first: of renewals that of
  * the lease which ends first, of all else that of the attempt which began first.
  */
+import { deadlineOf } from "../protocol/rules/authority.ts"
+import type { Due, Hold, LockState, Phase } from "../protocol/rules/state.ts"
+import { sameGroups } from "../record.ts"
 import type { Place, Urgency } from "./admission.ts"
 
 /** A release goes before the renewals of leases that last longer than this, in ms: somebody waits, or it is one renewal less. */

@@ -1,4 +1,3 @@
-import { Hub } from "../../runtime/observables.ts"
 /**
  * The shell around the protocol for one key of one incarnation: gives the reducer time and chance, runs its commands, arms
  * its next wake on the shared schedule, and publishes its events. Decides nothing about the lease. Attempts of one process
@@ -7,6 +6,7 @@ import { Hub } from "../../runtime/observables.ts"
  * A step is complete before anybody hears of it: first the party whose turn it is, at once, then every observer. What an
  * observer brings about is told after what it was being told.
  */
+import { Hub } from "../../runtime/observables.ts"
 import type { Clock, Reading } from "../../runtime/time/clock.ts"
 import { scheduleOf, type Wake } from "../../runtime/time/schedule.ts"
 import { watchClocks } from "../../runtime/time/watch-clocks.ts"

@@ -1,10 +1,10 @@
-import type { OnError } from "../../runtime/report.ts"
 /**
  * The cores of this process: one for each (store, incarnation, key), so that two locks of one key in one process take
  * turns instead of contending. Which of them are remembered depends on their use alone, never on the garbage collector, or
  * no run could be replayed: one at rest that nobody observes is forgotten once many others came to rest. What it had
  * observed of other processes goes with it, which is safe: observing begins anew.
  */
+import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { type Counting, noCounts } from "../api/counts.ts"
 import { storeNow } from "../protocol/rules/time.ts"

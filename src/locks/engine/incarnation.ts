@@ -1,9 +1,9 @@
-import { shown } from "../../runtime/input/options.ts"
-import { processes } from "../../runtime/machine/processes.ts"
 /**
  * Who contends: an incarnation is one life of one process, never seen before or after. Owns its name only; what it holds
  * is in cores.ts.
  */
+import { shown } from "../../runtime/input/options.ts"
+import { processes } from "../../runtime/machine/processes.ts"
 import { liveClock } from "../../runtime/time/clock.ts"
 import { InvalidConfigError } from "../api/errors.ts"
 import type { Incarnation } from "../api/lock.ts"

@@ -1,3 +1,6 @@
+/**
+ * What a lock and an acquire can be told, checked: every bad value has its own message, and none becomes a default.
+ */
 import type { Duration } from "../../runtime/input/duration.ts"
 import {
   aClock,
@@ -12,9 +15,6 @@ import {
   shown,
 } from "../../runtime/input/options.ts"
 import type { OnError } from "../../runtime/report.ts"
-/**
- * What a lock and an acquire can be told, checked: every bad value has its own message, and none becomes a default.
- */
 import type { Clock } from "../../runtime/time/clock.ts"
 import { InvalidConfigError } from "../api/errors.ts"
 import type { AcquireOptions, Incarnation, ReleaseOptions, RenewOptions, TimeoutSource } from "../api/lock.ts"

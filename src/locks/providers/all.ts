@@ -1,5 +1,5 @@
-import { anySignal } from "../../runtime/latch-signal.ts"
 /** Several keys of a provider as one thing that is held. */
+import { anySignal } from "../../runtime/latch-signal.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { InvalidConfigError } from "../api/errors.ts"
 import { checkKey } from "../api/keys.ts"

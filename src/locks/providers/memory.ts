@@ -1,11 +1,11 @@
-import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
-import type { OnError } from "../../runtime/report.ts"
 /**
  * Locks within one process: callers of one key take their turns in the order of their calls, and keys know nothing of each
  * other. A key takes room only while it is held or waited for.
  *
  * Not promised: anything between processes. A lock here is never lost, so that its signal never aborts.
  */
+import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
+import type { OnError } from "../../runtime/report.ts"
 import { type Clock, liveClock } from "../../runtime/time/clock.ts"
 import { type LockCounts, noCounts } from "../api/counts.ts"
 import { checkKey } from "../api/keys.ts"

@@ -1,5 +1,3 @@
-import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
-import type { OnError } from "../../runtime/report.ts"
 /**
  * A provider that keeps NOBODY out. Sections of one key run side by side as if there were no lock at all: for tests that
  * are about something else, and for a program that is told by its configuration that it runs alone.
@@ -7,6 +5,8 @@ import type { OnError } from "../../runtime/report.ts"
  * Not for anything else. Where two of anything can happen at once, take `memoryLockProvider` (one process) or
  * `storeLockProvider` (several).
  */
+import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
+import type { OnError } from "../../runtime/report.ts"
 import { type Clock, liveClock } from "../../runtime/time/clock.ts"
 import { type LockCounts, noCounts } from "../api/counts.ts"
 import { checkKey } from "../api/keys.ts"

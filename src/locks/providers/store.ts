@@ -1,11 +1,11 @@
-import { type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
-import { orAbort } from "../../runtime/races.ts"
 /**
  * Locks between processes: each section has a lease on its key in any `LeaseStore`, with all that a `Lock` promises.
  * Callers of one process take turns among themselves first.
  *
  * Not promised: that a section which outlives its lease is alone; see `provider.ts`.
  */
+import { type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
+import { orAbort } from "../../runtime/races.ts"
 import { liveClock } from "../../runtime/time/clock.ts"
 import type { LockCounts } from "../api/counts.ts"
 import { checkKey } from "../api/keys.ts"

@@ -1,10 +1,10 @@
-import { aClock, aText, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
 /**
  * The store that lives in this process: for tests, for `FakeLock`, and for several incarnations that share one process.
  *
  * Not promised: that anything outlives the process (what is acknowledged under `state` is lost with it), and room:
  * nothing is ever forgotten but by a delete.
  */
+import { aClock, aText, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
 import { type Clock, liveClock } from "../../runtime/time/clock.ts"
 import {
   ABSENT,

@@ -1,11 +1,11 @@
-import { millis, shown } from "../../runtime/input/options.ts"
-import { type OnError, reporter } from "../../runtime/report.ts"
 /**
  * One observed call from its start to its ending: what it is told becomes events, in order, each after the step that brought
  * it, so that an observer can do nothing to a step. Ticks by itself while the call waits.
  *
  * It keeps no process alive, and tells nothing after its ending.
  */
+import { millis, shown } from "../../runtime/input/options.ts"
+import { type OnError, reporter } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { scheduleOf, type Wake } from "../../runtime/time/schedule.ts"
 import { InvalidConfigError, LockCancelledError, LockTimeoutError } from "../api/errors.ts"

@@ -1,10 +1,10 @@
-import { InvalidConfigError } from "../errors.ts"
 /**
  * What a public call may be told, checked in one place. An option that nobody reads, and a value that can't work, are
  * InvalidConfigErrors that name the option, the value and the way out; none becomes a default. Absent is undefined, not null.
  *
  * Not promised: that options which are good alone are good together. Whoever reads them knows that.
  */
+import { InvalidConfigError } from "../errors.ts"
 import { type Duration, durationMillis } from "./duration.ts"
 
 /** Throws InvalidConfigError for a value that the option, or the argument, of this name can't have. */

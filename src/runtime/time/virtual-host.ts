@@ -1,4 +1,3 @@
-import { aNumber } from "../input/options.ts"
 /**
  * One process's clock inside a virtual world: its own wall clock, rate and boot, and its own misfortunes (suspended,
  * stopped, killed), on the timers of a shared `VirtualTime`. Several hosts on one world contend like real processes.
@@ -6,6 +5,7 @@ import { aNumber } from "../input/options.ts"
  * Not promised: that a frozen process's promises stand still. Only what reaches it through this clock waits, so whatever
  * answers it (a store's latency, a message) has to come by this clock's `after` or `soon`.
  */
+import { aNumber } from "../input/options.ts"
 import { type Clock, delayOf, type Reading, type Timer, type TimerOptions } from "./clock.ts"
 import type { VirtualTime } from "./virtual-time.ts"
 

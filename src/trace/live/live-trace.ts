@@ -1,11 +1,11 @@
-import { Hub } from "../../runtime/observables.ts"
-import type { OnError } from "../../runtime/report.ts"
 /**
  * The trace of one live worker: makes its lines while somebody reads them, keeps the last ones, and gives each to the file, the
  * sink and whoever subscribed. What is traced looks at `lines` first, which is undefined while nobody reads.
  *
  * Not promised: that who subscribes late has heard of everything. `recent` has what was kept since somebody read.
  */
+import { Hub } from "../../runtime/observables.ts"
+import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { Handoffs } from "../handoffs.ts"
 import type { LinesOf } from "../recorded-store.ts"

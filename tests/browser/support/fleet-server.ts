@@ -1,5 +1,5 @@
-import type { SandboxDetail, SandboxRow, WorkerRow } from "../../../src/inspector/live/model/wire.ts"
 // The inspector's real server, over a worker whose sandboxes do what a test says: screens are tested on fleets of any size.
+import type { SandboxDetail, SandboxRow, WorkerRow } from "../../../src/inspector/live/model/wire.ts"
 import { InspectorHandler } from "../../../src/inspector/live/server/handler.ts"
 import { listen } from "../../../src/inspector/live/server/serve.ts"
 import type { FleetSink } from "../../../src/inspector/live/stream/source.ts"

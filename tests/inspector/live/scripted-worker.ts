@@ -1,6 +1,6 @@
+// A worker whose sandboxes do what a test says, on a clock of the test's: the port that an inspector stands on.
 import type { ActionAnswer, ActionRequest, SandboxDetail, SandboxRow } from "../../../src/inspector/live/model/wire.ts"
 import type { FleetSink } from "../../../src/inspector/live/stream/source.ts"
-// A worker whose sandboxes do what a test says, on a clock of the test's: the port that an inspector stands on.
 import type { LiveWorker, MachineDetail, RecordOwner } from "../../../src/inspector/live/workers/live-worker.ts"
 import type { Clock } from "../../../src/runtime/time/clock.ts"
 import type { TraceLine } from "../../../src/trace/trace.ts"

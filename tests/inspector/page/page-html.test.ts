@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process"
 // Pins that the page which is committed is the one that its sources make: `npm run page` writes it.
+import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"

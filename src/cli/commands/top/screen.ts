@@ -1,5 +1,5 @@
-import { quiet } from "../../../runtime/races.ts"
 /** A fleet on the whole terminal, until its user has enough. */
+import { quiet } from "../../../runtime/races.ts"
 import type { Timer } from "../../../runtime/time/clock.ts"
 import type { Styles } from "../../frame/output.ts"
 import type { Call } from "../../frame/syntax.ts"

@@ -1,9 +1,9 @@
-import { orAbort } from "../../../runtime/races.ts"
-import { type OnError, reporter } from "../../../runtime/report.ts"
 /**
  * An inspector: answers requests for its page, its events, one sandbox and actions, under whatever path it is mounted. Who may
  * ask is `access.ts`'s to say, what is told `fleet-stream.ts`'s. Each answer but the events ends within a bound.
  */
+import { orAbort } from "../../../runtime/races.ts"
+import { type OnError, reporter } from "../../../runtime/report.ts"
 import type { Clock } from "../../../runtime/time/clock.ts"
 import type { ActionAnswer, ActionRequest } from "../model/wire.ts"
 import { eventBody } from "../stream/event-body.ts"

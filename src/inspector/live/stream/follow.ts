@@ -1,10 +1,10 @@
-import { orAbort } from "../../../runtime/races.ts"
 /**
  * Follows a stream of server-sent events: connects, goes on where it was, and connects anew when it ends, at growing
  * intervals while that fails. Each try is bounded: until an answer comes, and from one word to the next.
  *
  * Not promised: that what is said is sound. Who gets it checks it.
  */
+import { orAbort } from "../../../runtime/races.ts"
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { EventReader } from "./sse.ts"
 

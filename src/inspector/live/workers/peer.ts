@@ -1,9 +1,9 @@
-import { orAbort } from "../../../runtime/races.ts"
 /**
  * One other worker, as this one hears it: its rows, its lines, how it is, and why nothing is heard. It is asked for its own
  * sandboxes alone, so that no question goes round. Nothing that it says is trusted: what isn't sound is left out, and all of it
  * is told under its own name.
  */
+import { orAbort } from "../../../runtime/races.ts"
 import type { Clock } from "../../../runtime/time/clock.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
 import { checkedLines, checkedRows, checkedWorker } from "../model/checked.ts"

@@ -1,5 +1,5 @@
-import { WIRE_VERSION } from "../../live/model/wire.ts"
 /** A recorded trace that is part of the page itself: such a page opens from a disk, without a server. */
+import { WIRE_VERSION } from "../../live/model/wire.ts"
 import { RECORDING_ID, type Recording } from "../../live/recording.ts"
 import type { Feed, FeedSink } from "./feed.ts"
 

@@ -1,5 +1,5 @@
-import { after } from "../look/clock.ts"
 /** The keys that work wherever one is, unless one types. */
+import { after } from "../look/clock.ts"
 import type { App } from "./app.ts"
 
 /** What they do. */

@@ -1,5 +1,5 @@
-import type { OptionChecks } from "../../../runtime/input/options.ts"
 /** The lock on a bucket. All of it is the shell's and the store's; this joins them. */
+import type { OptionChecks } from "../../../runtime/input/options.ts"
 import { liveClock } from "../../../runtime/time/clock.ts"
 import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../engine/options.ts"
 import { StoreLock } from "../../lock/store-lock.ts"

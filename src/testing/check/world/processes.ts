@@ -1,3 +1,7 @@
+/**
+ * What a process does with one input: a step of its reducers, and all that comes of it at once. A request may meet several
+ * fates, so that one input may lead to several worlds.
+ */
 import {
   dueAt,
   initialState as initialHead,
@@ -5,10 +9,6 @@ import {
   step as stepHead,
   traceOf,
 } from "../../../actors/checkpoints/head/protocol.ts"
-/**
- * What a process does with one input: a step of its reducers, and all that comes of it at once. A request may meet several
- * fates, so that one input may lead to several worlds.
- */
 import type {
   Answer,
   Command as HeadCommand,

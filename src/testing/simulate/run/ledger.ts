@@ -1,5 +1,3 @@
-import { defineSandbox } from "../../../actors/api/definition.ts"
-import type { HookContext, RunContext, Sandbox, SandboxDefinition } from "../../../actors/api/sandbox.ts"
 /**
  * The sandbox with which leasehold simulates itself: a ledger to which every use adds a number of its own, or whose flag it
  * sets, and a workload that knows which numbers and flags were acknowledged, and so what every later look has to find.
@@ -11,6 +9,8 @@ import type { HookContext, RunContext, Sandbox, SandboxDefinition } from "../../
  * Rows only come to more, and no state of theirs comes again; the flag goes back to what it was, and with it the bytes that are
  * saved. After a durable use has set it, it is what that one said, or what a use says that was under way then or came later.
  */
+import { defineSandbox } from "../../../actors/api/definition.ts"
+import type { HookContext, RunContext, Sandbox, SandboxDefinition } from "../../../actors/api/sandbox.ts"
 import { unchecked } from "../../../actors/checkpoints/content/codec.ts"
 import type { LeaseView } from "../../../locks/api/lock.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"

@@ -1,5 +1,5 @@
-import type { HookContext, Sandbox, SandboxDefinition } from "../../../actors/api/sandbox.ts"
 /** What a workload sees of a simulated fleet: types only. `fleet.ts` makes them. */
+import type { HookContext, Sandbox, SandboxDefinition } from "../../../actors/api/sandbox.ts"
 import type { RestoreOptions, SandboxManager } from "../../../actors/manager/manager.ts"
 import type { CallOptions } from "./member.ts"
 

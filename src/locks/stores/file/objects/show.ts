@@ -1,5 +1,3 @@
-import { unlessMissing } from "../disk/failures.ts"
-import { type Steps, step } from "../disk/steps.ts"
 /**
  * `<name>.lock`, the current version of a record by a name that people can find, as a second hard link. Whoever writes a
  * version gives it that name (create.ts); this puts right what a late writer may have left. It decides nothing: who owns a
@@ -7,6 +5,8 @@ import { type Steps, step } from "../disk/steps.ts"
  *
  * Not promised: that it is current while a write is under way, or after a writer was killed in one, until the next write.
  */
+import { unlessMissing } from "../disk/failures.ts"
+import { type Steps, step } from "../disk/steps.ts"
 import { discard, newTemporary, takesName } from "./create.ts"
 import { objectDirectory, shownPath, type Target, versionPath } from "./layout.ts"
 import { isTombstone, scan } from "./versions.ts"

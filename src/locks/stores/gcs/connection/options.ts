@@ -1,8 +1,8 @@
-import { type Duration, durationMillis } from "../../../../runtime/input/duration.ts"
-import { aClock, type OptionChecks, shown } from "../../../../runtime/input/options.ts"
 /**
  * What a GCS store is made of, checked before anything is opened: an option that can't work is an error of its own.
  */
+import { type Duration, durationMillis } from "../../../../runtime/input/duration.ts"
+import { aClock, type OptionChecks, shown } from "../../../../runtime/input/options.ts"
 import type { Clock } from "../../../../runtime/time/clock.ts"
 import { InvalidConfigError } from "../../../api/errors.ts"
 import { checkKey, encodeName } from "../../../api/keys.ts"
