@@ -1,8 +1,8 @@
-import { ABSENT, type Generation, type ObjectRef } from "../locks/stores/port.ts"
 /**
  * What an object's body says, as far as a trace tells it: of lease records and heads who owns them, of anything else
  * nothing. Reads them as strangers do, by their fields alone, so that damaged ones are told too. Pure.
  */
+import { ABSENT, type Generation, type ObjectRef } from "../locks/stores/port.ts"
 import { refusal, shown } from "../runtime/input/options.ts"
 import type { AppliedLine, TraceHead, TraceLease } from "./trace.ts"
 

@@ -1,11 +1,11 @@
-import { encodeName } from "../../src/locks/api/keys.ts"
-import type { LeaseStore } from "../../src/locks/stores/port.ts"
-import { liveClock } from "../../src/runtime/time/clock.ts"
-import type { SeededRandom } from "../../src/runtime/time/random.ts"
 /**
  * A process that knows only the four published fields of a record: it takes keys that are free or over, waits where somebody
  * owns, and gives up what it has after a moment. It keeps, or drops, what it doesn't know.
  */
+import { encodeName } from "../../src/locks/api/keys.ts"
+import type { LeaseStore } from "../../src/locks/stores/port.ts"
+import { liveClock } from "../../src/runtime/time/clock.ts"
+import type { SeededRandom } from "../../src/runtime/time/random.ts"
 import { appliedWrite } from "../../src/trace/applied.ts"
 import type { Log } from "./log.ts"
 import type { RunTrace } from "./traces.ts"

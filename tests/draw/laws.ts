@@ -1,6 +1,6 @@
+/** What holds of every drawing's geometry. Each law gives what breaks it, in words. */
 import type { AnyStateMachine } from "xstate"
 import type { SvgOptions } from "../../src/draw/mod.ts"
-/** What holds of every drawing's geometry. Each law gives what breaks it, in words. */
 import type { Point, Rect } from "../../src/draw/svg/geometry.ts"
 import { isWithin, readMachine, type Placed, marksOf, placed } from "./parts.ts"
 

@@ -1,8 +1,8 @@
-import * as draw from "../../src/draw/mod.ts"
 /**
  * Every public function, class and method with what it takes: the table that `garbage.test.ts` walks. A name that an entry
  * point or an object has and this table hasn't fails the test, so that no new call goes without its checks.
  */
+import * as draw from "../../src/draw/mod.ts"
 import * as inspecting from "../../src/inspector/mod.ts"
 import { FileLock, fileStore } from "../../src/locks/stores/file/mod.ts"
 import { GcsLock, gcsStore } from "../../src/locks/stores/gcs/mod.ts"

@@ -1,7 +1,7 @@
+/** The groups of an SVG drawing: a state, the way to a first state, a line with its transitions. */
 import { isTaken, timesWords } from "../machine/counts.ts"
 import { type ChartEdge, type ChartGraph, ROOT, type ChartState, stateOf } from "../machine/graph.ts"
 import { xml } from "../text/visible.ts"
-/** The groups of an SVG drawing: a state, the way to a first state, a line with its transitions. */
 import { type Point, type Rect, round } from "./geometry.ts"
 import type { Line } from "./labels.ts"
 import { DOT_RADIUS, type PlacedBlock, type PlacedInitial, type PlacedLink, type PlacedState } from "./layout.ts"

@@ -1,4 +1,3 @@
-import { encodeName } from "../../locks/api/keys.ts"
 /**
  * That what was acknowledged as durable, or by a checkpoint that was asked for, had been stored by then. That it stays stored, through every change of owner, is
  * what `heads.ts` asks of all later writes; the two together are the second promise.
@@ -7,6 +6,7 @@ import { encodeName } from "../../locks/api/keys.ts"
  * have been those of the head. So they are where one is asked for on a version that this process has replaced already, by as many
  * bytes: its answer was lost, and an old answer hides it.
  */
+import { encodeName } from "../../locks/api/keys.ts"
 import type { AppliedLine, CallLine, RequestLine, TraceLine, WorkLine } from "../../trace/trace.ts"
 import type { Invariant } from "./reading/invariant.ts"
 import { endedLife } from "./reading/leases.ts"

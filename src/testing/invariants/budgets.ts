@@ -1,6 +1,6 @@
+/** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
 import { encodeName } from "../../locks/api/keys.ts"
 import { LINE_LIFE } from "../../locks/protocol/rules/line.ts"
-/** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
 import type { CallLine, LockLine, TraceLease, TraceLine } from "../../trace/trace.ts"
 import { harmless } from "./reading/aftermath.ts"
 import type { Invariant } from "./reading/invariant.ts"

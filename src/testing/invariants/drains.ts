@@ -1,5 +1,5 @@
-import { encodeName } from "../../locks/api/keys.ts"
 /** That a process which leaves in order takes nothing with it. */
+import { encodeName } from "../../locks/api/keys.ts"
 import type { StateLine } from "../../trace/trace.ts"
 import { Aftermath } from "./reading/aftermath.ts"
 import type { Invariant } from "./reading/invariant.ts"

@@ -1,5 +1,5 @@
-import { encodeName } from "../../locks/api/keys.ts"
 /** What becomes of saved state, as the store tells it: the second promise. All of it needs `applied` lines. */
+import { encodeName } from "../../locks/api/keys.ts"
 import type { AppliedLine, TraceHead, TraceLine } from "../../trace/trace.ts"
 import type { Found, Invariant, Watch } from "./reading/invariant.ts"
 

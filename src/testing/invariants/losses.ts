@@ -1,5 +1,5 @@
-import { encodeName } from "../../locks/api/keys.ts"
 /** That nothing is lost, or left lying about, without a reason. */
+import { encodeName } from "../../locks/api/keys.ts"
 import type { AppliedLine, LockLine, TraceLease, TraceLine } from "../../trace/trace.ts"
 import { Aftermath } from "./reading/aftermath.ts"
 import type { Invariant } from "./reading/invariant.ts"

@@ -1,5 +1,5 @@
-import { encodeName } from "../../locks/api/keys.ts"
 /** Who owns, and under which token: the first promise. */
+import { encodeName } from "../../locks/api/keys.ts"
 import type { AppliedLine, TraceLease, TraceLine } from "../../trace/trace.ts"
 import type { Invariant } from "./reading/invariant.ts"
 import { type Holding, Holdings, ROUNDING, Strangers } from "./reading/leases.ts"

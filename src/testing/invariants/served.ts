@@ -1,4 +1,3 @@
-import { encodeName } from "../../locks/api/keys.ts"
 /**
  * That a turn is used: a sandbox which was begun for calls doesn't leave again for another process before one of them had its
  * turn. Otherwise a key could go round for ever, and nothing be done on it.
@@ -6,6 +5,7 @@ import { encodeName } from "../../locks/api/keys.ts"
  * Not promised: anything about the other calls that waited with that one. Which of several calls a use belongs to no line says:
  * it is taken for the one that waits longest.
  */
+import { encodeName } from "../../locks/api/keys.ts"
 import type { StateLine, TraceLine } from "../../trace/trace.ts"
 import { Aftermath } from "./reading/aftermath.ts"
 import type { Invariant } from "./reading/invariant.ts"

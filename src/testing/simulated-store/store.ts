@@ -1,3 +1,10 @@
+/**
+ * A store on virtual time, with a connection for each process: requests travel, arrive and take effect, answers travel
+ * back, and any of it may go wrong as it is told to. Each answer comes by its process's own clock, so that one which is
+ * stopped hears of nothing and one which was killed never does.
+ *
+ * Not promised: anything about real stores but what the port `src/locks/stores/port.ts` asks for; that it keeps when calm.
+ */
 import { clockName, sharesClock } from "../../locks/stores/file/time.ts"
 import {
   ABSENT,
@@ -9,13 +16,6 @@ import {
 } from "../../locks/stores/port.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { VirtualTime } from "../../runtime/time/virtual-time.ts"
-/**
- * A store on virtual time, with a connection for each process: requests travel, arrive and take effect, answers travel
- * back, and any of it may go wrong as it is told to. Each answer comes by its process's own clock, so that one which is
- * stopped hears of nothing and one which was killed never does.
- *
- * Not promised: anything about real stores but what the port `src/locks/stores/port.ts` asks for; that it keeps when calm.
- */
 import type { AppliedWrite } from "../../trace/applied.ts"
 import type { Chance } from "./chance.ts"
 import { Connection } from "./connection.ts"

@@ -1,5 +1,5 @@
-import { checkTrace, type Invariant, type Violation } from "../../../src/testing/invariants/mod.ts"
 // Small traces, written by hand: each line is what one worker, or the store, has to say.
+import { checkTrace, type Invariant, type Violation } from "../../../src/testing/invariants/mod.ts"
 import type { AppliedLine, CallLine, FaultLine, LockLine, TraceLine, WorkLine } from "../../../src/trace/trace.ts"
 
 /** The lock key of all of them. */

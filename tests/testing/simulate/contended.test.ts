@@ -1,5 +1,5 @@
-import { defineSandbox, type SandboxDefinition, unchecked } from "leasehold"
 // A key that everybody wants again and again, in peace: all have their turn, on every kind of store.
+import { defineSandbox, type SandboxDefinition, unchecked } from "leasehold"
 import { allInvariants, type Invariant, simulate, type SimulateOptions, type Workload } from "leasehold/testing"
 import { expect, it } from "vitest"
 import { settingsOf } from "../../../src/testing/simulate/options.ts"

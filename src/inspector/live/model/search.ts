@@ -1,5 +1,3 @@
-import { stateParts } from "./live-row.ts"
-import { leavesOf, TOP_STATES } from "./states.ts"
 /**
  * The search of the page and the terminal: words and conditions, all of which a row must meet. A row is compared as text and
  * as numbers, never by a pattern of the user's, so that no search can take long. Pure; it runs in a browser too.
@@ -12,6 +10,8 @@ import { leavesOf, TOP_STATES } from "./states.ts"
  *     held>5m           owned for longer; waited>10s, in>1h (in its state), handoffs>3, token>7
  *     -state:owning     not that
  */
+import { stateParts } from "./live-row.ts"
+import { leavesOf, TOP_STATES } from "./states.ts"
 import type { SandboxRow } from "./wire.ts"
 
 /** A search that can be asked. */

@@ -1,9 +1,9 @@
-import type { Clock, Timer } from "../../../runtime/time/clock.ts"
 /**
  * The stream of a fleet: what its sources say, ten times a second as numbered messages, for any number of readers. Each reader
  * reads from the same ring at its own pace; one that falls behind it begins anew. Nothing is kept for a reader, so that one
  * that stalls costs nothing. Without readers nothing is listened to.
  */
+import type { Clock, Timer } from "../../../runtime/time/clock.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
 import { Fleet } from "../model/fleet.ts"
 import { type LiveRow, rowOf } from "../model/live-row.ts"

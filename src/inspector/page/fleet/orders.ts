@@ -1,5 +1,5 @@
-import type { LiveRow } from "../../live/model/live-row.ts"
 /** The orders in which the list can be. Pure. */
+import type { LiveRow } from "../../live/model/live-row.ts"
 import { TOP_STATES } from "../../live/model/states.ts"
 
 /** Which of two rows comes first. */

@@ -1,4 +1,3 @@
-import { aFunction, aList, anObject, type Check } from "../../../runtime/input/options.ts"
 /**
  * What an invariant of traces is: a sentence, and a watch that sees every line once, in order, and says where the sentence
  * doesn't hold. Watches keep little, so that long runs can be watched while they happen.
@@ -6,6 +5,7 @@ import { aFunction, aList, anObject, type Check } from "../../../runtime/input/o
  * Not promised: that a trace without the lines a watch looks at is fine. What isn't told can't be judged; of a live trace
  * without `applied` lines the store's truth is not known.
  */
+import { aFunction, aList, anObject, type Check } from "../../../runtime/input/options.ts"
 import { hasLines, isTraceLine } from "../../../trace/trace-text.ts"
 import type { Trace, TraceLine, UnknownLine } from "../../../trace/trace.ts"
 

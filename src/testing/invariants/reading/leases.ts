@@ -1,4 +1,3 @@
-import { encodeName } from "../../../locks/api/keys.ts"
 /**
  * What a trace tells of leases as their holders see them: who holds which key until when, in true time. Shared by the
  * invariants that are about holding.
@@ -6,6 +5,7 @@ import { encodeName } from "../../../locks/api/keys.ts"
  * A holder's deadline is a time of its own clock: how fast that goes is told by a `clock` fault with a `rate`; else it is
  * taken to be true.
  */
+import { encodeName } from "../../../locks/api/keys.ts"
 import type { AppliedLine, LockLine, TraceLine } from "../../../trace/trace.ts"
 
 /** One tenancy. */

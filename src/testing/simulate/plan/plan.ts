@@ -1,10 +1,3 @@
-import { drawStoreFault, type StoreFault, type StoreFaultKind, storeFaultKinds } from "../../simulated-store/faults.ts"
-import {
-  type GenerationStyle,
-  generationStyles,
-  type StoreProfileName,
-  storeProfiles,
-} from "../../simulated-store/profile.ts"
 /**
  * The plan of one simulated run: plain JSON that says how the fleet is made, what befalls it, and when. It is drawn from
  * the seed alone, so that the seed stands for it.
@@ -12,6 +5,13 @@ import {
  * Swarm testing: a plan turns each kind of fault on or off, and draws how often faults come. One that is hit by everything
  * at once would hide what few faults in peace show.
  */
+import { drawStoreFault, type StoreFault, type StoreFaultKind, storeFaultKinds } from "../../simulated-store/faults.ts"
+import {
+  type GenerationStyle,
+  generationStyles,
+  type StoreProfileName,
+  storeProfiles,
+} from "../../simulated-store/profile.ts"
 import { Draw } from "./draw.ts"
 import {
   drawOperator,

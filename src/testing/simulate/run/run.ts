@@ -1,6 +1,6 @@
+/** One run of a plan: under traps, its trace hashed and judged line by line. */
 import { liveClock } from "../../../runtime/time/clock.ts"
 import { TraceHash } from "../../../runtime/time/hash.ts"
-/** One run of a plan: under traps, its trace hashed and judged line by line. */
 import type { StateLine, TraceLine } from "../../../trace/trace.ts"
 import { servedWithin, waitersAreServed } from "../../invariants/budgets.ts"
 import { type Invariant, TraceWatch, type Violation } from "../../invariants/mod.ts"

@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs"
 // Pins what `leasehold top` and `leasehold open` say to whoever calls them, and what the screen of `top` shows and does.
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
 import type { Feed } from "../../../../src/cli/commands/top/feed.ts"
