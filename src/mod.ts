@@ -66,8 +66,8 @@ export type {
   RequestOptions,
   StartOptions,
   StoreCapabilities,
-  Testimony,
-  Witness,
+  Liveness,
+  ProcessOracle,
   WriteAnswer,
 } from "./locks/stores/port.ts"
 

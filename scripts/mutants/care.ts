@@ -28,7 +28,7 @@ export const careMutants: readonly Mutant[] = [
     name: "a grant that forgets the line",
     edits: [
       {
-        file: "src/locks/protocol/bodies.ts",
+        file: "src/locks/protocol/record-writes.ts",
         find: "  if (first === undefined) return rest\n",
         replace: '  if (first === undefined || rest["waitingOwnerId"] == null) return rest\n',
       },
@@ -39,7 +39,7 @@ export const careMutants: readonly Mutant[] = [
     name: "a stay that counts from the acquisition",
     edits: [
       {
-        file: "src/actors/sandbox/shell.ts",
+        file: "src/actors/sandbox/runtime.ts",
         find: 'minTenure: "infinite"',
         replace: "minTenure: this.#parts.minTenure",
       },
@@ -61,7 +61,7 @@ export const careMutants: readonly Mutant[] = [
     name: "leaving without a release",
     edits: [
       {
-        file: "src/actors/sandbox/shell.ts",
+        file: "src/actors/sandbox/runtime.ts",
         find: "    this.#result = await this.#owned.release()\n",
         replace: '    this.#result = "released"\n',
       },

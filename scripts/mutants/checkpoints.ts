@@ -85,7 +85,7 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "what has ended is not handed on",
     edits: [
       {
-        file: "src/locks/protocol/bodies.ts",
+        file: "src/locks/protocol/record-writes.ts",
         find: "const past = record?.past ?? []",
         replace: "const past: readonly string[] = []",
       },
@@ -147,12 +147,12 @@ export const checkpointMutants: readonly Mutant[] = [
     name: "content collected before its successor is acknowledged",
     edits: [
       {
-        file: "src/actors/checkpoints/keeper.ts",
-        find: "    const outcome = await shell.wish(wish, write.until)\n",
+        file: "src/actors/checkpoints/writer.ts",
+        find: "    const outcome = await headWriter.wish(wish, write.until)\n",
         replace:
-          '    if (wish.kind === "commit" && shell.state.base?.head)\n' +
-          "      this.#garbage.superseded({ ...shell.state.base.head, saved: wish.saved, kept: [] })\n" +
-          "    const outcome = await shell.wish(wish, write.until)\n",
+          '    if (wish.kind === "commit" && headWriter.state.base?.head)\n' +
+          "      this.#garbage.superseded({ ...headWriter.state.base.head, saved: wish.saved, kept: [] })\n" +
+          "    const outcome = await headWriter.wish(wish, write.until)\n",
       },
     ],
     hunts: [

@@ -100,7 +100,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "a waiter's write extends the owner's expiry",
     edits: [
       {
-        file: "src/locks/protocol/bodies.ts",
+        file: "src/locks/protocol/record-writes.ts",
         find: "const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
         replace:
           "const later = Math.max(expiresAt, record.expiresAt / 1000)\n" +
@@ -115,7 +115,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "a waiter's write hides the owner's expiry",
     edits: [
       {
-        file: "src/locks/protocol/bodies.ts",
+        file: "src/locks/protocol/record-writes.ts",
         find: "const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
         replace:
           "const body = { ...record.body, expiresAt: 0, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }",
@@ -127,7 +127,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "a cancel that ends before its mark is resolved",
     edits: [
       {
-        file: "src/locks/protocol/clear.ts",
+        file: "src/locks/protocol/cleanup.ts",
         find: "if (mayLand(draft)) return next",
         replace: "if (mayLand(draft) && draft.now.draw > 1) return next",
       },
@@ -199,7 +199,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "a token from the record alone, which a deletion sets back",
     edits: [
       {
-        file: "src/locks/protocol/bodies.ts",
+        file: "src/locks/protocol/record-writes.ts",
         find: "isToken(stale) ? stale + 1 : 0, Math.floor(pen.at))",
         replace: "isToken(stale) ? stale + 1 : 0, Math.floor(pen.at / 1e15))",
       },
@@ -210,7 +210,7 @@ export const leaseMutants: readonly Mutant[] = [
     name: "a token that doesn't grow at a change of owner",
     edits: [
       {
-        file: "src/locks/protocol/bodies.ts",
+        file: "src/locks/protocol/record-writes.ts",
         find: "return Math.max(draft.topToken + 1, isToken(stale) ? stale + 1 : 0",
         replace: "return Math.max(draft.topToken, isToken(stale) ? stale : 0",
       },

@@ -31,7 +31,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "release before the work settled",
     edits: [
       {
-        file: "src/actors/sandbox/shell.ts",
+        file: "src/actors/sandbox/runtime.ts",
         find: "    const { departures } = this.#around\n    await this.#owned.settled()\n",
         replace: "    const { departures } = this.#around\n",
       },
@@ -42,7 +42,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "stuck work left to expire",
     edits: [
       {
-        file: "src/actors/sandbox/shell.ts",
+        file: "src/actors/sandbox/runtime.ts",
         find: '    this.#send({ type: "work.overran", error })\n',
         replace:
           '    this.#send({ type: "work.overran", error })\n    ;(this.#owned.lease as never as { leave(): void }).leave()\n',
@@ -88,7 +88,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "the turn of a checkpoint hook ends with its limit",
     edits: [
       {
-        file: "src/actors/sandbox/tenancy.ts",
+        file: "src/actors/sandbox/activation.ts",
         find: "      await ended()\n",
         replace: "      void ended\n",
       },
@@ -122,7 +122,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "run begun without looking whether its lease is over",
     edits: [
       {
-        file: "src/actors/sandbox/tenancy.ts",
+        file: "src/actors/sandbox/activation.ts",
         find: 'this.hooks.run({ hook: "run", under: [this.ending] }, begin)',
         replace: 'this.hooks.run({ hook: "run", under: [] }, begin)',
       },
@@ -133,7 +133,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "a turn of run begun without looking whether its lease is over",
     edits: [
       {
-        file: "src/actors/sandbox/tenancy.ts",
+        file: "src/actors/sandbox/activation.ts",
         find: 'this.hooks.run({ hook: "turn", under: [this.ending] }, fn)',
         replace: 'this.hooks.run({ hook: "turn", under: [] }, fn)',
       },
@@ -172,7 +172,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "a key restored in the same process before its former work has ended",
     edits: [
       {
-        file: "src/actors/sandbox/shell.ts",
+        file: "src/actors/sandbox/runtime.ts",
         find: "    await this.#owned.settled()\n    await this.#owned.close",
         replace: "    await this.#owned.close",
       },
@@ -206,7 +206,7 @@ export const sandboxMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/sandbox/saved-state.ts",
-        find: "    await keeper.waitOut({ signal: departing })\n",
+        find: "    await writer.waitOut({ signal: departing })\n",
         replace: "",
       },
     ],

@@ -89,7 +89,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "granted owner counted from the receipt",
     edits: [
       {
-        file: "src/locks/protocol/seek.ts",
+        file: "src/locks/protocol/acquire.ts",
         find: "anchored === undefined ? shownBound(draft, view)",
         replace: "anchored === undefined ? shownBound(draft, { ...view, sentAt: instant(draft.now) })",
       },
@@ -179,7 +179,7 @@ export const timeMutants: readonly Mutant[] = [
     name: "a vanished record taken as free",
     edits: [
       {
-        file: "src/locks/protocol/seek.ts",
+        file: "src/locks/protocol/acquire.ts",
         find: "draft.remembered) ? poll(draft)",
         replace: "undefined) ? poll(draft)",
       },

@@ -255,7 +255,7 @@ export interface TraceLease {
 export interface TraceHead {
   /** The fencing token that it was written under. */
   readonly token: number
-  /** Of the tenancy that wrote it. */
+  /** Of the activation that wrote it. */
   readonly nonce: string
   /** Its number. */
   readonly seq: number

@@ -1,4 +1,4 @@
-// Walks the whole chart with XState's pure `transition()`, beside a model of the shell: which commands are under way,
+// Walks the whole chart with XState's pure `transition()`, beside a model of the runtime: which commands are under way,
 // and so which events can come. What the rules forbid is looked for on every step that can be reached.
 import { initialTransition, transition } from "xstate"
 import { sandboxChart } from "../../src/actors/chart/chart.ts"
@@ -7,8 +7,8 @@ import type { ChartEvent, ChartInput, Refusal, SandboxSnapshot } from "../../src
 /** Commands that wait, and so end in an event. */
 export type Effect = "acquire" | "restore" | "run" | "settle" | "checkpoint" | "close" | "release"
 
-/** What a shell that does what it is told would know. */
-export interface Shell {
+/** What a runtime that does what it is told would know. */
+export interface SandboxRuntime {
   readonly effects: readonly Effect[]
   /** Commands that a limit has ended, though their hooks go on. */
   readonly goesOn: readonly Effect[]
@@ -21,7 +21,7 @@ export interface Shell {
 
 export interface Place {
   readonly snapshot: SandboxSnapshot
-  readonly shell: Shell
+  readonly runtime: SandboxRuntime
 }
 
 export interface Step {
@@ -53,7 +53,7 @@ export const limitsOf = (snapshot: SandboxSnapshot): readonly ChartEvent[] => {
 }
 
 const effects: readonly string[] = ["acquire", "restore", "run", "settle", "checkpoint", "close", "release"]
-const nothing: Shell = { effects: [], goesOn: [], open: false, reported: false, lost: false, aborted: false }
+const nothing: SandboxRuntime = { effects: [], goesOn: [], open: false, reported: false, lost: false, aborted: false }
 const error = new Error("as scripted")
 const refusals: readonly Refusal[] = ["contended", "timedOut", "cancelled", "failed"]
 
@@ -92,17 +92,17 @@ const endedBy: Readonly<Record<string, Effect>> = {
   "lock.released": "release",
 }
 
-const failing = (shell: Shell): Effect | undefined =>
-  (["restore", "run"] as const).find((effect) => shell.effects.includes(effect))
+const failing = (runtime: SandboxRuntime): Effect | undefined =>
+  (["restore", "run"] as const).find((effect) => runtime.effects.includes(effect))
 
-const canCome = ({ shell, snapshot }: Place, event: ChartEvent): boolean => {
+const canCome = ({ runtime, snapshot }: Place, event: ChartEvent): boolean => {
   if (event.type === "leave") return true
-  if (event.type === "work.failed") return failing(shell) !== undefined
-  if (event.type === "work.overran") return shell.effects.some((effect) => limited.includes(effect))
-  if (event.type === "work.queued") return shell.effects.includes("settle")
-  if (event.type === "lock.waiting") return shell.effects.includes("acquire")
+  if (event.type === "work.failed") return failing(runtime) !== undefined
+  if (event.type === "work.overran") return runtime.effects.some((effect) => limited.includes(effect))
+  if (event.type === "work.queued") return runtime.effects.includes("settle")
+  if (event.type === "lock.waiting") return runtime.effects.includes("acquire")
   const ends = endedBy[event.type]
-  if (ends !== undefined) return shell.effects.includes(ends)
+  if (ends !== undefined) return runtime.effects.includes(ends)
   return snapshot.context.token !== undefined // what the lock says of a lease
 }
 
@@ -113,31 +113,31 @@ const limited: readonly Effect[] = ["restore", "run", "settle", "checkpoint", "c
 const givenUp: readonly Effect[] = ["restore", "checkpoint"]
 
 /** `work.settled`, or `work.queued` before it, also ends what it waited for; a removal builds no state. A restore past its limit may still give one. */
-const after = (shell: Shell, event: ChartEvent, removal: boolean): Shell => {
-  const overran = event.type === "work.overran" ? shell.effects.filter((effect) => givenUp.includes(effect)) : []
-  const ended = event.type === "work.failed" ? failing(shell) : endedBy[event.type]
+const after = (runtime: SandboxRuntime, event: ChartEvent, removal: boolean): SandboxRuntime => {
+  const overran = event.type === "work.overran" ? runtime.effects.filter((effect) => givenUp.includes(effect)) : []
+  const ended = event.type === "work.failed" ? failing(runtime) : endedBy[event.type]
   const isSettled = event.type === "work.settled" || event.type === "work.queued"
-  const left = shell.effects.filter(
+  const left = runtime.effects.filter(
     (effect) =>
       effect !== ended && !overran.includes(effect) && (!isSettled || (effect !== "run" && effect !== "restore")),
   )
   return {
-    ...shell,
+    ...runtime,
     effects: left,
-    goesOn: isSettled || event.type === "work.closed" ? [] : [...shell.goesOn, ...overran],
-    reported: shell.reported || event.type === "work.overran", // the shell tells of each
-    lost: shell.lost || event.type === "lock.lost",
+    goesOn: isSettled || event.type === "work.closed" ? [] : [...runtime.goesOn, ...overran],
+    reported: runtime.reported || event.type === "work.overran", // the runtime tells of each
+    lost: runtime.lost || event.type === "lock.lost",
     open:
-      (shell.open || (event.type === "work.restored" && !removal) || overran.includes("restore")) &&
+      (runtime.open || (event.type === "work.restored" && !removal) || overran.includes("restore")) &&
       event.type !== "work.closed",
   }
 }
 
-const obey = (shell: Shell, commands: readonly string[]): Shell => ({
-  ...shell,
-  effects: [...shell.effects, ...commands.filter((command): command is Effect => effects.includes(command))],
-  reported: shell.reported || commands.includes("reportFailure"),
-  aborted: shell.aborted || commands.includes("abortWork"),
+const obey = (runtime: SandboxRuntime, commands: readonly string[]): SandboxRuntime => ({
+  ...runtime,
+  effects: [...runtime.effects, ...commands.filter((command): command is Effect => effects.includes(command))],
+  reported: runtime.reported || commands.includes("reportFailure"),
+  aborted: runtime.aborted || commands.includes("abortWork"),
 })
 
 const commandsOf = (actions: readonly { readonly type: string }[]): readonly string[] =>
@@ -145,14 +145,14 @@ const commandsOf = (actions: readonly { readonly type: string }[]): readonly str
 
 const start = (input: ChartInput): Place => {
   const [snapshot, actions] = initialTransition(sandboxChart, input)
-  return { snapshot, shell: obey(nothing, commandsOf(actions)) }
+  return { snapshot, runtime: obey(nothing, commandsOf(actions)) }
 }
 
 const take = (from: Place, event: ChartEvent): Step => {
   const [snapshot, actions] = transition(sandboxChart, from.snapshot, event)
   const commands = commandsOf(actions)
-  const shell = obey(after(from.shell, event, from.snapshot.context.purpose === "remove"), commands)
-  return { from, event, to: { snapshot, shell }, commands }
+  const runtime = obey(after(from.runtime, event, from.snapshot.context.purpose === "remove"), commands)
+  return { from, event, to: { snapshot, runtime }, commands }
 }
 
 /** All that can make a difference to what the chart does next. */
@@ -161,7 +161,7 @@ export const chartKeyOf = (snapshot: SandboxSnapshot): string => {
   return JSON.stringify([snapshot.value, leaving, failure?.during, saved, closed, granted, purpose])
 }
 
-export const keyOf = ({ snapshot, shell }: Place): string => `${chartKeyOf(snapshot)} ${JSON.stringify(shell)}`
+export const keyOf = ({ snapshot, runtime }: Place): string => `${chartKeyOf(snapshot)} ${JSON.stringify(runtime)}`
 
 /** Every step that can be reached from an input. */
 export const walk = (input: ChartInput): readonly Step[] => {
@@ -193,4 +193,4 @@ export const silence = (place: Place): string => {
 
 /** A step in one line, for the message of a test that fails. */
 export const told = ({ from, event, to, commands }: Step): string =>
-  `${leafOf(from.snapshot)} -${event.type}-> ${leafOf(to.snapshot)} [${commands.join()}] under way: [${to.shell.effects.join()}]`
+  `${leafOf(from.snapshot)} -${event.type}-> ${leafOf(to.snapshot)} [${commands.join()}] under way: [${to.runtime.effects.join()}]`

@@ -68,7 +68,7 @@ async function scene(): Promise<Scene> {
   const { promise: watches, resolve } = Promise.withResolvers<void>()
   const watched = storeWith(store, {
     prompt: store.prompt!,
-    witness: store.witness!,
+    oracle: store.oracle!,
     watch: (ref, wake) => {
       clock.stop()
       resolve()

@@ -1,6 +1,6 @@
 /**
  * What a sandbox is to those who write one and to those who use one: the hooks, what they are given, and the handle.
- * Only types; `definition.ts` makes definitions, `shell.ts` runs them.
+ * Only types; `definition.ts` makes definitions, `runtime.ts` runs them.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import type { Observable } from "rxjs"

@@ -1,7 +1,7 @@
 /**
  * The chart of one sandbox, from the wish to own it to the end: a pure machine. What is to be done it says in named
  * commands, what was done it hears in events; it starts nothing, waits for nothing and throws nothing itself.
- * The shell gives the commands their meaning by `machine.provide`; XState's pure `transition()` lists them as data.
+ * The runtime gives the commands their meaning by `machine.provide`; XState's pure `transition()` lists them as data.
  *
  * What holds by construction (docs/invariants.md names the tests):
  * (a) the `lease` region spans owning and handingOff; (b) `releasing` follows only work that has settled and a
@@ -32,7 +32,7 @@ const defaultDelays: ChartDelays = {
   releaseWithin: 25_000,
 }
 
-/** Given its meaning by the shell; without one it is only data. */
+/** Given its meaning by the runtime; without one it is only data. */
 const command = (): void => {}
 
 /** Why a sandbox that was owned ends, or ended. */
@@ -114,7 +114,7 @@ const abort = {
   params: ({ context, event }: Args) => ({ reason: event.type === "leave" ? event.reason : endReason(context) }),
 } as const
 
-/** Loss ends everything at once, wherever the work is. What ignores the abort is the shell's to watch. */
+/** Loss ends everything at once, wherever the work is. What ignores the abort is the runtime's to watch. */
 const lost = {
   target: "#sandbox.released.lost",
   actions: [noteError, { type: "abortWork", params: { reason: "lost" } }, "abandon"],
@@ -384,7 +384,7 @@ const endingAsDone = (made: Chart): Chart => {
 }
 
 /**
- * The sandbox chart. Start it with an input; its actions do nothing until the shell provides them. Its actor is done, and its
+ * The sandbox chart. Start it with an input; its actions do nothing until the runtime provides them. Its actor is done, and its
  * observers complete, once it is `released`.
  */
 export const sandboxChart: Chart = endingAsDone(machine)

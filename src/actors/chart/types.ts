@@ -1,6 +1,6 @@
 /**
  * The words of the sandbox chart: its states, events, commands and deadlines. `chart.ts` says how they hang together,
- * the shell (`shell.ts`) what they do.
+ * the runtime (`runtime.ts`) what they do.
  */
 import type { ActorRef, MachineSnapshot, MetaObject, StateSchema } from "xstate"
 import type { ReleaseResult } from "../../locks/api/lock.ts"
@@ -104,7 +104,7 @@ export type ChartEvent =
   | { readonly type: "checkpoint.stored" }
   | { readonly type: "checkpoint.failed"; readonly error: unknown }
 
-/** What the shell is told to do, each with its parameters. Those that wait end in exactly one event. */
+/** What the runtime is told to do, each with its parameters. Those that wait end in exactly one event. */
 export interface ChartCommands {
   /** Ends in `lock.acquired` or `lock.refused`. */
   readonly acquire: unknown

@@ -3,8 +3,8 @@ import type { Lease } from "../../locks/api/lock.ts"
 import type { CheckpointStore } from "../../locks/stores/port.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { type Fetched, fetchContent } from "./content/content.ts"
-import type { HeadShell } from "./head/head-shell.ts"
 import type { Head } from "./head/head.ts"
+import type { HeadWriter } from "./head/writer.ts"
 import { lossOf, type Place, rejected } from "./objects/problems.ts"
 import { failureOf } from "./outcomes.ts"
 import { savedBytes } from "./read.ts"
@@ -23,7 +23,7 @@ export interface Claimed {
   readonly checkpoint: Uint8Array | undefined
   /** The version of the definition that saved it; 0 where nothing was. */
   readonly version: number
-  /** Above 0: the sandbox may run only after `CheckpointKeeper.waitOut`, which takes so long at least, in milliseconds. */
+  /** Above 0: the sandbox may run only after `CheckpointWriter.waitOut`, which takes so long at least, in milliseconds. */
   readonly quietMs: number
 }
 
@@ -32,7 +32,7 @@ export interface ClaimParts extends ClaimOptions {
   readonly store: CheckpointStore
   readonly clock: Clock
   readonly place: Place
-  readonly shell: HeadShell
+  readonly headWriter: HeadWriter
 }
 
 /** What was claimed, and the head that the claim replaced. */
@@ -41,9 +41,9 @@ export interface Replaced {
   readonly before: Head | null
 }
 
-/** Claims. Rejects as `CheckpointKeeper.claim` says. */
+/** Claims. Rejects as `CheckpointWriter.claim` says. */
 export async function claimState(parts: ClaimParts): Promise<Replaced> {
-  const { store, clock, place, shell, lease, budget, signal } = parts
+  const { store, clock, place, headWriter, lease, budget, signal } = parts
   const until = clock.read().mono + budget
   const download = new AbortController()
   const giveUp = (): void => download.abort(signal?.reason)
@@ -57,14 +57,14 @@ export async function claimState(parts: ClaimParts): Promise<Replaced> {
     fetches.set(saved.content, fetched)
   }
   try {
-    const outcome = await shell.wish({ kind: "claim" }, until, { signal, onSend })
+    const outcome = await headWriter.wish({ kind: "claim" }, until, { signal, onSend })
     if (outcome.kind !== "done") throw failureOf(outcome, { ...parts, what: "Claiming the head" })
-    const seen = shell.state.base!
+    const seen = headWriter.state.base!
     const { saved, version } = seen.head!
     const fetched = saved.state === "content" ? fetches.get(saved.content) : undefined
     const checkpoint = await savedBytes(store, place, seen, patience, fetched)
     if (checkpoint === "moved") throw rejected(place)
-    return { claimed: { checkpoint, version, quietMs: shell.state.quietMs }, before: outcome.before }
+    return { claimed: { checkpoint, version, quietMs: headWriter.state.quietMs }, before: outcome.before }
   } catch (error) {
     throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error
   } finally {

@@ -2,15 +2,15 @@
 import type { LockError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
-import type { HeadShell } from "./head/head-shell.ts"
 import type { Outcome } from "./head/types.ts"
+import type { HeadWriter } from "./head/writer.ts"
 import { cancelled, lossOf, notReached, type Place, rejected, unknownFate } from "./objects/problems.ts"
 
 /** Whose wish it was. */
 export interface Wisher {
   readonly place: Place
   readonly lease: Lease
-  readonly shell: HeadShell
+  readonly headWriter: HeadWriter
   readonly clock: Clock
   readonly signal?: AbortSignal | undefined
   /** Begins a sentence: `Claiming the head`. */
@@ -20,21 +20,21 @@ export interface Wisher {
 /** Why a wish came to nothing. */
 export function failureOf(
   outcome: Exclude<Outcome, { readonly kind: "done" }>,
-  { place, lease, shell, clock, signal, what }: Wisher,
+  { place, lease, headWriter, clock, signal, what }: Wisher,
 ): LockError {
   switch (outcome.kind) {
     case "rejected":
       return rejected(place)
     case "unknown":
-      return unknownFate(place, "it was sent, and what stands in the store doesn't tell", shell.trouble)
+      return unknownFate(place, "it was sent, and what stands in the store doesn't tell", headWriter.trouble)
     case "lost":
       return lossOf(lease, clock.read().wall)
     case "cancelled":
       return cancelled(place.lockKey, signal)
     case "timeout":
-      return notReached(place, what, shell.trouble)
+      return notReached(place, what, headWriter.trouble)
     case "failed":
     case "unusable":
-      return shell.trouble ?? notReached(place, what)
+      return headWriter.trouble ?? notReached(place, what)
   }
 }

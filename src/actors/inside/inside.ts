@@ -11,9 +11,9 @@ import type { TraceTap } from "../../trace/live/live-trace.ts"
 import type { AnyDefinition } from "../api/sandbox.ts"
 import type { Settings } from "../registry/options.ts"
 import type { Registry } from "../registry/registry.ts"
-import type { Shell } from "../sandbox/shell.ts"
+import type { SandboxRuntime } from "../sandbox/runtime.ts"
 import { readRecord, type RecordInside } from "./record.ts"
-import { type SandboxInside, type SandboxParts, ShellInside } from "./sandbox.ts"
+import { type SandboxInside, type SandboxParts, RuntimeInside } from "./sandbox.ts"
 
 export type { RecordInside } from "./record.ts"
 export type { SandboxInside } from "./sandbox.ts"
@@ -29,7 +29,7 @@ export interface ManagerInside {
   readonly clock: Clock
   readonly definitions: Iterable<AnyDefinition>
   /** Every sandbox that isn't over yet, those included that wait, and those whose lease is lost but whose work goes on. */
-  readonly shells: Iterable<SandboxInside>
+  readonly sandboxes: Iterable<SandboxInside>
   /** The sandbox of a lock key; undefined where there is none here. */
   find(lockKey: string): SandboxInside | undefined
   /** What `SandboxManager.stats` tells. */
@@ -58,7 +58,7 @@ export interface InsideParts {
   readonly stats: () => Readonly<Record<string, number>>
   readonly cordon: () => void
   readonly isClosed: () => boolean
-  readonly checkpoint: (shell: Shell) => Promise<void>
+  readonly checkpoint: (runtime: SandboxRuntime) => Promise<void>
 }
 
 class Inside implements ManagerInside {
@@ -85,13 +85,13 @@ class Inside implements ManagerInside {
     this.#parts = parts
   }
 
-  get shells(): Iterable<SandboxInside> {
+  get sandboxes(): Iterable<SandboxInside> {
     return this.#all()
   }
 
   find(lockKey: string): SandboxInside | undefined {
-    const shell = this.#parts.registry.of(lockKey)
-    return shell && new ShellInside(shell, this.#shared)
+    const runtime = this.#parts.registry.of(lockKey)
+    return runtime && new RuntimeInside(runtime, this.#shared)
   }
 
   stats(): Readonly<Record<string, number>> {
@@ -111,7 +111,7 @@ class Inside implements ManagerInside {
   }
 
   get clockOffset(): number | null {
-    return this.#parts.settings.cores()?.clockOffset ?? null
+    return this.#parts.settings.keyRuntimes()?.clockOffset ?? null
   }
 
   async read(lockKey: string): Promise<RecordInside | null> {
@@ -120,12 +120,12 @@ class Inside implements ManagerInside {
 
   *#all(): Iterable<SandboxInside> {
     const shared = this.#shared
-    for (const shell of this.#parts.registry.shells) yield new ShellInside(shell, shared)
+    for (const runtime of this.#parts.registry.runtimes) yield new RuntimeInside(runtime, shared)
   }
 
   get #shared(): SandboxParts {
     const { settings, checkpoint } = this.#parts
-    return { cores: settings.cores(), checkpoint }
+    return { keyRuntimes: settings.keyRuntimes(), checkpoint }
   }
 }
 

@@ -1,11 +1,11 @@
-/** One sandbox of a manager, for what shows it to people. Decides nothing: it passes on what the shell knows. */
+/** One sandbox of a manager, for what shows it to people. Decides nothing: it passes on what the runtime knows. */
 import type { Owner } from "../../locks/api/errors.ts"
 import type { LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
-import type { Cores } from "../../locks/engine/cores.ts"
+import type { KeyRuntimes } from "../../locks/engine/key-runtimes.ts"
 import type { Inspected } from "../api/inspected.ts"
 import { notHere } from "../api/problems.ts"
 import type { SandboxSnapshot } from "../chart/types.ts"
-import type { Shell } from "../sandbox/shell.ts"
+import type { SandboxRuntime } from "../sandbox/runtime.ts"
 import type { HookName } from "../sandbox/work/hook-runs.ts"
 
 /** What there is to see of a sandbox, owned or not, and the little that can be asked of it. */
@@ -44,50 +44,50 @@ export interface SandboxInside {
 /** What is shared by those of one manager. */
 export interface SandboxParts {
   /** Undefined for locks of a `lockFactory`. */
-  readonly cores: Cores | undefined
-  readonly checkpoint: (shell: Shell) => Promise<void>
+  readonly keyRuntimes: KeyRuntimes | undefined
+  readonly checkpoint: (runtime: SandboxRuntime) => Promise<void>
 }
 
-/** A shell, as it is shown. */
-export class ShellInside implements SandboxInside {
-  readonly #shell: Shell
+/** A runtime, as it is shown. */
+export class RuntimeInside implements SandboxInside {
+  readonly #runtime: SandboxRuntime
   readonly #parts: SandboxParts
 
-  constructor(shell: Shell, parts: SandboxParts) {
-    this.#shell = shell
+  constructor(runtime: SandboxRuntime, parts: SandboxParts) {
+    this.#runtime = runtime
     this.#parts = parts
   }
 
   get name(): string {
-    return this.#shell.definition.hooks.name
+    return this.#runtime.definition.hooks.name
   }
 
   get key(): string {
-    return this.#shell.key
+    return this.#runtime.key
   }
 
   get lockKey(): string {
-    return this.#shell.lockKey
+    return this.#runtime.lockKey
   }
 
   get snapshot(): SandboxSnapshot {
-    return this.#shell.snapshot
+    return this.#runtime.snapshot
   }
 
   get since(): number {
-    return this.#shell.since
+    return this.#runtime.since
   }
 
   get ownedSince(): number | undefined {
-    return this.#shell.ownedSince
+    return this.#runtime.ownedSince
   }
 
   get lease(): LeaseView | undefined {
-    return this.#shell.tenancy?.view
+    return this.#runtime.activation?.view
   }
 
   get owner(): Owner | undefined {
-    return this.#parts.cores?.known(this.lockKey)?.owner ?? this.#shell.owner
+    return this.#parts.keyRuntimes?.known(this.lockKey)?.owner ?? this.#runtime.owner
   }
 
   get waiterId(): string | undefined {
@@ -95,27 +95,27 @@ export class ShellInside implements SandboxInside {
   }
 
   get stuck(): HookName | undefined {
-    return this.#shell.tenancy?.hooks.stuck
+    return this.#runtime.activation?.hooks.stuck
   }
 
   get overrun(): Error | undefined {
-    return this.#shell.overrun
+    return this.#runtime.overrun
   }
 
   get callers(): number {
-    return this.#shell.callers
+    return this.#runtime.callers
   }
 
   inspect(): Inspected | undefined {
-    return this.#shell.tenancy?.inspected()
+    return this.#runtime.activation?.inspected()
   }
 
   async checkpoint(): Promise<void> {
-    if (!this.#shell.isRunning) throw notHere(this.lockKey)
-    await this.#parts.checkpoint(this.#shell)
+    if (!this.#runtime.isRunning) throw notHere(this.lockKey)
+    await this.#parts.checkpoint(this.#runtime)
   }
 
   release(): Promise<ReleaseResult> {
-    return this.#shell.release()
+    return this.#runtime.release()
   }
 }

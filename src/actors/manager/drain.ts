@@ -30,18 +30,18 @@ interface Leaving {
  * when all have left, and left nothing, or when the grace is over. Never rejects.
  */
 export const drainAll = async (registry: Registry, { clock, grace, cleared }: Leaving): Promise<DrainResult> => {
-  const shells = [...registry.shells]
-  for (const shell of shells) shell.leave("drain")
+  const runtimes = [...registry.runtimes]
+  for (const runtime of runtimes) runtime.leave("drain")
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const timer = clock.after(grace, resolve)
-  await Promise.race([over, Promise.all(shells.map(({ gone }) => gone)).then(cleared)])
+  await Promise.race([over, Promise.all(runtimes.map(({ gone }) => gone)).then(cleared)])
   timer.cancel()
-  const stuck = Array.from(registry.shells, ({ lockKey }) => lockKey)
-  const lost = shells.filter(({ isUnsaved }) => isUnsaved)
+  const stuck = Array.from(registry.runtimes, ({ lockKey }) => lockKey)
+  const lost = runtimes.filter(({ isUnsaved }) => isUnsaved)
   if (lost.length === 0) return { stuck }
   const cause = lost.find(({ failure }) => failure !== undefined)?.failure
   const keys = lost.map(({ lockKey }) => lockKey)
-  return { stuck, error: unsaved(keys, shells.length, grace, cause) }
+  return { stuck, error: unsaved(keys, runtimes.length, grace, cause) }
 }
 
 /** How to drain. */

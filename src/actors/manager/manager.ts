@@ -1,6 +1,6 @@
 /**
  * The manager: the sandboxes that this process owns, or wants. Finds, begins and joins them, runs uses, lets all of them
- * leave. What one sandbox does is its shell's business, who owns a key the lock's.
+ * leave. What one sandbox does is its runtime's business, who owns a key the lock's.
  *
  * Not promised: that a use which was answered survives a crash, unless it was `durable`.
  */
@@ -30,7 +30,7 @@ import {
 } from "../registry/options.ts"
 import { type Admit, type Named, type OpenOptions, Registry } from "../registry/registry.ts"
 import { Handle, View } from "../sandbox/handle.ts"
-import type { Shell } from "../sandbox/shell.ts"
+import type { SandboxRuntime } from "../sandbox/runtime.ts"
 import { told } from "../sandbox/tally.ts"
 import { use, type UseFn } from "../sandbox/uses.ts"
 import { Wait } from "../sandbox/waits.ts"
@@ -133,7 +133,7 @@ class Manager implements SandboxManager {
   readonly events$: Observable<LockEvent>
   readonly #settings: Settings
   readonly #registry: Registry
-  readonly #handles = new WeakMap<Shell, { readonly sandbox: Handle; readonly given: unknown }>()
+  readonly #handles = new WeakMap<SandboxRuntime, { readonly sandbox: Handle; readonly given: unknown }>()
   #closed: ManagerClosedError["state"] | undefined
   #disposing: Promise<void> | undefined
 
@@ -146,9 +146,9 @@ class Manager implements SandboxManager {
       stats: () => this.stats(),
       cordon: () => this.cordon(),
       isClosed: () => this.#closed !== undefined,
-      checkpoint: (shell) => this.#handlesOf(shell).sandbox.checkpoint(),
+      checkpoint: (runtime) => this.#handlesOf(runtime).sandbox.checkpoint(),
     })
-    settings.trace.whileRead(() => settings.cores()?.taps.add(requestTap(settings)))
+    settings.trace.whileRead(() => settings.keyRuntimes()?.taps.add(requestTap(settings)))
   }
 
   async restoreSandbox<H>(
@@ -161,10 +161,10 @@ class Manager implements SandboxManager {
     const ends = this.#called("restore", wait)
     try {
       const named = this.#named(definition, key)
-      const shell = await this.#open(named, options, wait)
-      wait.watch?.acquired(shell.tenancy?.lease)
+      const runtime = await this.#open(named, options, wait)
+      wait.watch?.acquired(runtime.activation?.lease)
       ends?.()
-      return this.#handlesOf(shell).given as H
+      return this.#handlesOf(runtime).given as H
     } catch (error) {
       ends?.({ error })
       throw wait.failed(error)
@@ -185,13 +185,13 @@ class Manager implements SandboxManager {
     const ends = this.#called("use", wait, durable === true)
     const attempt = async (): Promise<A> => {
       const named = this.#named(definition, key)
-      this.#registry.find(named)?.tenancy?.turns.refuseInside("use")
-      const { tenancy } = await this.#open(named, { ...options, contention }, wait)
+      this.#registry.find(named)?.activation?.turns.refuseInside("use")
+      const { activation } = await this.#open(named, { ...options, contention }, wait)
       const onBegin = (): void => {
         begun = true
-        wait.watch?.acquired(tenancy!.lease)
+        wait.watch?.acquired(activation!.lease)
       }
-      return use(tenancy!, fn as UseFn<A>, { wait, signal, durable, onBegin })
+      return use(activation!, fn as UseFn<A>, { wait, signal, durable, onBegin })
     }
     for (let tries = 1; ; tries++) {
       try {
@@ -210,9 +210,9 @@ class Manager implements SandboxManager {
 
   async checkpointSandbox(definition: AnyDefinition, key: string): Promise<void> {
     const named = this.#named(definition, key)
-    const shell = this.#registry.find(named)
-    if (!shell?.isRunning) throw notHere(lockKeyOf(named))
-    await this.#handlesOf(shell).sandbox.checkpoint()
+    const runtime = this.#registry.find(named)
+    if (!runtime?.isRunning) throw notHere(lockKeyOf(named))
+    await this.#handlesOf(runtime).sandbox.checkpoint()
   }
 
   async remove(definition: AnyDefinition, key: string, options: RestoreOptions = {}): Promise<void> {
@@ -244,20 +244,20 @@ class Manager implements SandboxManager {
     const named = this.#named(definition, key)
     const owner = await this.#settings.makeLock(lockKeyOf(named)).peek()
     if (owner === undefined) return undefined
-    const lease = this.#registry.find(named)?.tenancy?.lease
+    const lease = this.#registry.find(named)?.activation?.lease
     return { ...owner, here: lease !== undefined && lease.token === owner.token && lease.isHeld() }
   }
 
   *sandboxes(): Iterable<SandboxView> {
-    for (const shell of this.#registry.shells) {
-      yield this.#handles.get(shell)?.sandbox ?? new View(shell, this.#settings)
+    for (const runtime of this.#registry.runtimes) {
+      yield this.#handles.get(runtime)?.sandbox ?? new View(runtime, this.#settings)
     }
   }
 
   stats(): Readonly<Record<string, number>> {
-    const { shells, tally, counts } = this.#registry
-    const { cores, trace } = this.#settings
-    return { ...statsOf(shells), ...told(tally), ...(cores()?.counts ?? counts), traceDropped: trace.dropped }
+    const { runtimes, tally, counts } = this.#registry
+    const { keyRuntimes, trace } = this.#settings
+    return { ...statsOf(runtimes), ...told(tally), ...(keyRuntimes()?.counts ?? counts), traceDropped: trace.dropped }
   }
 
   cordon(): void {
@@ -266,11 +266,11 @@ class Manager implements SandboxManager {
 
   async drain(options: DrainOptions = {}): Promise<DrainResult> {
     refuseUnknown("drain", options, DRAIN_OPTIONS)
-    const { clock, cores, killGrace, report, sumsUp, trace } = this.#settings
+    const { clock, keyRuntimes, killGrace, report, sumsUp, trace } = this.#settings
     const { grace = killGrace } = options
     this.#registry.refuseInside("drain")
     if (this.#closed !== "closed") this.#closed = "draining"
-    const cleared = async (): Promise<void> => cores()?.cleared()
+    const cleared = async (): Promise<void> => keyRuntimes()?.cleared()
     const budget = millis("grace", grace)
     const all = (): Promise<DrainResult> => drainAll(this.#registry, { clock, grace: budget, cleared })
     const result = await traced(trace, () => ({ call: "drain", budget }), all)
@@ -303,7 +303,7 @@ class Manager implements SandboxManager {
     return lines?.called({ call, key, ...budget, ...(durable !== undefined && { durable }) })
   }
 
-  #open(named: Named, { whenOwned, contention }: RestoreOptions, wait: Wait): Promise<Shell> {
+  #open(named: Named, { whenOwned, contention }: RestoreOptions, wait: Wait): Promise<SandboxRuntime> {
     return this.#registry.open(named, wishes({ whenOwned, contention }), wait, this.#admit)
   }
 
@@ -327,13 +327,13 @@ class Manager implements SandboxManager {
     return { known: this.#known(definition), key }
   }
 
-  /** One handle a tenancy, whoever asks for it. */
-  #handlesOf(shell: Shell): { readonly sandbox: Handle; readonly given: unknown } {
-    let handles = this.#handles.get(shell)
+  /** One handle an activation, whoever asks for it. */
+  #handlesOf(runtime: SandboxRuntime): { readonly sandbox: Handle; readonly given: unknown } {
+    let handles = this.#handles.get(runtime)
     if (handles === undefined) {
-      const sandbox = new Handle(shell, shell.tenancy!, this.#settings)
-      handles = { sandbox, given: shell.definition.handle(sandbox) }
-      this.#handles.set(shell, handles)
+      const sandbox = new Handle(runtime, runtime.activation!, this.#settings)
+      handles = { sandbox, given: runtime.definition.handle(sandbox) }
+      this.#handles.set(runtime, handles)
     }
     return handles
   }

@@ -5,8 +5,8 @@
 import type { InspectionEvent, Observer } from "xstate"
 import { sharesDoor } from "../../locks/admission/admission.ts"
 import type { Incarnation, Lock, LockFactory } from "../../locks/api/lock.ts"
-import { type Cores, coresOf } from "../../locks/engine/cores.ts"
 import { anIncarnation, thisProcess } from "../../locks/engine/incarnation.ts"
+import { type KeyRuntimes, keyRuntimesOf } from "../../locks/engine/key-runtimes.ts"
 import { anAddress, configOf, type LockOptions } from "../../locks/engine/options.ts"
 import { StoreLock } from "../../locks/lock/store-lock.ts"
 import type { CheckpointStore, LeaseStore, ObjectStore } from "../../locks/stores/port.ts"
@@ -147,7 +147,7 @@ export interface Settings {
   readonly lockOptions: LockOptions & { readonly incarnation: Incarnation }
   readonly makeLock: (lockKey: string) => Lock
   /** The keys of the locks made here; undefined where they are made elsewhere. */
-  readonly cores: () => Cores | undefined
+  readonly keyRuntimes: () => KeyRuntimes | undefined
   readonly ttl: number
   readonly minTenure: number
   readonly restoreWithin: number
@@ -192,7 +192,7 @@ export const settingsOf = (options: ManagerOptions): Settings => {
     sumsUp: onError === undefined,
   }
   checkInequalities(settings)
-  return { ...settings, makeLock: lockMaker(options, lockOptions), cores: coresBy(options, lockOptions) }
+  return { ...settings, makeLock: lockMaker(options, lockOptions), keyRuntimes: keyRuntimesBy(options, lockOptions) }
 }
 
 /** Checks what only a store that has started can tell: its clock decides which ttl it allows. */
@@ -264,10 +264,10 @@ const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoint
 const lockMaker = ({ store, lockFactory }: ManagerOptions, lockOptions: LockOptions): Settings["makeLock"] =>
   lockFactory ?? ((lockKey) => new StoreLock(lockKey, { ...lockOptions, store }))
 
-const coresBy =
-  ({ store }: ManagerOptions, { clock = liveClock, incarnation }: Settings["lockOptions"]): Settings["cores"] =>
+const keyRuntimesBy =
+  ({ store }: ManagerOptions, { clock = liveClock, incarnation }: Settings["lockOptions"]): Settings["keyRuntimes"] =>
   () =>
-    store && coresOf(store, incarnation.id, clock, "")
+    store && keyRuntimesOf(store, incarnation.id, clock, "")
 
 type Checked = Pick<Settings, "settleWithin" | "checkpointWithin" | "killGrace" | "keepCheckpoints">
 

@@ -1,5 +1,5 @@
 /**
- * The sandboxes of one manager, one shell a key: begins them, lets calls join one that is on its way, and keeps a key
+ * The sandboxes of one manager, one runtime a key: begins them, lets calls join one that is on its way, and keeps a key
  * taken until nothing of its sandbox runs any more. Whether new ones are taken in is the manager's to say.
  */
 import { admissionTo } from "../../locks/admission/admission.ts"
@@ -20,10 +20,10 @@ import { Hub } from "../../runtime/observables.ts"
 import { ownedElsewhere } from "../api/problems.ts"
 import { sandboxChart } from "../chart/chart.ts"
 import type { ChartCommands, ChartContext } from "../chart/types.ts"
-import { CheckpointKeeper } from "../checkpoints/keeper.ts"
+import { CheckpointWriter } from "../checkpoints/writer.ts"
 import { Departures } from "../sandbox/departures.ts"
+import { SandboxRuntime, type Surroundings } from "../sandbox/runtime.ts"
 import { SavedState, type SavedStateParts } from "../sandbox/saved-state.ts"
-import { Shell, type Surroundings } from "../sandbox/shell.ts"
 import { newTally, type Tally } from "../sandbox/tally.ts"
 import type { Wait, WaitDetail } from "../sandbox/waits.ts"
 import { BackOff } from "./back-off.ts"
@@ -56,7 +56,7 @@ export class Registry {
   readonly #around: Surroundings
   readonly #backOff: BackOff
   /** By lock key, until nothing of it runs any more. */
-  readonly #shells = new Map<string, Shell>()
+  readonly #runtimes = new Map<string, SandboxRuntime>()
   /** What ended sandboxes still do in the store. */
   readonly #cleaning = new Set<Promise<void>>()
   #begun = 0
@@ -82,36 +82,36 @@ export class Registry {
   }
 
   /** Every sandbox that isn't over yet, those included whose lease is lost but whose work goes on. */
-  get shells(): Iterable<Shell> {
-    return this.#shells.values()
+  get runtimes(): Iterable<SandboxRuntime> {
+    return this.#runtimes.values()
   }
 
   /** The sandbox of a key, however far it is. */
-  find({ known, key }: Named): Shell | undefined {
+  find({ known, key }: Named): SandboxRuntime | undefined {
     return this.of(lockKeyOf(known, key))
   }
 
   /** The same by its lock key. */
-  of(lockKey: string): Shell | undefined {
-    return this.#shells.get(lockKey)
+  of(lockKey: string): SandboxRuntime | undefined {
+    return this.#runtimes.get(lockKey)
   }
 
   /** Whether the caller is inside a turn of any of these sandboxes. */
   refuseInside(call: string): void {
-    for (const shell of this.shells) shell.tenancy?.turns.refuseInside(call)
+    for (const runtime of this.runtimes) runtime.activation?.turns.refuseInside(call)
   }
 
   /**
    * Settles with the running sandbox of a key: begins it, or joins the one that is on its way, or waits for the end of
    * one that leaves. `admit` throws where no new one may begin. Rejects with why it doesn't run within the wait.
    */
-  async open(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<Shell> {
+  async open(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<SandboxRuntime> {
     for (;;) {
-      const shell = this.find(named)
-      if (shell?.isRunning) return shell
-      admit(lockKeyOf(named.known, named.key), shell === undefined)
-      if (shell !== undefined) {
-        await this.#pass(shell, wait, () => this.#joinOther(shell, options, wait))
+      const runtime = this.find(named)
+      if (runtime?.isRunning) return runtime
+      admit(lockKeyOf(named.known, named.key), runtime === undefined)
+      if (runtime !== undefined) {
+        await this.#pass(runtime, wait, () => this.#joinOther(runtime, options, wait))
         continue
       }
       const own = this.#begin(named, "run", options, wait)
@@ -123,15 +123,15 @@ export class Registry {
   /** Settles when a tombstone is all that is saved of a key: by way of its running sandbox, or of one begun for that. */
   async remove(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<void> {
     for (;;) {
-      const shell = this.find(named)
-      admit(lockKeyOf(named.known, named.key), shell === undefined)
-      if (shell !== undefined && !shell.isRunning) {
-        await this.#pass(shell, wait, () => this.#joinOther(shell, options, wait))
+      const runtime = this.find(named)
+      admit(lockKeyOf(named.known, named.key), runtime === undefined)
+      if (runtime !== undefined && !runtime.isRunning) {
+        await this.#pass(runtime, wait, () => this.#joinOther(runtime, options, wait))
         continue
       }
-      shell?.tenancy?.turns.refuseInside("remove")
-      shell?.leave("removed")
-      const leaving = shell ?? this.#begin(named, "remove", options, wait)
+      runtime?.activation?.turns.refuseInside("remove")
+      runtime?.leave("removed")
+      const leaving = runtime ?? this.#begin(named, "remove", options, wait)
       const { reason, error } = await this.#join(leaving, wait, leaving.ended)
       if (reason === "removed") return wait.for(leaving.gone)
       if (error !== undefined && !(error instanceof LockLostError)) throw error as Error
@@ -143,7 +143,7 @@ export class Registry {
     await Promise.all(this.#cleaning)
   }
 
-  #begin({ known, key }: Named, purpose: "run" | "remove", options: OpenOptions, wait: Wait): Shell {
+  #begin({ known, key }: Named, purpose: "run" | "remove", options: OpenOptions, wait: Wait): SandboxRuntime {
     const { makeLock, minTenure, restoreWithin, settleWithin, checkpointWithin, closeWithin } = this.#settings
     const lockKey = lockKeyOf(known, key)
     const { ms: backOff } = this.#backOff.of(lockKey)
@@ -156,7 +156,7 @@ export class Registry {
       this.#settings.trace.lines?.lock(event)
       this.events.emit(event)
     })
-    const shell: Shell = new Shell(this.#around, {
+    const runtime: SandboxRuntime = new SandboxRuntime(this.#around, {
       ...{ key, lockKey, purpose, lock, definition: known.parts },
       id: `${lockKey}#${++this.#begun}`,
       delays: {
@@ -181,9 +181,9 @@ export class Registry {
         else if (hasRun) this.#backOff.succeeded(lockKey)
       },
     })
-    this.#shells.set(lockKey, shell)
-    void shell.gone.then(() => this.#forget(shell))
-    return shell
+    this.#runtimes.set(lockKey, runtime)
+    void runtime.gone.then(() => this.#forget(runtime))
+    return runtime
   }
 
   #savedState(
@@ -193,7 +193,7 @@ export class Registry {
     const { lockKey } = home
     const { clock, checkpoints, ttl, restoreWithin, checkpointWithin, report } = this.#settings
     const { keepCheckpoints, maxCheckpoint, adoptHeads, store } = this.#settings
-    const keeper = new CheckpointKeeper({
+    const writer = new CheckpointWriter({
       ...{ store: checkpoints, clock, lockKey, keepCheckpoints, maxCheckpoint, adoptHeads, onError: report },
       ...this.#leases.origin,
       knowsBoot: this.#leases.knows,
@@ -203,50 +203,51 @@ export class Registry {
       // Of locks that are made elsewhere nobody tells on which store they are.
       claimsGranted: store === undefined || !tokensOnlyGrow(store.capabilities),
     })
-    return new SavedState({ ...home, keeper, codec, clock, checkpointWithin, claimWithin: restoreWithin })
+    return new SavedState({ ...home, writer, codec, clock, checkpointWithin, claimWithin: restoreWithin })
   }
 
   /** Waits for a sandbox that another call began, or that leaves. */
-  async #pass(shell: Shell, wait: Wait, join: () => Promise<void>): Promise<void> {
-    shell.tenancy?.turns.refuseInside("restore")
-    wait.detail = () => this.#whySlow(shell)
+  async #pass(runtime: SandboxRuntime, wait: Wait, join: () => Promise<void>): Promise<void> {
+    runtime.activation?.turns.refuseInside("restore")
+    wait.detail = () => this.#whySlow(runtime)
     wait.mayWait()
-    if (shell.isOpening) await join()
-    else await wait.for(shell.gone)
+    if (runtime.isOpening) await join()
+    else await wait.for(runtime.gone)
   }
 
-  /** Settles with the promise of a shell; the last call that stops waiting for one to open ends it. */
-  async #join<A>(shell: Shell, wait: Wait, promise: Promise<A>): Promise<A> {
-    shell.callers++
-    wait.detail = () => this.#whySlow(shell)
+  /** Settles with the promise of a runtime; the last call that stops waiting for one to open ends it. */
+  async #join<A>(runtime: SandboxRuntime, wait: Wait, promise: Promise<A>): Promise<A> {
+    runtime.callers++
+    wait.detail = () => this.#whySlow(runtime)
     try {
       return await wait.for(promise)
     } finally {
-      shell.callers--
-      if (wait.signal.aborted && shell.callers === 0 && !shell.isRunning) shell.leave("released")
+      runtime.callers--
+      if (wait.signal.aborted && runtime.callers === 0 && !runtime.isRunning) runtime.leave("released")
     }
   }
 
   /** Once this process owns it, who owned it before is in nobody's way. */
-  #whySlow({ lockKey, owner, tenancy, overrun, goingOn }: Shell): WaitDetail {
+  #whySlow({ lockKey, owner, activation, overrun, goingOn }: SandboxRuntime): WaitDetail {
     const cause = overrun ?? goingOn ?? this.#backOff.of(lockKey).error
     const where = goingOn && `a hook goes on within ${goingOn.source} (${goingOn.limitMs} ms)`
-    return { owner: tenancy === undefined ? owner : undefined, cause, where }
+    return { owner: activation === undefined ? owner : undefined, cause, where }
   }
 
   /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */
-  async #joinOther(shell: Shell, options: OpenOptions, wait: Wait): Promise<void> {
-    if (options.whenOwned === "report" && shell.owner !== undefined) throw ownedElsewhere(shell.lockKey, shell.owner)
+  async #joinOther(runtime: SandboxRuntime, options: OpenOptions, wait: Wait): Promise<void> {
+    if (options.whenOwned === "report" && runtime.owner !== undefined)
+      throw ownedElsewhere(runtime.lockKey, runtime.owner)
     try {
-      await this.#join(shell, wait, shell.opened)
+      await this.#join(runtime, wait, runtime.opened)
     } catch (error) {
-      if (wait.signal.aborted || !isTheirs(error, shell, options)) throw error
+      if (wait.signal.aborted || !isTheirs(error, runtime, options)) throw error
     }
   }
 
-  #forget(shell: Shell): void {
-    this.#shells.delete(shell.lockKey)
-    const cleaning = shell.cleaned.finally(() => this.#cleaning.delete(cleaning))
+  #forget(runtime: SandboxRuntime): void {
+    this.#runtimes.delete(runtime.lockKey)
+    const cleaning = runtime.cleaned.finally(() => this.#cleaning.delete(cleaning))
     this.#cleaning.add(cleaning)
   }
 }
@@ -254,20 +255,20 @@ export class Registry {
 const lockKeyOf = ({ definition }: Known, key: string): string => sandboxLockKey(definition.name, key)
 
 /** It failed for the budget, the signal or the wishes of the call that began it. */
-const isTheirs = (error: unknown, shell: Shell, options: OpenOptions): boolean => {
-  if (shell.snapshot.context.token !== undefined) return false
+const isTheirs = (error: unknown, runtime: SandboxRuntime, options: OpenOptions): boolean => {
+  if (runtime.snapshot.context.token !== undefined) return false
   if (error instanceof LockTimeoutError || error instanceof LockCancelledError) return true
   if (error instanceof OwnedElsewhereError) return options.whenOwned !== "report"
   return error instanceof LockContentionError && options.contention !== "fail"
 }
 
-/** The chart with its commands given to the shell that has the actor's id: one machine serves all sandboxes. */
-const commandedChart = (): Pick<Surroundings, "chart" | "shells"> => {
-  const shells = new Map<string, Shell>()
+/** The chart with its commands given to the runtime that has the actor's id: one machine serves all sandboxes. */
+const commandedChart = (): Pick<Surroundings, "chart" | "runtimes"> => {
+  const runtimes = new Map<string, SandboxRuntime>()
   const give =
     <K extends keyof ChartCommands>(command: K) =>
     ({ context, self }: { context: ChartContext; self: { id: string } }, params: ChartCommands[K]): void =>
-      shells.get(self.id)?.obey(command, context, params)
+      runtimes.get(self.id)?.obey(command, context, params)
   const chart = sandboxChart.provide({
     actions: {
       acquire: give("acquire"),
@@ -284,5 +285,5 @@ const commandedChart = (): Pick<Surroundings, "chart" | "shells"> => {
       abandon: give("abandon"),
     },
   })
-  return { chart, shells }
+  return { chart, runtimes }
 }

@@ -1,4 +1,4 @@
-/** What users hold of a sandbox: a view to look at one, and the handle of one that runs. Both only pass on to its shell. */
+/** What users hold of a sandbox: a view to look at one, and the handle of one that runs. Both only pass on to its runtime. */
 import { Observable } from "rxjs"
 import type { LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
 import { actorView } from "../../runtime/bridges/start-actor.ts"
@@ -12,8 +12,8 @@ import type { Called } from "../../trace/worker-lines.ts"
 import { USE_OPTIONS } from "../api/call-options.ts"
 import type { Sandbox, SandboxEnding, SandboxView, UseOptions } from "../api/sandbox.ts"
 import type { SandboxActor, SandboxSnapshot } from "../chart/types.ts"
-import type { Shell } from "./shell.ts"
-import type { Tenancy } from "./tenancy.ts"
+import type { Activation } from "./activation.ts"
+import type { SandboxRuntime } from "./runtime.ts"
 import { use, type UseFn } from "./uses.ts"
 import { Wait } from "./waits.ts"
 
@@ -30,76 +30,76 @@ export class View implements SandboxView {
   readonly key: string
   readonly actor: SandboxActor
   readonly state$: Observable<SandboxSnapshot>
-  readonly #shell: Shell
+  readonly #runtime: SandboxRuntime
 
-  constructor(shell: Shell, { report }: HandleParts) {
-    this.name = shell.definition.hooks.name
-    this.key = shell.key
-    this.actor = actorView(shell.actor, report)
-    this.state$ = guarded(snapshotsOf(shell), report)
-    this.#shell = shell
+  constructor(runtime: SandboxRuntime, { report }: HandleParts) {
+    this.name = runtime.definition.hooks.name
+    this.key = runtime.key
+    this.actor = actorView(runtime.actor, report)
+    this.state$ = guarded(snapshotsOf(runtime), report)
+    this.#runtime = runtime
   }
 
   get lease(): LeaseView | undefined {
-    return this.#shell.tenancy?.view
+    return this.#runtime.activation?.view
   }
 }
 
 /** XState's own observable doesn't begin with the present one. */
-const snapshotsOf = (shell: Shell): Observable<SandboxSnapshot> =>
+const snapshotsOf = (runtime: SandboxRuntime): Observable<SandboxSnapshot> =>
   new Observable((subscriber) => {
-    subscriber.next(shell.snapshot)
-    return shell.actor.subscribe(subscriber)
+    subscriber.next(runtime.snapshot)
+    return runtime.actor.subscribe(subscriber)
   })
 
 /** The handle of a sandbox that has come to run. */
 export class Handle extends View implements Sandbox<unknown> {
   readonly ended: Promise<SandboxEnding>
-  readonly #shell: Shell
-  readonly #tenancy: Tenancy
+  readonly #runtime: SandboxRuntime
+  readonly #activation: Activation
   readonly #clock: Clock
   readonly #trace: LinesOf
 
-  constructor(shell: Shell, tenancy: Tenancy, parts: HandleParts) {
-    super(shell, parts)
-    this.ended = shell.ended
-    this.#shell = shell
-    this.#tenancy = tenancy
+  constructor(runtime: SandboxRuntime, activation: Activation, parts: HandleParts) {
+    super(runtime, parts)
+    this.ended = runtime.ended
+    this.#runtime = runtime
+    this.#activation = activation
     this.#clock = parts.clock
     this.#trace = parts.trace
   }
 
   override get lease(): LeaseView {
-    return this.#tenancy.view
+    return this.#activation.view
   }
 
   async use<A>(fn: UseFn<A>, options: UseOptions = {}): Promise<A> {
     refuseUnknown("use", options, USE_OPTIONS)
     aFunction("fn", fn)
-    const { lockKey: key } = this.#shell
+    const { lockKey: key } = this.#runtime
     const { signal, durable } = options
     using wait = new Wait(this.#clock, { key, what: "a turn" }, options)
     const asked = (): Called => ({ call: "use", key, ...wait.budget, durable: durable === true })
-    return await traced(this.#trace, asked, () => use(this.#tenancy, fn, { wait, signal, durable }))
+    return await traced(this.#trace, asked, () => use(this.#activation, fn, { wait, signal, durable }))
   }
 
   async checkpoint(): Promise<void> {
-    const { turns, ending, commits } = this.#tenancy
+    const { turns, ending, commits } = this.#activation
     turns.refuseInside("checkpoint")
     ending.throwIfAborted()
-    const { lockKey: key } = this.#shell
+    const { lockKey: key } = this.#runtime
     using wait = new Wait(this.#clock, { key, what: "a checkpoint" }, {})
     const asked = (): Called => ({ call: "checkpoint", key, ...wait.budget })
     await traced(this.#trace, asked, () => wait.for(commits.request("manual")))
   }
 
   async release(): Promise<ReleaseResult> {
-    this.#tenancy.turns.refuseInside("release")
-    const { lockKey: key } = this.#shell
+    this.#activation.turns.refuseInside("release")
+    const { lockKey: key } = this.#runtime
     return traced(
       this.#trace,
       () => ({ call: "release", key }),
-      () => this.#shell.release(),
+      () => this.#runtime.release(),
     )
   }
 }

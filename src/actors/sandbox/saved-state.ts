@@ -1,18 +1,18 @@
 /**
- * The saved state of one tenancy in the definition's own terms: the keeper of its head beside the codec of its schema,
+ * The saved state of one activation in the definition's own terms: the writer of its head beside the codec of its schema,
  * with the manager's budgets.
  */
 import type { Lease } from "../../locks/api/lock.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { CheckpointCodec, CodecScope } from "../checkpoints/content/codec.ts"
-import type { CheckpointKeeper, Claimed } from "../checkpoints/keeper.ts"
+import type { CheckpointWriter, Claimed } from "../checkpoints/writer.ts"
 
 /** What it is made of. Budgets are milliseconds. */
 export interface SavedStateParts {
   /** As the user knows it. */
   readonly key: string
   readonly lockKey: string
-  readonly keeper: CheckpointKeeper
+  readonly writer: CheckpointWriter
   readonly codec: CheckpointCodec<unknown, unknown>
   readonly lease: Lease
   readonly clock: Clock
@@ -28,14 +28,14 @@ export class SavedState {
   }
 
   /**
-   * Fences the head for this tenancy; from then on the sandbox may run. Rejects with why it may not. Where a former owner
+   * Fences the head for this activation; from then on the sandbox may run. Rejects with why it may not. Where a former owner
    * has to be waited out it takes that long too. Only `departing` cuts that short, not `ending`: the next owner would have to
    * wait as long again.
    */
   async claim(ending: AbortSignal, departing: AbortSignal): Promise<Claimed> {
-    const { keeper, lease, claimWithin } = this.#parts
-    const claimed = await keeper.claim({ lease, budget: claimWithin, signal: ending })
-    await keeper.waitOut({ signal: departing })
+    const { writer, lease, claimWithin } = this.#parts
+    const claimed = await writer.claim({ lease, budget: claimWithin, signal: ending })
+    await writer.waitOut({ signal: departing })
     return claimed
   }
 
@@ -51,28 +51,28 @@ export class SavedState {
 
   /** Settles when it is acknowledged. `until`, by the clock's monotonic time, nobody waits for it any more. */
   write(bytes: Uint8Array, until: number): Promise<void> {
-    const { keeper, clock } = this.#parts
-    return keeper.commit(bytes, { budget: Math.max(0, until - clock.mono()) })
+    const { writer, clock } = this.#parts
+    return writer.commit(bytes, { budget: Math.max(0, until - clock.mono()) })
   }
 
   /** Whether a later owner has claimed the head. */
   get isFenced(): boolean {
-    return this.#parts.keeper.isFenced
+    return this.#parts.writer.isFenced
   }
 
   /** Once it is closed: what a grant tells the next owner of it. */
   get left(): string | undefined {
-    return this.#parts.keeper.left
+    return this.#parts.writer.left
   }
 
   /** Replaces what is saved by a tombstone. */
   remove(): Promise<void> {
-    return this.#parts.keeper.remove({ budget: this.#parts.checkpointWithin })
+    return this.#parts.writer.remove({ budget: this.#parts.checkpointWithin })
   }
 
   /** Takes no more writes; settles when those under way, and the deletes they led to, have ended. Never rejects. */
   close(): Promise<void> {
-    return this.#parts.keeper.close()
+    return this.#parts.writer.close()
   }
 
   #scope(run: CodecScope["run"]): CodecScope {

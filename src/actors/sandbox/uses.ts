@@ -6,7 +6,7 @@ import { standing } from "../../locks/lock/lease-standing.ts"
 import { orAbort, quiet } from "../../runtime/races.ts"
 import { notDurable } from "../api/problems.ts"
 import type { HookContext } from "../api/sandbox.ts"
-import type { Tenancy } from "./tenancy.ts"
+import type { Activation } from "./activation.ts"
 import type { Wait } from "./waits.ts"
 
 /** What a use does with the state. */
@@ -29,8 +29,8 @@ interface Ran<A> {
 }
 
 /** Runs fn as one use; see `Sandbox.use` for what it settles with. */
-export const use = async <A>(tenancy: Tenancy, fn: UseFn<A>, call: UseCall): Promise<A> => {
-  const { lease, turns, commits } = tenancy
+export const use = async <A>(activation: Activation, fn: UseFn<A>, call: UseCall): Promise<A> => {
+  const { lease, turns, commits } = activation
   const { wait, durable, signal } = call
   turns.refuseInside("use")
   if (turns.busy) wait.mayWait()
@@ -40,7 +40,7 @@ export const use = async <A>(tenancy: Tenancy, fn: UseFn<A>, call: UseCall): Pro
     await wait.for(standing(lease))
     begun = true
     call.onBegin?.()
-    const value = await tenancy.onState(fn, signal)
+    const value = await activation.onState(fn, signal)
     // Asked for before the turn ends: a handoff that begins then still answers it by its last checkpoint.
     return { value, stored: durable ? commits.request("durable") : undefined }
   }

@@ -4,8 +4,8 @@
  *
  * Not promised: that a store which doesn't answer is clear by then. A mark runs out by itself after 12 s.
  */
-import { coresOf } from "../../locks/engine/cores.ts"
 import { thisProcess } from "../../locks/engine/incarnation.ts"
+import { keyRuntimesOf } from "../../locks/engine/key-runtimes.ts"
 import type { LeaseStore } from "../../locks/stores/port.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { cancelledBySignals } from "./cancel.ts"
@@ -19,7 +19,7 @@ export async function cleared(store: LeaseStore, clock: Clock): Promise<void> {
   using impatient = cancelledBySignals()
   impatient.signal.addEventListener("abort", () => resolve(), { once: true })
   const timer = clock.after(LONGEST, resolve)
-  void coresOf(store, thisProcess(store).id, clock, "").rested().then(resolve)
+  void keyRuntimesOf(store, thisProcess(store).id, clock, "").rested().then(resolve)
   await promise
   timer.cancel()
 }

@@ -1,7 +1,7 @@
-/** What happened to the locks of one party, as plain numbers that only grow: for gauges, and for people. */
+/** What happened to the locks of one listener, as plain numbers that only grow: for gauges, and for people. */
 import type { LockEvent } from "./lock.ts"
 
-/** Counters since the party began. */
+/** Counters since the listener began. */
 export interface LockCounts {
   /** Locks that were acquired. */
   readonly acquisitions: number

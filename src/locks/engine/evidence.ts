@@ -4,7 +4,7 @@
  */
 import type { Evidence, Input, View } from "../protocol/rules/state.ts"
 import { type LeaseRecord, parseRecord } from "../record.ts"
-import type { Witness } from "../stores/port.ts"
+import type { ProcessOracle } from "../stores/port.ts"
 
 type Read = Extract<Input, { type: "read" }>
 
@@ -16,21 +16,21 @@ interface Reader {
   readonly view: View | undefined
 }
 
-/** The answer to a read, with what the witness knows of the processes that it shows. */
-export function examined(witness: Witness, read: Read, { key, bootId, view }: Reader): Read {
+/** The answer to a read, with what the oracle knows of the processes that it shows. */
+export function examined(oracle: ProcessOracle, read: Read, { key, bootId, view }: Reader): Read {
   const { storeTime } = read.answer
-  const evidence = evidenceOf(witness, shown(key, read, view), (record) => stands(record, storeTime, bootId))
+  const evidence = evidenceOf(oracle, shown(key, read, view), (record) => stands(record, storeTime, bootId))
   return evidence === undefined ? read : { ...read, answer: { ...read.answer, evidence } }
 }
 
 function evidenceOf(
-  witness: Witness,
+  oracle: ProcessOracle,
   record: LeaseRecord | undefined,
   isStanding: (record: LeaseRecord) => boolean,
 ): Evidence | undefined {
   const hosts = { owner: record?.owner?.host, waiter: record?.waiter?.host }
-  const owner = hosts.owner == null ? undefined : witness.testify(hosts.owner, isStanding(record!))
-  const waiter = hosts.waiter == null ? undefined : witness.testify(hosts.waiter)
+  const owner = hosts.owner == null ? undefined : oracle.livenessOf(hosts.owner, isStanding(record!))
+  const waiter = hosts.waiter == null ? undefined : oracle.livenessOf(hosts.waiter)
   return owner === undefined && waiter === undefined ? undefined : { owner, waiter }
 }
 

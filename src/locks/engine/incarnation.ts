@@ -1,6 +1,6 @@
 /**
  * Who contends: an incarnation is one life of one process, never seen before or after. Owns its name only; what it holds
- * is in cores.ts.
+ * is in key-runtimes.ts.
  */
 import { shown } from "../../runtime/input/options.ts"
 import { processes } from "../../runtime/machine/processes.ts"

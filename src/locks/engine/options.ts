@@ -71,7 +71,7 @@ export const ACQUIRE_OPTIONS: OptionChecks<AcquireOptions> = {
   stateVersion: (_name, value) => void version(value as number),
 }
 
-/** The protocol's configuration of a key on a store that has started. `self`: what its witness says of this process. */
+/** The protocol's configuration of a key on a store that has started. `self`: what its oracle says of this process. */
 export function configOf(
   key: string,
   { id, life }: Pick<LockConfig, "id" | "life">,

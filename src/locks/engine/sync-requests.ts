@@ -9,7 +9,7 @@ import type { Command, Input } from "../protocol/rules/state.ts"
 const IN_A_ROW = 16
 
 /** Sends what can't be kept waiting. */
-export class Prompt {
+export class SyncRequests {
   readonly #clock: Clock
   readonly #send: (request: Exclude<Command, { type: "abandon" }>) => Input
   readonly #answered: (answer: Input) => void

@@ -10,7 +10,7 @@ import { type HostHalf, LINE_LENGTH } from "../record.ts"
 import type { Generation, LeaseStore, ObjectRef, Watching } from "../stores/port.ts"
 
 /** One key's. */
-export class Lookout {
+export class WakeSource {
   readonly #store: LeaseStore
   readonly #ref: ObjectRef
   readonly #ring: (generation?: Generation) => void
@@ -44,7 +44,7 @@ export class Lookout {
     const host = (phase.name === "seeking" && view?.record?.owner?.host) || undefined
     if (host === this.#watched || isSame(host, this.#watched)) return
     this.#process?.[Symbol.dispose]()
-    this.#process = host && this.#store.witness?.watch(host, () => this.#ring())
+    this.#process = host && this.#store.oracle?.watch(host, () => this.#ring())
     this.#watched = host
   }
 

@@ -7,7 +7,7 @@ import type { OnError } from "../../runtime/report.ts"
 import type { Timer } from "../../runtime/time/clock.ts"
 import type { LockError } from "../api/errors.ts"
 import type { LockEvent } from "../api/lock.ts"
-import type { KeyCore } from "../engine/core.ts"
+import type { KeyRuntime } from "../engine/key-runtime.ts"
 import type { Wish } from "../engine/options.ts"
 import { type Ahead, cancelled, heldHere, inUseHere } from "../engine/refusals.ts"
 import type { LockConfig, LockState } from "../protocol/rules/state.ts"
@@ -30,17 +30,17 @@ export interface Caller {
 }
 
 /** Settles with the lease of the key, within the caller's budget. */
-export function attempt(core: KeyCore, config: LockConfig, caller: Caller): Promise<StoreLease> {
+export function attempt(runtime: KeyRuntime, config: LockConfig, caller: Caller): Promise<StoreLease> {
   const { promise, resolve, reject } = Promise.withResolvers<StoreLease>()
-  const turn = new Turn(core, config, caller, { resolve, reject })
-  if (caller.signal?.aborted) turn.refuse(cancelled(core.key))
+  const turn = new Turn(runtime, config, caller, { resolve, reject })
+  if (caller.signal?.aborted) turn.refuse(cancelled(runtime.key))
   else turn.join()
   return promise
 }
 
 /** A caller's turn at the key. */
 class Turn {
-  readonly #core: KeyCore
+  readonly #runtime: KeyRuntime
   readonly #config: LockConfig
   readonly #caller: Caller
   readonly #settle: Omit<PromiseWithResolvers<StoreLease>, "promise">
@@ -56,26 +56,26 @@ class Turn {
   #looked: number | undefined
 
   constructor(
-    core: KeyCore,
+    runtime: KeyRuntime,
     config: LockConfig,
     caller: Caller,
     settle: Omit<PromiseWithResolvers<StoreLease>, "promise">,
   ) {
-    this.#core = core
+    this.#runtime = runtime
     this.#config = config
     this.#caller = caller
     this.#settle = settle
   }
 
   join(): void {
-    const refusal = this.#core.busy ? this.#refusal() : undefined
+    const refusal = this.#runtime.busy ? this.#refusal() : undefined
     if (refusal !== undefined) return this.refuse(refusal)
     this.#caller.signal?.addEventListener("abort", this.#aborted, { once: true })
-    this.#joinedAt = this.#core.clock.mono()
-    this.#leave = this.#core.join(() => this.#begin())
+    this.#joinedAt = this.#runtime.clock.mono()
+    this.#leave = this.#runtime.join(() => this.#begin())
     if (this.#begun) return
     this.#hasQueued = true
-    this.#core.waits(this.#core.waiting > 1)
+    this.#runtime.waits(this.#runtime.waiting > 1)
     this.#queue()
   }
 
@@ -88,12 +88,12 @@ class Turn {
   /** In the queue: whoever waits for a time has a timer, whoever won't wait for a holder looks out for one. */
   #queue(): void {
     const { budgetMs, whenOwned } = this.#caller.wish
-    this.#caller.watch?.waits("process", () => this.#core.holder)
+    this.#caller.watch?.waits("process", () => this.#runtime.holder)
     if (budgetMs !== undefined) {
-      this.#timer = this.#core.clock.after(budgetMs - this.#waited, () => this.#giveUp(this.#inUse()))
+      this.#timer = this.#runtime.clock.after(budgetMs - this.#waited, () => this.#giveUp(this.#inUse()))
     }
     if (whenOwned === "report") {
-      this.#others = this.#core.events$.subscribe(() => {
+      this.#others = this.#runtime.events$.subscribe(() => {
         const refusal = this.#refusal()
         if (refusal !== undefined) this.#giveUp(refusal)
       })
@@ -104,17 +104,21 @@ class Turn {
     this.#begun = true
     this.#endQueue()
     const { wish, groups } = this.#caller
-    const queuedMs = this.#hasQueued ? this.#core.clock.mono() - this.#joinedAt : 0
+    const queuedMs = this.#hasQueued ? this.#runtime.clock.mono() - this.#joinedAt : 0
     const input = { type: "acquire", ...wish, groups, spentMs: this.#waited, queuedMs } as const
     const { watch } = this.#caller
     const onStep = watch && ((state: LockState) => this.#look(watch, state))
-    this.#core.begin(this.#config, input, { party: (event) => this.#hear(event), onStep, waited: this.#hasQueued })
+    this.#runtime.begin(this.#config, input, {
+      listener: (event) => this.#hear(event),
+      onStep,
+      waited: this.#hasQueued,
+    })
   }
 
   #hear(event: LockEvent): void {
     if (event.type === "Acquired") {
       this.#end()
-      const lease = new StoreLease(this.#core, event, this.#caller.onError)
+      const lease = new StoreLease(this.#runtime, event, this.#caller.onError)
       this.#caller.acquired(lease)
       this.#caller.watch?.acquired(lease)
       this.#settle.resolve(lease)
@@ -137,7 +141,7 @@ class Turn {
     if (phase.name !== "seeking") return
     const { waiting, polls, failures, next } = phase
     if (!waiting && polls === 0 && failures === 0 && next.act !== "mark") return
-    watch.waits(phase.lastError === undefined ? "holder" : "store", () => this.#core.holder)
+    watch.waits(phase.lastError === undefined ? "holder" : "store", () => this.#runtime.holder)
     if (flight?.act !== "read" || flight.id === this.#looked) return
     this.#looked = flight.id
     watch.looks()
@@ -153,30 +157,30 @@ class Turn {
   }
 
   readonly #aborted = (): void => {
-    if (this.#begun) this.#core.dispatch({ type: "cancel" })
-    else this.#giveUp(cancelled(this.#core.key))
+    if (this.#begun) this.#runtime.dispatch({ type: "cancel" })
+    else this.#giveUp(cancelled(this.#runtime.key))
   }
 
   /** Why the caller won't wait for this process itself. */
   #refusal(): LockError | undefined {
     const { budgetMs, whenOwned } = this.#caller.wish
     if (budgetMs === 0) return this.#inUse()
-    return whenOwned === "report" && this.#core.hold !== undefined
-      ? heldHere(this.#core.key, this.#core.owner)
+    return whenOwned === "report" && this.#runtime.hold !== undefined
+      ? heldHere(this.#runtime.key, this.#runtime.owner)
       : undefined
   }
 
   #inUse(): LockError {
-    return inUseHere(this.#core.key, this.#ahead, this.#caller.wish, this.#waited)
+    return inUseHere(this.#runtime.key, this.#ahead, this.#caller.wish, this.#waited)
   }
 
   get #waited(): number {
-    return this.#core.clock.mono() - this.#caller.from
+    return this.#runtime.clock.mono() - this.#caller.from
   }
 
   /** Whom it waits for while it queues. */
   get #ahead(): Ahead {
-    const { owner } = this.#core
+    const { owner } = this.#runtime
     return { owner, isHere: owner?.ownerId === this.#config.id }
   }
 }

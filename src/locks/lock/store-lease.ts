@@ -1,5 +1,5 @@
 /**
- * One ownership as its holder sees it, over the core of its key. It is right by time: `isHeld()` and the signal read the
+ * One ownership as its holder sees it, over the runtime of its key. It is right by time: `isHeld()` and the signal read the
  * clocks before they answer, and it knows of its end before any observer does. Afterwards it only tells how it ended.
  */
 import { defer, EMPTY, type Observable, takeWhile } from "rxjs"
@@ -9,7 +9,7 @@ import { guarded } from "../../runtime/observables.ts"
 import type { OnError } from "../../runtime/report.ts"
 import type { LockError } from "../api/errors.ts"
 import type { AcquiredHow, Lease, LockEvent, ReleaseOptions, ReleaseResult, RenewOptions } from "../api/lock.ts"
-import type { KeyCore } from "../engine/core.ts"
+import type { KeyRuntime } from "../engine/key-runtime.ts"
 import { checkRelease, checkRenewal, millis, oneOf } from "../engine/options.ts"
 import { notHeld } from "../engine/refusals.ts"
 import type { Hold } from "../protocol/rules/state.ts"
@@ -25,7 +25,7 @@ export class StoreLease implements Lease {
   readonly nonce: string
   readonly past: readonly string[]
   readonly note: string | undefined
-  readonly #core: KeyCore
+  readonly #runtime: KeyRuntime
   readonly #onError: OnError | undefined
   readonly #abort: LatchedAbort
   /** Calls that wait for something to happen to this lease. */
@@ -35,18 +35,18 @@ export class StoreLease implements Lease {
   #ending: Ending | undefined
   #released: Promise<ReleaseResult> | undefined
 
-  constructor(core: KeyCore, acquired: Extract<LockEvent, { type: "Acquired" }>, onError: OnError | undefined) {
-    this.key = core.key
+  constructor(runtime: KeyRuntime, acquired: Extract<LockEvent, { type: "Acquired" }>, onError: OnError | undefined) {
+    this.key = runtime.key
     this.how = acquired.how
-    this.nonce = core.hold?.nonce ?? ""
-    this.past = core.hold?.past ?? []
-    this.note = core.hold?.note
-    this.#core = core
+    this.nonce = runtime.hold?.nonce ?? ""
+    this.past = runtime.hold?.past ?? []
+    this.note = runtime.hold?.note
+    this.#runtime = runtime
     this.#onError = onError
     this.#token = acquired.token
     this.#deadline = acquired.deadline
     this.#abort = latchedAbort(() => this.#look())
-    core.follow((event) => this.#hear(event))
+    runtime.follow((event) => this.#hear(event))
   }
 
   /** The fencing token. */
@@ -56,7 +56,7 @@ export class StoreLease implements Lease {
 
   /** Unix milliseconds of this process's clock, informative. */
   get deadline(): number {
-    return (this.#current && this.#core.deadline) ?? this.#deadline
+    return (this.#current && this.#runtime.deadline) ?? this.#deadline
   }
 
   /** Aborts on loss only. */
@@ -66,7 +66,7 @@ export class StoreLease implements Lease {
 
   /** This key's events from now on; completes after Lost or Released. */
   get events$(): Observable<LockEvent> {
-    const events$ = this.#core.events$.pipe(takeWhile((event) => !isEnding(event), true))
+    const events$ = this.#runtime.events$.pipe(takeWhile((event) => !isEnding(event), true))
     return guarded(
       defer(() => (this.#ending === undefined ? events$ : EMPTY)),
       this.#onError,
@@ -75,19 +75,19 @@ export class StoreLease implements Lease {
 
   /** Whether this process may act now. */
   isHeld(): boolean {
-    return this.#current !== undefined && this.#core.isHeld()
+    return this.#current !== undefined && this.#runtime.isHeld()
   }
 
   /** What a head says of it. */
   traced(trace: "possible" | "sure"): void {
     oneOf("trace", trace, ["possible", "sure"])
-    if (this.#current !== undefined) this.#core.traced(trace)
+    if (this.#current !== undefined) this.#runtime.traced(trace)
   }
 
   /** Counts the tenure from now. */
   stay(minTenure: Duration): void {
     const ms = millis("minTenure", minTenure)
-    if (this.#current !== undefined) this.#core.dispatch({ type: "stay", ms })
+    if (this.#current !== undefined) this.#runtime.dispatch({ type: "stay", ms })
   }
 
   /** Forces one renewal now. */
@@ -102,8 +102,8 @@ export class StoreLease implements Lease {
       } else if (event.type === "Degraded" && event.error !== undefined) reject(event.error)
       else if (isEnding(event)) reject(this.#gone())
     })
-    this.#core.dispatch({ type: "renew", tokenAbove })
-    await this.#core.attend(renewed)
+    this.#runtime.dispatch({ type: "renew", tokenAbove })
+    await this.#runtime.attend(renewed)
   }
 
   /**
@@ -118,8 +118,8 @@ export class StoreLease implements Lease {
         if (sameGroups(this.#current?.named ?? [], groups)) resolve()
       } else if (isEnding(event)) reject(this.#gone())
     })
-    this.#core.dispatch({ type: "nameGroups", groups })
-    await this.#core.attend(named)
+    this.#runtime.dispatch({ type: "nameGroups", groups })
+    await this.#runtime.attend(named)
   }
 
   /** Ends ownership; idempotent, but that a call after `unknown` tries again. */
@@ -135,12 +135,12 @@ export class StoreLease implements Lease {
   }
 
   async #release({ note }: ReleaseOptions): Promise<ReleaseResult> {
-    if (this.#current === undefined && !this.#core.mayLeaveAgain(this.nonce)) return this.#endedAs
+    if (this.#current === undefined && !this.#runtime.mayLeaveAgain(this.nonce)) return this.#endedAs
     const released = this.#happens<ReleaseResult>((event, { resolve }) => {
       if (event.type === "Released") resolve(event.result)
       else if (event.type === "Lost") resolve("alreadyLost")
     })
-    this.#core.leave(note)
+    this.#runtime.leave(note)
     const result = await released
     if (result === "unknown") this.#released = undefined
     return result
@@ -163,7 +163,7 @@ export class StoreLease implements Lease {
   }
 
   get #current(): Hold | undefined {
-    const { hold } = this.#core
+    const { hold } = this.#runtime
     return hold?.nonce === this.nonce ? hold : undefined
   }
 
@@ -172,7 +172,7 @@ export class StoreLease implements Lease {
    * runtimes read a signal by themselves, and unlike often, so that a reading must change nothing by being one.
    */
   #look(): void {
-    if (this.#current !== undefined) this.#core.look()
+    if (this.#current !== undefined) this.#runtime.look()
   }
 
   #hear(event: LockEvent): void {

@@ -1,5 +1,5 @@
 /**
- * `Lock` over any `LeaseStore`: what a caller asks for, checked, in front of the core of the key. What happens to the lease
+ * `Lock` over any `LeaseStore`: what a caller asks for, checked, in front of the runtime of the key. What happens to the lease
  * is the protocol's.
  */
 import { defer, type Observable } from "rxjs"
@@ -10,9 +10,9 @@ import { liveClock } from "../../runtime/time/clock.ts"
 import type { LockError, Owner } from "../api/errors.ts"
 import { checkKey } from "../api/keys.ts"
 import type { AcquireOptions, Lease, Lock, LockEvent, ReleaseResult, RenewOptions } from "../api/lock.ts"
-import type { KeyCore } from "../engine/core.ts"
-import { type Cores, coresOf } from "../engine/cores.ts"
 import { thisProcess } from "../engine/incarnation.ts"
+import type { KeyRuntime } from "../engine/key-runtime.ts"
+import { type KeyRuntimes, keyRuntimesOf } from "../engine/key-runtimes.ts"
 import {
   checkRenewal,
   configOf,
@@ -47,7 +47,7 @@ export class StoreLock implements Lock {
   readonly #options: LockOptions
   readonly #id: string
   readonly #report: OnError
-  readonly #cores: Cores
+  readonly #runtimes: KeyRuntimes
   #lease: Lease | undefined
 
   /**
@@ -64,13 +64,13 @@ export class StoreLock implements Lock {
     this.#options = options
     this.#id = incarnation.id
     this.#report = reporter(onError)
-    this.#cores = coresOf(store, this.#id, clock, key)
+    this.#runtimes = keyRuntimesOf(store, this.#id, clock, key)
   }
 
   /** All events of this key in this incarnation. */
   get events$(): Observable<LockEvent> {
     return guarded(
-      defer(() => this.#core.events$),
+      defer(() => this.#runtime.events$),
       this.#report,
     )
   }
@@ -82,7 +82,7 @@ export class StoreLock implements Lock {
    * the call: within 30 s where the store answers.
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
-    return this.acquireSince(this.#cores.clock.mono(), options)
+    return this.acquireSince(this.#runtimes.clock.mono(), options)
   }
 
   /**
@@ -93,13 +93,13 @@ export class StoreLock implements Lock {
     const wish = wishOf(options)
     const { signal, observer } = options
     const { onError } = this.#options
-    const { clock } = this.#cores
+    const { clock } = this.#runtimes
     const watch = watchOf(observer, clock, { key: this.key, wish, from, onError })
     const ready = signal?.aborted ? Promise.reject(cancelled(this.key)) : this.#ready(wish, signal, clock.mono() - from)
     if (watch !== undefined) ready.catch(watch.failed)
     const config = await ready
     const acquired = (lease: Lease): void => void (this.#lease = lease)
-    return attempt(this.#core, config, { wish, from, signal, onError, groups, watch, acquired })
+    return attempt(this.#runtime, config, { wish, from, signal, onError, groups, watch, acquired })
   }
 
   /** Forces one renewal of the lease now held; LockNotHeldError where none is. It renews itself without. */
@@ -120,7 +120,7 @@ export class StoreLock implements Lock {
    */
   async peek(): Promise<Owner | undefined> {
     const { ttl } = await this.#ready(wishOf({}))
-    const answer = await this.#core.requests.look(requestDeadline(ttl))
+    const answer = await this.#runtime.requests.look(requestDeadline(ttl))
     switch (answer.kind) {
       case "found":
         return ownerOf(parseRecord(this.key, answer.text))
@@ -140,14 +140,14 @@ export class StoreLock implements Lock {
    */
   onReleaseRequested(handler: () => void | Promise<void>): Disposable {
     aFunction("the handler of onReleaseRequested", handler)
-    const core = this.#core
-    const { asked } = core
-    const subscription = core.events$.subscribe((event) => {
+    const runtime = this.#runtime
+    const { asked } = runtime
+    const subscription = runtime.events$.subscribe((event) => {
       if (event.type === "ReleaseRequested") this.#call(handler)
     })
     if (asked !== undefined) {
-      core.clock.soon(() => {
-        if (!subscription.closed && core.asked === asked) this.#call(handler)
+      runtime.clock.soon(() => {
+        if (!subscription.closed && runtime.asked === asked) this.#call(handler)
       })
     }
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
@@ -156,7 +156,7 @@ export class StoreLock implements Lock {
   /** Called for each failed renewal and for the loss, until disposed. */
   onRenewalError(handler: (error: LockError) => void | Promise<void>): Disposable {
     aFunction("the handler of onRenewalError", handler)
-    const subscription = this.#core.events$.subscribe((event) => {
+    const subscription = this.#runtime.events$.subscribe((event) => {
       if (event.type !== "Lost" && event.type !== "Degraded") return
       const { error } = event
       if (error !== undefined) this.#call(() => handler(error))
@@ -165,8 +165,8 @@ export class StoreLock implements Lock {
   }
 
   /** It may have been forgotten since it was used last. */
-  get #core(): KeyCore {
-    return this.#cores.of(this.key, this.#options.onError)
+  get #runtime(): KeyRuntime {
+    return this.#runtimes.of(this.key, this.#options.onError)
   }
 
   /** A handler may be an async function all the same: what it rejects with is reported too. */
@@ -180,9 +180,9 @@ export class StoreLock implements Lock {
     const limit = budgetMs === undefined ? Infinity : budgetMs === 0 ? ONE_TRY : Math.max(0, budgetMs - waited)
     // Where an answer takes no time, neither should this; and where no time is left it must not race.
     const isReady = (this.#store.prompt !== undefined || limit === 0) && hasStarted(this.#store)
-    if (!isReady) await this.#core.requests.ready(limit, budgetMs !== 0, signal)
-    const { capabilities, witness } = this.#store
-    const me = { id: this.#id, life: this.#cores.life }
-    return configOf(this.key, me, this.#options, capabilities, witness?.self)
+    if (!isReady) await this.#runtime.requests.ready(limit, budgetMs !== 0, signal)
+    const { capabilities, oracle } = this.#store
+    const me = { id: this.#id, life: this.#runtimes.life }
+    return configOf(this.key, me, this.#options, capabilities, oracle?.self)
   }
 }

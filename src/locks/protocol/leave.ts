@@ -5,7 +5,7 @@
 import type { LockError } from "../api/errors.ts"
 import type { ReleaseResult } from "../api/lock.ts"
 import { LINE_LENGTH } from "../record.ts"
-import { leaveHow } from "./bodies.ts"
+import { leaveHow } from "./record-writes.ts"
 import { abandon, backoff, othersHaveAsked, ownersTurn, RELEASE_WITHIN } from "./request.ts"
 import { deadlineOf } from "./rules/authority.ts"
 import { ownerStanding } from "./rules/standing.ts"

@@ -4,7 +4,7 @@
  */
 import { type LockError, LockLostError, type LossReason } from "../api/errors.ts"
 import { needsError, ownerOf, sameGroups } from "../record.ts"
-import { liveWaiter, tokenOf } from "./bodies.ts"
+import { liveWaiter, tokenOf } from "./record-writes.ts"
 import { abandon, backoff, ownersTurn, ownersTurnSurely } from "./request.ts"
 import { deadlineOf, lower, remaining, shownBound, writtenBound } from "./rules/authority.ts"
 import { ownerStanding } from "./rules/standing.ts"

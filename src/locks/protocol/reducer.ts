@@ -4,7 +4,18 @@
  */
 import type { LockError } from "../api/errors.ts"
 import { lacksRoom } from "../stores/room.ts"
-import { clearingFailed, clearingSaw, expireClearing } from "./clear.ts"
+import {
+  beginSeeking,
+  cancelSeeking,
+  expireSeeking,
+  lookNow,
+  OFTEN,
+  seekingFailed,
+  seekingSaw,
+  seekingUnsure,
+  seekingWrote,
+} from "./acquire.ts"
+import { clearingFailed, clearingSaw, expireClearing } from "./cleanup.ts"
 import {
   beginLeaving,
   expireLeaving,
@@ -49,17 +60,6 @@ import type {
 } from "./rules/state.ts"
 import { compare, earlier, instant, type Instant, later, type Now, past, plus } from "./rules/time.ts"
 import { settleSent, takeApplied, takeRead, takeSample } from "./rules/view.ts"
-import {
-  beginSeeking,
-  cancelSeeking,
-  expireSeeking,
-  lookNow,
-  OFTEN,
-  seekingFailed,
-  seekingSaw,
-  seekingUnsure,
-  seekingWrote,
-} from "./seek.ts"
 
 /** What one step comes to. */
 export interface Step {

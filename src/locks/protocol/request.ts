@@ -15,7 +15,7 @@ import {
   renewBody,
   tokenOf,
   type Written,
-} from "./bodies.ts"
+} from "./record-writes.ts"
 import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./rules/state.ts"
 import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } from "./rules/time.ts"
 

@@ -11,8 +11,8 @@ import type { LockCounts } from "../api/counts.ts"
 import { checkKey } from "../api/keys.ts"
 import type { AcquireOptions, Lease } from "../api/lock.ts"
 import type { HeldLocks, LockProvider, ProviderOptions, Section } from "../api/provider.ts"
-import { coresOf } from "../engine/cores.ts"
 import { thisProcess } from "../engine/incarnation.ts"
+import { keyRuntimesOf } from "../engine/key-runtimes.ts"
 import { LOCK_OPTIONS, type LockOptions } from "../engine/options.ts"
 import { noStore } from "../engine/refusals.ts"
 import { standing } from "../lock/lease-standing.ts"
@@ -96,7 +96,7 @@ class StoreLockProvider implements LockProvider {
   /** Of this incarnation on this store: other locks of it are counted too. */
   stats(): LockCounts {
     const { store, clock = liveClock } = this.#options
-    return { ...coresOf(store, this.#id, clock, "").counts }
+    return { ...keyRuntimesOf(store, this.#id, clock, "").counts }
   }
 }
 

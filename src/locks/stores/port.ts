@@ -145,17 +145,17 @@ export interface ObjectStore {
  * it; or that it is at work, as one of those groups lives or can't be shown not to; or else that the process itself lives for
  * sure, which says nothing of its lease. Once `gone` always `gone`.
  */
-export type Testimony = "gone" | "working" | "alive"
+export type Liveness = "gone" | "working" | "alive"
 
 /** Knows processes of this machine. What it can't tell for sure it doesn't say. */
-export interface Witness {
+export interface ProcessOracle {
   /** What records say of this process; absent: no more than in which boot it is. */
   readonly self?: HostHalf
   /**
    * About the process of a half; undefined where nothing is known. `host` is another's writing and may be anything. `stands`:
    * its lease isn't over by time, so that of a process which lives its groups need not be looked for, which may take long.
    */
-  testify(host: HostHalf, stands?: boolean): Testimony | undefined
+  livenessOf(host: HostHalf, stands?: boolean): Liveness | undefined
   /** Calls `wake` soon after that process has ended. It may miss the end, and may call for nothing. */
   watch(host: HostHalf, wake: () => void): Watching
 }
@@ -181,7 +181,7 @@ export interface LeaseStore extends ObjectStore {
   /** Compare-and-swap holds under crashes of clients; an acknowledged lease may be lost with the machine. */
   readonly leases: true
   /** Where records name processes: who knows about those. */
-  readonly witness?: Witness
+  readonly oracle?: ProcessOracle
   /** Where a request needs no event loop: locks ask this way, and release what is owned when the process ends. */
   readonly prompt?: PromptRequests
   /**

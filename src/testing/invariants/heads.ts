@@ -31,13 +31,13 @@ function headWatch(
 /** Nothing is stored under a token that is over. */
 export const noOldTokens: Invariant = {
   name: "no old tokens",
-  sentence: "No head is written under a token lower than one it had, nor under an equal one by another tenancy.",
+  sentence: "No head is written under a token lower than one it had, nor under an equal one by another activation.",
   watch: (found) =>
     headWatch(found, ({ head, name, worker }, before) => {
       if (before === undefined || worker === null || before.worker === null) return undefined
       const { token, nonce } = before.head
       if (head.token < token) return `${worker} writes ${name} under token ${head.token}, after ${token}`
-      if (head.token === token && head.nonce !== nonce) return `two tenancies write ${name} under token ${token}`
+      if (head.token === token && head.nonce !== nonce) return `two activations write ${name} under token ${token}`
       return undefined
     }),
 }

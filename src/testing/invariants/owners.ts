@@ -34,11 +34,11 @@ export const oneOwner: Invariant = {
   },
 }
 
-/** The tenancies whose record was deleted by hand: there the promise of a lock ends, and that of a sandbox doesn't. */
+/** The activations whose record was deleted by hand: there the promise of a lock ends, and that of a sandbox doesn't. */
 class Deleted {
-  /** Whom the record of a name named last, as whose tenancy. */
+  /** Whom the record of a name named last, as whose activation. */
   readonly #last = new Map<string, { readonly ownerId: string | null; readonly token: number }>()
-  /** The youngest tenancy of an owner whose record was deleted. */
+  /** The youngest activation of an owner whose record was deleted. */
   readonly #tokens = new Map<string, number>()
 
   take(line: TraceLine): void {

@@ -85,11 +85,11 @@ describe("the sandbox chart, walked", () => {
   it("(b) releases only what has settled and is closed, its checkpoint stored, or failed for good and reported", () => {
     const releases = withCommand("release")
     expect(releases.length).toBeGreaterThan(10)
-    expect(releases.filter(({ to }) => to.shell.effects.some((effect) => effect !== "release")).map(told)).toEqual([])
-    expect(releases.filter(({ to }) => to.shell.open).map(told)).toEqual([])
-    expect(releases.filter(({ to }) => to.shell.goesOn.length > 0).map(told)).toEqual([])
+    expect(releases.filter(({ to }) => to.runtime.effects.some((effect) => effect !== "release")).map(told)).toEqual([])
+    expect(releases.filter(({ to }) => to.runtime.open).map(told)).toEqual([])
+    expect(releases.filter(({ to }) => to.runtime.goesOn.length > 0).map(told)).toEqual([])
     const unsaved = releases.filter(({ to }) => to.snapshot.context.saved !== "stored")
-    const harmless = ({ from, to }: Step): boolean => to.shell.reported || !from.shell.open
+    const harmless = ({ from, to }: Step): boolean => to.runtime.reported || !from.runtime.open
     expect(unsaved.filter((step) => !harmless(step)).map(told)).toEqual([])
     expect(
       into("handingOff.releasing")
@@ -99,27 +99,27 @@ describe("the sandbox chart, walked", () => {
   })
 
   it("(b) keeps the lease of a hook that ran over its limit, and begins nothing else, until it has ended", () => {
-    const overran = steps.filter(({ from, to }) => to.shell.goesOn.length > from.shell.goesOn.length)
+    const overran = steps.filter(({ from, to }) => to.runtime.goesOn.length > from.runtime.goesOn.length)
     const begins = overran.map(({ from, to }) => `${leafOf(from.snapshot)} -> ${leafOf(to.snapshot)}`)
     expect(new Set(begins)).toEqual(
       new Set(["owning.restoring -> handingOff.settling", "handingOff.checkpointing -> handingOff.settling"]),
     )
     const waiting = new Set(["handingOff.settling", "handingOff.stuck", "released.lost"])
-    const after = steps.filter(({ to }) => to.shell.goesOn.length > 0)
+    const after = steps.filter(({ to }) => to.runtime.goesOn.length > 0)
     expect(after.filter(({ to }) => !waiting.has(leafOf(to.snapshot))).map(told)).toEqual([])
   })
 
   it("(b) never saves what has not settled", () => {
     const saves = withCommand("checkpoint")
     expect(saves.length).toBeGreaterThan(5)
-    expect(saves.filter(({ to }) => to.shell.effects.some((effect) => effect !== "checkpoint")).map(told)).toEqual([])
+    expect(saves.filter(({ to }) => to.runtime.effects.some((effect) => effect !== "checkpoint")).map(told)).toEqual([])
   })
 
   it("(b) calls work that ignores the abort stuck, and keeps its lease until it settles", () => {
     const stuck = into("handingOff.stuck")
     expect(stuck.length).toBeGreaterThan(0)
     expect(stuck.filter(({ commands }) => !commands.includes("reportStuck")).map(told)).toEqual([])
-    expect(stuck.filter(({ to }) => !to.shell.aborted && leafOf(to.snapshot) === "handingOff.settling")).toEqual([])
+    expect(stuck.filter(({ to }) => !to.runtime.aborted && leafOf(to.snapshot) === "handingOff.settling")).toEqual([])
     const exits = steps.filter(
       ({ from, to }) => leafOf(from.snapshot) === "handingOff.stuck" && leafOf(to.snapshot) !== "handingOff.stuck",
     )
@@ -142,7 +142,7 @@ describe("the sandbox chart, walked", () => {
       ({ event, from }) => event.type === "lock.releaseRequested" && leafOf(from.snapshot) === "owning.restoring",
     )
     expect(asked.length).toBeGreaterThan(0)
-    expect(asked.filter(({ to }) => leafOf(to.snapshot) !== "owning.restoring" || !to.shell.aborted)).toEqual([])
+    expect(asked.filter(({ to }) => leafOf(to.snapshot) !== "owning.restoring" || !to.runtime.aborted)).toEqual([])
     for (const { to } of asked) {
       const [next, actions] = transition(sandboxChart, to.snapshot, { type: "work.restored", token: 9 })
       expect(leafOf(next)).toBe("handingOff.checkpointing")
@@ -152,11 +152,11 @@ describe("the sandbox chart, walked", () => {
   })
 
   it("(e) gives each effect one event to end in, and starts none twice", () => {
-    const twice = places.filter(({ shell }) => new Set(shell.effects).size !== shell.effects.length)
+    const twice = places.filter(({ runtime }) => new Set(runtime.effects).size !== runtime.effects.length)
     expect(twice).toEqual([])
-    const mute = places.filter(({ shell, snapshot }) => {
+    const mute = places.filter(({ runtime, snapshot }) => {
       const leaf = leafOf(snapshot)
-      return shell.effects.length === 0 && !leaf.startsWith("released.") && !/backingOff|running/.test(leaf)
+      return runtime.effects.length === 0 && !leaf.startsWith("released.") && !/backingOff|running/.test(leaf)
     })
     expect(mute.map(({ snapshot }) => snapshot.value)).toEqual([])
   })

@@ -87,7 +87,7 @@ export class HeadWorld {
   readonly #rejected: string[] = []
   readonly #tally: Tally
   readonly #options: HeadWorldOptions
-  /** Whose tenancy began on the latest version of the head: nobody else's writes may land after that. */
+  /** Whose activation began on the latest version of the head: nobody else's writes may land after that. */
   #latest = { began: -1, owner: -1 }
   #messages: Message[] = []
   #generation = ABSENT

@@ -36,7 +36,7 @@ describe("reading without a lease", () => {
     expect((await readHead(from(world), { lockKey }))?.token).toBe(100)
     expect(await readCheckpointBytes(from(world), { lockKey })).toBeUndefined()
     await world.commit(owner, "x")
-    await world.time.runUntil(owner.keeper.remove({ budget: 30_000 }))
+    await world.time.runUntil(owner.writer.remove({ budget: 30_000 }))
     expect(await readCheckpointBytes(from(world), { lockKey })).toBeUndefined()
   })
 
@@ -60,7 +60,7 @@ describe("reading without a lease", () => {
     const read = readCheckpointBytes(from(world), { lockKey })
     await world.time.runUntil(held.arrived)
     await world.commit(owner, large(2))
-    await world.time.runUntil(owner.keeper.close())
+    await world.time.runUntil(owner.writer.close())
     held.answer()
     expect((await world.time.runUntil(read))?.bytes).toEqual(large(2))
   })
@@ -129,8 +129,8 @@ describe("listing", () => {
     for (const [type, key] of keys) {
       const owner = await world.claimed(100, { lockKey: sandboxLockKey(type, key), type })
       await world.commit(owner, large(1))
-      if (key === "removed") await world.time.runUntil(owner.keeper.remove({ budget: 30_000 }))
-      await world.time.runUntil(owner.keeper.close())
+      if (key === "removed") await world.time.runUntil(owner.writer.remove({ budget: 30_000 }))
+      await world.time.runUntil(owner.writer.close())
     }
     return world
   }

@@ -1,8 +1,8 @@
 /** Owners of one sandbox's saved state on virtual time, over a memory store whose network the test scripts. */
 import { NEVER, type Observable } from "rxjs"
 import { parseHead, type Head } from "../../../src/actors/checkpoints/head/head.ts"
-import { CheckpointKeeper, type Claimed, type KeeperOptions } from "../../../src/actors/checkpoints/keeper.ts"
 import { headRef } from "../../../src/actors/checkpoints/objects/names.ts"
+import { CheckpointWriter, type Claimed, type CheckpointWriterOptions } from "../../../src/actors/checkpoints/writer.ts"
 import { LockLostError, StoreUnavailableError } from "../../../src/locks/api/errors.ts"
 import { sandboxLockKey } from "../../../src/locks/api/keys.ts"
 import type { AcquiredHow, Lease, LockEvent, ReleaseResult, RenewOptions } from "../../../src/locks/api/lock.ts"
@@ -17,7 +17,7 @@ export const textOf = (bytes: Uint8Array | undefined): string | undefined => byt
 /** More than a head takes in: it needs an object of its own. */
 export const large = (fill: number, size = 100_000): Uint8Array => new Uint8Array(size).fill(fill)
 
-/** A lease that the test raises, doubts and loses; what it says is what the keeper is to obey. */
+/** A lease that the test raises, doubts and loses; what it says is what the writer is to obey. */
 export class TestLease implements Lease {
   readonly key: string = lockKey
   readonly how: AcquiredHow
@@ -93,7 +93,7 @@ export const failureOf = async (promise: Promise<unknown>): Promise<unknown> => 
   return result.error
 }
 
-export interface OwnerOptions extends Partial<KeeperOptions> {
+export interface OwnerOptions extends Partial<CheckpointWriterOptions> {
   readonly how?: AcquiredHow
   /** What the grant said. */
   readonly note?: string | undefined
@@ -102,7 +102,7 @@ export interface OwnerOptions extends Partial<KeeperOptions> {
 
 export interface Owner {
   readonly lease: TestLease
-  readonly keeper: CheckpointKeeper
+  readonly writer: CheckpointWriter
 }
 
 export class World {
@@ -121,7 +121,7 @@ export class World {
   owner(token: number, { how = "free", note, ...options }: OwnerOptions = {}): Owner {
     const lease = new TestLease(token, how, [...this.nonces], note)
     this.nonces.push(lease.nonce)
-    const keeper = new CheckpointKeeper({
+    const writer = new CheckpointWriter({
       store: this.store,
       clock: this.time,
       lockKey,
@@ -132,15 +132,15 @@ export class World {
       onError: (error) => this.errors.push(error),
       ...options,
     })
-    return { lease, keeper }
+    return { lease, writer }
   }
 
-  claim({ lease, keeper }: Owner, budget = 30_000, signal?: AbortSignal): Promise<Claimed> {
-    return this.time.runUntil(keeper.claim({ lease, budget, signal }))
+  claim({ lease, writer }: Owner, budget = 30_000, signal?: AbortSignal): Promise<Claimed> {
+    return this.time.runUntil(writer.claim({ lease, budget, signal }))
   }
 
-  commit({ keeper }: Owner, bytes: Uint8Array | string, budget = 30_000): Promise<void> {
-    return this.time.runUntil(keeper.commit(typeof bytes === "string" ? bytesOf(bytes) : bytes, { budget }))
+  commit({ writer }: Owner, bytes: Uint8Array | string, budget = 30_000): Promise<void> {
+    return this.time.runUntil(writer.commit(typeof bytes === "string" ? bytesOf(bytes) : bytes, { budget }))
   }
 
   /** An owner that has claimed. */

@@ -32,7 +32,7 @@ describe("the inside of a manager", () => {
     expect(await world.failure(manager.use(sandbox, "k", () => {}))).toMatchObject({ state: "cordoned" })
     await world.end()
     await inside.ended
-    expect([...inside.shells]).toEqual([])
+    expect([...inside.sandboxes]).toEqual([])
   })
 
   it("is named by its incarnation, and has no address, where nothing else is said", async () => {
@@ -53,8 +53,8 @@ describe("the inside of a manager", () => {
     await world.time.advance(5000)
     const waiting = b.use(sandbox, "k", () => {})
     await world.time.advance(7000)
-    const [owned] = insideOf(a).shells
-    const [other] = insideOf(b).shells
+    const [owned] = insideOf(a).sandboxes
+    const [other] = insideOf(b).sandboxes
     expect(owned).toMatchObject({ name: "counter", key: "k", lockKey: "counter/k", stuck: undefined, callers: 0 })
     expect(owned!.snapshot.value).toHaveProperty("handingOff")
     expect([owned!.ownedSince, owned!.waiterId]).toEqual([born, "b"])
@@ -83,7 +83,7 @@ describe("the inside of a manager", () => {
     const handle = await world.run(manager.restoreSandbox(sandbox, "k"))
     void handle.release()
     await world.time.advance(15_000)
-    const [shown] = insideOf(manager).shells
+    const [shown] = insideOf(manager).sandboxes
     expect(shown).toMatchObject({ stuck: "close", overrun: { hook: "close", option: "closeWithin" } })
     end.resolve()
     await world.end()

@@ -1,24 +1,24 @@
-/** When a witness is told that a lease stands, so that it need not look for the process groups of whom it names. */
+/** When a oracle is told that a lease stands, so that it need not look for the process groups of whom it names. */
 import { expect, it } from "vitest"
 import { examined } from "../../../src/locks/engine/evidence.ts"
 import type { HostHalf } from "../../../src/locks/record.ts"
-import type { Witness } from "../../../src/locks/stores/port.ts"
+import type { ProcessOracle } from "../../../src/locks/stores/port.ts"
 
 const host: HostHalf = { name: "h", pid: 7, startedAt: "1", bootId: "boot", pidNs: "2", groups: [9] }
 const begin = 1_700_000_000_000
 
-/** Whether the witness was told so, of an owner whose lease of 30 s ends so much later than the date in the answer. */
+/** Whether the oracle was told so, of an owner whose lease of 30 s ends so much later than the date in the answer. */
 function isToldToStand(left: number, bootId: string | null = "boot", storeTime: number | undefined = begin): boolean {
   const told: (boolean | undefined)[] = []
-  const witness: Witness = {
-    testify: (_, stands) => void told.push(stands),
+  const oracle: ProcessOracle = {
+    livenessOf: (_, stands) => void told.push(stands),
     watch: () => ({ [Symbol.dispose]: () => {} }),
   }
   const expiresAt = (begin + left) / 1000
   const owner = { for: "a", expiresAt, nonce: "n", opId: "o", token: 1, ttlMs: 30_000, address: null, host }
   const text = JSON.stringify({ ownerId: "a", expiresAt, waitingOwnerId: null, waiterExpiresAt: null, v: 1, owner })
   const answer = { kind: "found", generation: "1", text, ...(storeTime !== undefined && { storeTime }) } as const
-  examined(witness, { type: "read", id: 1, answer }, { key: "k", bootId, view: undefined })
+  examined(oracle, { type: "read", id: 1, answer }, { key: "k", bootId, view: undefined })
   expect(told).toHaveLength(1)
   return told[0] === true
 }

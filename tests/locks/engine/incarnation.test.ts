@@ -10,7 +10,7 @@ import { memoryStore } from "../../../src/locks/stores/memory.ts"
 import { processes } from "../../../src/runtime/machine/processes.ts"
 import { liveClock } from "../../../src/runtime/time/clock.ts"
 
-const root = fileURLToPath(new URL("../..", import.meta.url))
+const root = fileURLToPath(new URL("../../..", import.meta.url))
 const deno = "Deno" in globalThis ? process.execPath : join(root, "node_modules", ".bin", "deno")
 
 describe("the incarnation of this process", () => {

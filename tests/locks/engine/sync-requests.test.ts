@@ -1,19 +1,19 @@
 /** Requests that a store answers at once: when they are sent, and what they leave to the event loop. */
 import { describe, expect, it } from "vitest"
-import { Prompt } from "../../../src/locks/engine/sync-requests.ts"
+import { SyncRequests } from "../../../src/locks/engine/sync-requests.ts"
 import type { Command, Input } from "../../../src/locks/protocol/rules/state.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 
 const read = (id: number): Command => ({ type: "read", id, known: undefined })
 
-function make(answered: (answer: Input, prompt: Prompt) => void = () => {}): {
+function make(answered: (answer: Input, prompt: SyncRequests) => void = () => {}): {
   readonly time: VirtualTime
-  readonly prompt: Prompt
+  readonly prompt: SyncRequests
   readonly sent: number[]
 } {
   const time = new VirtualTime()
   const sent: number[] = []
-  const prompt: Prompt = new Prompt(
+  const prompt: SyncRequests = new SyncRequests(
     time,
     ({ id }) => {
       sent.push(id)

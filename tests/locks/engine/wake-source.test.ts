@@ -1,20 +1,27 @@
-/** What wakes a key before its next look: a store that tells of changes, and a witness that tells of an owner's end. */
+/** What wakes a key before its next look: a store that tells of changes, and a oracle that tells of an owner's end. */
 import { describe, expect, it } from "vitest"
 import { encodeName } from "../../../src/locks/api/keys.ts"
 import type { HostHalf } from "../../../src/locks/record.ts"
 import { memoryStore } from "../../../src/locks/stores/memory.ts"
-import type { Generation, LeaseStore, ObjectRef, Testimony, Watching, Witness } from "../../../src/locks/stores/port.ts"
+import type {
+  Generation,
+  LeaseStore,
+  ObjectRef,
+  Liveness,
+  Watching,
+  ProcessOracle,
+} from "../../../src/locks/stores/port.ts"
 import { unwatched } from "../../../src/runtime/machine/processes.ts"
 import { KEY, lockWorld, type LockWorld, settling, silence, storeWith } from "../../support/lock-world.ts"
 
 /** A store that tells of every write, and knows when the process of a record has ended. */
-class Telling implements Witness {
+class Telling implements ProcessOracle {
   readonly watched = new Map<(generation?: Generation) => void, ObjectRef>()
   readonly ends = new Set<() => void>()
   readonly store: LeaseStore
   /** The same place, of whose requests nothing is told and nothing is counted. */
   readonly aside: LeaseStore
-  says: Testimony | undefined
+  says: Liveness | undefined
   /** Which of its watches may be relied on. */
   readonly hears = { record: false, process: false }
   /** The generation of the last write that was applied. */
@@ -25,10 +32,10 @@ class Telling implements Witness {
   constructor({ time }: LockWorld) {
     const inner = memoryStore({ clock: time })
     const capabilities = { ...inner.capabilities, bootId: "boot" }
-    this.aside = storeWith(inner, { capabilities, witness: this })
+    this.aside = storeWith(inner, { capabilities, oracle: this })
     this.store = storeWith(inner, {
       capabilities,
-      witness: this,
+      oracle: this,
       put: async (ref, expected, body, options) => {
         const answer = await inner.put(ref, expected, body, options)
         if (answer.kind === "applied") this.newest = answer.generation
@@ -56,14 +63,17 @@ class Telling implements Witness {
   of(pid: number): LeaseStore {
     const self = { name: "here", pid, startedAt: "1", bootId: "boot", pidNs: "1", life: 3, groups: [] }
     const { capabilities } = this.aside
-    return storeWith(this.aside, { capabilities, witness: { self, testify: () => this.says, watch: () => unwatched } })
+    return storeWith(this.aside, {
+      capabilities,
+      oracle: { self, livenessOf: () => this.says, watch: () => unwatched },
+    })
   }
 
   tell(generation?: Generation): void {
     for (const wake of [...this.watched.keys()]) wake(generation)
   }
 
-  testify(_: HostHalf): Testimony | undefined {
+  livenessOf(_: HostHalf): Liveness | undefined {
     return this.says
   }
 
@@ -177,7 +187,7 @@ describe("a lock on a store that tells of changes", () => {
       let dead = false
       const mortal = storeWith(tells.aside, {
         capabilities: tells.aside.capabilities,
-        witness: tells,
+        oracle: tells,
         read: (ref, options) => (dead ? silence() : tells.aside.read(ref, options)),
         put: (ref, expected, body, options) => (dead ? silence() : tells.aside.put(ref, expected, body, options)),
       })

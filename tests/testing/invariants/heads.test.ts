@@ -14,10 +14,10 @@ describe("no old tokens", () => {
     ).toEqual([])
   })
 
-  it("tells of a lower token, and of an equal one of another tenancy", () => {
+  it("tells of a lower token, and of an equal one of another activation", () => {
     expect(told(noOldTokens, head(0, "b", { token: 8, seq: 1 }), head(1, "a", { token: 7, seq: 2 }))).toHaveLength(1)
     expect(told(noOldTokens, ...saved, head(2, "b", { token: 7, seq: 3 }))).toEqual([
-      "two tenancies write ledger=2fk/head under token 7",
+      "two activations write ledger=2fk/head under token 7",
     ])
   })
 })

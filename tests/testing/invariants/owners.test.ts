@@ -80,7 +80,7 @@ describe("one owner, where a record is deleted by hand,", () => {
     expect(told(oneOwner, unheard, removed(9000, null), next, acquired(11_000, "a", token + 1))).toHaveLength(1)
   })
 
-  it("asks all of the tenancies that follow", () => {
+  it("asks all of the activations that follow", () => {
     const again = acquired(60_000, "a", 3)
     expect(told(oneOwner, ...owned, removed(9000, null), again, acquired(61_000, "b", 4))).toHaveLength(1)
   })

@@ -76,11 +76,11 @@ describe("a fleet on a store whose time is that of a boot", () => {
 
   it("takes over at once from an owner whose end its machine tells, and from one elsewhere by time", async () => {
     const script = [{ at: 59_000, kind: "crash", worker: "a", ms: 120_000 }] as const
-    const taken = async (machines: readonly [string, string, string], witnesses: boolean): Promise<number> => {
-      const { lines, at } = await run({ script, workload: inTurns, store: "file", machines, witnesses })
+    const taken = async (machines: readonly [string, string, string], oracles: boolean): Promise<number> => {
+      const { lines, at } = await run({ script, workload: inTurns, store: "file", machines, oracles })
       const line = lines.filter(isAcquired).find(({ worker }) => worker === "b")!
       expect(line.how).toBe("takeover")
-      expect(lines.some(({ kind }) => kind === "note")).toBe(witnesses && machines[0] === machines[1])
+      expect(lines.some(({ kind }) => kind === "note")).toBe(oracles && machines[0] === machines[1])
       return at(line) - 60_000
     }
     expect(await taken(["m1", "m1", "m2"], true)).toBeLessThan(1000)

@@ -37,7 +37,7 @@ interface Run {
   /** The workers that don't run this release. */
   readonly releases?: Readonly<Record<string, PlannedWorker["release"]>>
   /** Machines know which of their processes have ended. */
-  readonly witnesses?: boolean
+  readonly oracles?: boolean
 }
 
 /** Runs a script on right clocks and one key, for three minutes. */
@@ -48,7 +48,7 @@ export async function run({
   machines = ["m1", "m2", "m3"],
   bootless = [],
   releases = {},
-  witnesses = false,
+  oracles = false,
 }: Run): Promise<{
   readonly lines: readonly TraceLine[]
   /** Milliseconds since the run began. */
@@ -70,7 +70,7 @@ export async function run({
     machines.map((machine, index) => ["abc"[index]!, { ...right("abc"[index]!), machine }]),
   )
   const lines: TraceLine[] = []
-  const plan = { ...planOf(1, settings), workers, witnesses, pace: 2000 } // a use a second or two says as much as ten
+  const plan = { ...planOf(1, settings), workers, oracles, pace: 2000 } // a use a second or two says as much as ten
   const { violations } = await runOnce(plan, settings, (line) => isTraceLine(line) && lines.push(line))
   expect(violations).toEqual([])
   return { lines, at: ({ at }) => at - lines[0]!.at }

@@ -1,6 +1,6 @@
 /**
  * From what `checkpoint` returns to the bytes that are stored, and back to what `restore` gets. Owns validation, versions
- * and the cap on size; where bytes are kept is the keeper's business.
+ * and the cap on size; where bytes are kept is the writer's business.
  *
  * With a Standard Schema the state is stored as JSON of the schema's *input* side, and what is validated before a write
  * is the value as it will be read again: so whatever is stored, this code can restore.

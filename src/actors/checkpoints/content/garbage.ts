@@ -1,6 +1,6 @@
 /**
- * Deletes content objects that nobody can need any more (rule 17), in the background. Owns which content this tenancy
- * knows of; what is safe to delete when is the keeper's to say, by calling it only after an acknowledged write.
+ * Deletes content objects that nobody can need any more (rule 17), in the background. Owns which content this activation
+ * knows of; what is safe to delete when is the writer's to say, by calling it only after an acknowledged write.
  *
  * Not promised: that every object goes. What can't be deleted in time stays until the next acknowledged write tries
  * again, or until the cleaning after an unclean takeover.
@@ -26,7 +26,7 @@ export interface GarbageParts {
 export class Garbage {
   readonly #parts: GarbageParts
   readonly #report: OnError
-  /** Content that exists as far as this tenancy knows, with its generation where it is known. */
+  /** Content that exists as far as this activation knows, with its generation where it is known. */
   readonly #known = new Map<string, Generation | undefined>()
   readonly #work = new Set<Promise<void>>()
 
@@ -40,7 +40,7 @@ export class Garbage {
     this.#known.set(content, generation)
   }
 
-  /** Deletes all known content that this head, an acknowledged one of this tenancy, doesn't name. */
+  /** Deletes all known content that this head, an acknowledged one of this activation, doesn't name. */
   superseded(by: Head): void {
     const named = new Set(namedContents(by))
     const doomed = [...this.#known].filter(([content]) => !named.has(content))

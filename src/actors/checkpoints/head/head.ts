@@ -69,7 +69,7 @@ export interface Head extends LeaseOrigin {
   /** The ttl of the lease under which it was written. */
   readonly ttlMs: number
   readonly token: number
-  /** The tenancy's, which is its lease's: a lease record that has it among those that have ended proves that it has. */
+  /** The activation's, which is its lease's: a lease record that has it among those that have ended proves that it has. */
   readonly nonce: string
   /** Grows by one with each write of the head, across owners. */
   readonly seq: number
@@ -77,7 +77,7 @@ export interface Head extends LeaseOrigin {
   readonly version: number
   /** The write that made this head; the same for each copy of that write. */
   readonly opId: string
-  /** The head write that this owner's tenancy began on; null where there was no head. Its later writes carry it on. */
+  /** The head write that this owner's activation began on; null where there was no head. Its later writes carry it on. */
   readonly over: string | null
   /**
    * Above 0: this owner had not run yet when it wrote this, since its record didn't prove that the one before it had ended, whose

@@ -1,6 +1,6 @@
 /**
  * The head protocol (rules 15, 16 and 18) as one pure function: (state, input, now) -> (state, commands). No I/O, no
- * clock, no timers. The keeper runs its commands; a checker can run it against a model of the store.
+ * clock, no timers. The writer runs its commands; a checker can run it against a model of the store.
  *
  * In one paragraph: an owner first *claims* the head, writing the same content back under its own token and nonce on the
  * generation it has just read, which makes every earlier owner's write on an older generation fail for good. Where the one
@@ -39,7 +39,7 @@ export function isSent(state: State): boolean {
   return state.job !== null && isSentBy(state, state.job)
 }
 
-/** Whether a head names this tenancy. The lease has to know before one can: what it leaves to the next owner depends on it. */
+/** Whether a head names this activation. The lease has to know before one can: what it leaves to the next owner depends on it. */
 export function traceOf({ base, nonce, unresolved }: State): "none" | "possible" | "sure" {
   if (base?.head?.nonce === nonce) return "sure"
   return unresolved === null ? "none" : "possible"
@@ -181,7 +181,7 @@ function moved(state: State, job: Job, seen: Seen, now: Now): Transition {
   return end({ ...state, phase: "fenced", base: seen, unresolved: null }, verdict(state, job, seen.head))
 }
 
-/** What another owner's head says of this job's write. Its `over` is the write that its tenancy began on. */
+/** What another owner's head says of this job's write. Its `over` is the write that its activation began on. */
 function verdict(state: State, job: Job, other: Head): Outcome {
   const before = state.base?.head?.opId ?? null
   if (!isSentBy(state, job) || other.over === before) return { kind: "rejected" }

@@ -6,7 +6,7 @@ import type { LeaseOrigin } from "../../../locks/stores/identity.ts"
 import type { Generation } from "../../../locks/stores/port.ts"
 import type { Head, Saved } from "./head.ts"
 
-/** Fixed for one tenancy. */
+/** Fixed for one activation. */
 export interface Settings extends LeaseOrigin {
   /** The lock key. */
   readonly key: string
@@ -15,10 +15,10 @@ export interface Settings extends LeaseOrigin {
   /** The definition's version: of what is saved from now on. */
   readonly version: number
   readonly ttlMs: number
-  /** The nonces of tenancies that have ended, as far as the lease record proves it. */
+  /** The nonces of activations that have ended, as far as the lease record proves it. */
   readonly past: readonly string[]
   /**
-   * The head's generation as whoever granted this tenancy left it: with no write of its own under way, and none to come.
+   * The head's generation as whoever granted this activation left it: with no write of its own under way, and none to come.
    * Undefined where it couldn't say that.
    */
   readonly left?: Generation | undefined
@@ -56,7 +56,7 @@ export interface Unresolved {
   readonly last: Head
 }
 
-/** What the shell asks for. One at a time. */
+/** What the head writer asks for. One at a time. */
 export type Wish =
   | { readonly kind: "claim" }
   | { readonly kind: "commit"; readonly saved: Saved }
@@ -86,7 +86,7 @@ export interface Job {
   readonly waiting: Waiting
 }
 
-/** One tenancy of one sandbox's head. */
+/** One activation of one sandbox's head. */
 export interface State {
   readonly settings: Settings
   readonly token: number
@@ -95,7 +95,7 @@ export interface State {
   readonly phase: "unclaimed" | "owner" | "fenced"
   /** The lease is gone for good. */
   readonly lost: boolean
-  /** How long the lease record has to stand, from a renewal after the claim on, before the tenancy may run; 0 once it has. */
+  /** How long the lease record has to stand, from a renewal after the claim on, before the activation may run; 0 once it has. */
   readonly quietMs: number
   /** Until when that is, once such a renewal is known applied. */
   readonly quietUntil: number | null
@@ -145,10 +145,10 @@ export type Outcome =
   | { readonly kind: "rejected" }
   /** Sent, and nobody can tell. */
   | { readonly kind: "unknown" }
-  /** Not sent; for `unusable`, `failed` and `lost` the shell knows the error. */
+  /** Not sent; for `unusable`, `failed` and `lost` the head writer knows the error. */
   | { readonly kind: "timeout" | "unusable" | "failed" | "lost" | "cancelled" }
 
-/** What the shell has to do. */
+/** What the head writer has to do. */
 export type Command =
   | { readonly type: "read"; readonly request: number; readonly known: Generation | null; readonly deadline: number }
   | {

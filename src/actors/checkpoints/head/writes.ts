@@ -17,7 +17,7 @@ export function claimHead(state: State, opId: string): Head {
 
 /**
  * How long a former owner of this head may still be at work, at most, in milliseconds: nothing where the record proves that
- * the tenancy that the head names has ended, and else its ttl. Whoever that one was still to wait for is waited for all the same.
+ * the activation that the head names has ended, and else its ttl. Whoever that one was still to wait for is waited for all the same.
  */
 export function quietFor({ past }: Settings, found: Head | null): number {
   if (found === null) return 0
@@ -69,7 +69,7 @@ type Base = Omit<Head, "token" | "nonce" | "opId" | "over">
 
 const baseOf = (state: State): Base => state.base?.head ?? emptyHead(state.settings)
 
-/** Until this tenancy may run, each of its heads says who is still to be waited for. */
+/** Until this activation may run, each of its heads says who is still to be waited for. */
 const mine = (state: State, base: Base, opId: string): Head => {
   const { token, nonce, settings, quietMs } = state
   const { type, leases, leasesId, leasesBoot, ttlMs } = settings
@@ -77,7 +77,7 @@ const mine = (state: State, base: Base, opId: string): Head => {
   return { ...base, type, ...origin, ttlMs, token, nonce, seq: base.seq + 1, quietMs, opId, over: overOf(state) }
 }
 
-/** The write that my tenancy began on: my first one names it, be that a claim or not, and the later ones carry it on. */
+/** The write that my activation began on: my first one names it, be that a claim or not, and the later ones carry it on. */
 const overOf = ({ base, nonce }: State): string | null => {
   const head = base?.head ?? null
   return head?.nonce === nonce ? head.over : (head?.opId ?? null)

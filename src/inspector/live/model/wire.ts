@@ -46,7 +46,7 @@ export interface SandboxRow {
   readonly value: SandboxStateValue
   /** Since when it is in this top-level state, in Unix milliseconds. */
   readonly since: number
-  /** The fencing token of its last tenancy, once it had one. */
+  /** The fencing token of its last activation, once it had one. */
   readonly token: number | null
   /** When its owner stops by itself, in Unix milliseconds: its lease ends a guard later; null where it has none. */
   readonly deadline: number | null

@@ -69,7 +69,9 @@ class ManagedWorker implements LiveWorker {
     // In one turn of the event loop, so that no line is missed between the rows and those that come.
     const stop = tap.subscribe((line) => sink.line(line))
     sink.worker(this.#row())
-    const rows = Array.from(this.#inside.shells, (shell) => rowOf(this.worker, shell, handoffs.get(shell.lockKey) ?? 0))
+    const rows = Array.from(this.#inside.sandboxes, (sandbox) =>
+      rowOf(this.worker, sandbox, handoffs.get(sandbox.lockKey) ?? 0),
+    )
     for (let at = 0; at < rows.length; at += ROWS_A_MESSAGE) sink.rows(rows.slice(at, at + ROWS_A_MESSAGE))
     const telling = new Telling(this.clock, () => this.#row(), sink)
     this.#tellings.add(telling)
@@ -81,8 +83,8 @@ class ManagedWorker implements LiveWorker {
   }
 
   find(key: string): SandboxRow | undefined {
-    const shell = this.#inside.find(key)
-    return shell === undefined ? undefined : rowOf(this.worker, shell, 0)
+    const sandbox = this.#inside.find(key)
+    return sandbox === undefined ? undefined : rowOf(this.worker, sandbox, 0)
   }
 
   async recordOf(key: string): Promise<SandboxDetail["store"]> {
@@ -231,8 +233,8 @@ class Telling {
   }
 }
 
-function rowOf(worker: string, shell: SandboxInside, handoffs: number): SandboxRow {
-  const { snapshot, lockKey, since, ownedSince = null, lease, owner, waiterId = null, stuck = null, overrun } = shell
+function rowOf(worker: string, sandbox: SandboxInside, handoffs: number): SandboxRow {
+  const { snapshot, lockKey, since, ownedSince = null, lease, owner, waiterId = null, stuck = null, overrun } = sandbox
   const { value, context } = snapshot
   const isWaiting = "waiting" in value
   const error = overrun ?? context.error ?? context.failure?.error

@@ -10,7 +10,7 @@ import type { Route } from "./router.ts"
 import { theme } from "./theme.ts"
 
 /** What its buttons do. */
-export interface ShellActions {
+export interface RuntimeActions {
   help(): void
   theme(): void
   retry(): void
@@ -24,12 +24,12 @@ export class Shell implements Listener {
   readonly header = document.createElement("header")
   readonly banners = document.createElement("div")
   readonly #app: App
-  readonly #actions: ShellActions
+  readonly #actions: RuntimeActions
   #route: Route = { screen: "fleet", search: "" }
   #left = 0
 
   /** For this page. */
-  constructor(app: App, actions: ShellActions) {
+  constructor(app: App, actions: RuntimeActions) {
     this.#app = app
     this.#actions = actions
     this.header.className = "header"

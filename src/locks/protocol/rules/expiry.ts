@@ -25,7 +25,7 @@ export interface Sight {
 }
 
 /** Whether the owner's lease is over. Of one that has ended, it is; of one whose process groups live, it never is. */
-export function ownerOver(sight: Sight, record: LeaseRecord): boolean {
+export function isOwnerExpired(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedOwner: observed, now } = sight
   const half = record.owner
   const { owner: evidence } = view.evidence ?? {}
@@ -56,7 +56,7 @@ export function surelyEnded({ view, observedOwner: observed, now }: Sight, { own
 }
 
 /** Whether the waiter's mark is over: past, or never one because its time is none, or that of a process that has ended. */
-export function waiterOver(sight: Sight, record: LeaseRecord): boolean {
+export function isWaiterExpired(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedWaiter: observed, now } = sight
   if (record.waiter !== undefined && view.evidence?.waiter === "gone") return true
   const { waiterExpiresAt: end } = record

@@ -5,7 +5,7 @@
 import type { LockError } from "../../api/errors.ts"
 import type { AcquiredHow, LockEvent, TimeoutSource } from "../../api/lock.ts"
 import type { HostHalf, LeaseRecord } from "../../record.ts"
-import type { Generation, Testimony } from "../../stores/port.ts"
+import type { Generation, Liveness } from "../../stores/port.ts"
 import type { Instant, Now, Sense } from "./time.ts"
 
 /** What doesn't change in the life of a lock. Times in milliseconds. */
@@ -61,8 +61,8 @@ export interface View {
 
 /** What the machine says of the processes of a record's halves, of which nothing need be known. */
 export interface Evidence {
-  readonly owner: Testimony | undefined
-  readonly waiter: Testimony | undefined
+  readonly owner: Liveness | undefined
+  readonly waiter: Liveness | undefined
 }
 
 /** How long a published pair and its half stand unchanged. Belongs to the process: attempts come and go. */

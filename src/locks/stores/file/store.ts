@@ -27,7 +27,7 @@ import type {
   StartOptions,
   StoreCapabilities,
   Watching,
-  Witness,
+  ProcessOracle,
   WriteAnswer,
 } from "../port.ts"
 import { probe } from "../probe.ts"
@@ -40,11 +40,11 @@ import { list } from "./objects/list.ts"
 import { prepare, requireArea, requireStore } from "./objects/prepare.ts"
 import { put, remove, type Swap } from "./objects/swap.ts"
 import { readCurrent } from "./objects/versions.ts"
+import { MachineProcesses } from "./process-oracle.ts"
 import { forget, type Place, type Proof, recall, remember } from "./proof.ts"
 import { knownTime, storeTime, type StoreTime } from "./time.ts"
 import { wholeOrUnknown } from "./torn.ts"
 import { watchVersions } from "./watch.ts"
-import { MachineWitness } from "./witness.ts"
 
 /** How a file store is made. */
 export interface FileStoreOptions {
@@ -76,7 +76,7 @@ class FileStore implements LeaseStore, CheckpointStore {
   readonly leases = true as const
   readonly checkpoints = true as const
   readonly name: string
-  readonly witness?: Witness
+  readonly oracle?: ProcessOracle
   readonly prompt: PromptRequests = {
     read: (ref, options) => {
       try {
@@ -105,7 +105,7 @@ class FileStore implements LeaseStore, CheckpointStore {
     this.#id = clock.id()
     const { bootId } = clock
     this.#bootId = bootId
-    if (bootId !== undefined && bootId === liveClock.bootId) this.witness = new MachineWitness(bootId)
+    if (bootId !== undefined && bootId === liveClock.bootId) this.oracle = new MachineProcesses(bootId)
     const time =
       bootId === undefined
         ? ({ clock: "none", sameClock: false } as const)

@@ -82,13 +82,13 @@ const isListening = ({ state }: Process): boolean => state !== "gone"
 
 /** What its users ask of a process. */
 function users(world: World, process: Process, index: number, rules: Rules): readonly Move[] {
-  const { id, lock, attempts, tenancy, state } = process
+  const { id, lock, attempts, activation, state } = process
   if (state !== "up") return []
   const { phase } = lock
   const { name } = phase
   const all: Move[] = []
   if (name === "idle" && attempts > 0) {
-    const asked = withProcess(world, index, { attempts: attempts - 1, tenancy: undefined })
+    const asked = withProcess(world, index, { attempts: attempts - 1, activation: undefined })
     all.push({ what: `${id} wants the key`, make: () => lockInput(asked, index, acquireOf(rules), rules) })
   }
   if (name === "idle" && phase.left !== undefined && may(world, "releases"))
@@ -102,7 +102,7 @@ function users(world: World, process: Process, index: number, rules: Rules): rea
       make: () => lockInput(without(world, "cancels"), index, { type: "cancel" }, rules),
     })
   if (!isReady(process)) return all
-  if (tenancy?.asked !== undefined)
+  if (activation?.asked !== undefined)
     all.push({ what: `${id} leaves, as it was asked to`, make: () => leave(world, index, rules) })
   else if (may(world, "releases"))
     all.push({ what: `${id} leaves`, make: () => leave(without(world, "releases"), index, rules) })
@@ -111,8 +111,8 @@ function users(world: World, process: Process, index: number, rules: Rules): rea
 
 /** An owner saves as soon as it may, as often as it wants to: what comes of it may take any time. */
 function saves(world: World, process: Process, index: number, rules: Rules): readonly Move[] {
-  const { id, tenancy, state } = process
-  if (state !== "up" || tenancy?.commits === 0 || !isReady(process)) return []
+  const { id, activation, state } = process
+  if (state !== "up" || activation?.commits === 0 || !isReady(process)) return []
   return [{ what: `${id} saves`, make: () => commit(world, index, rules) }]
 }
 
@@ -120,7 +120,7 @@ const unasked = { name: "", change: "" }
 
 /** Its work runs, and nothing of it is being saved. */
 function isReady(process: Process): boolean {
-  const isOwner = process.lock.phase.name === "owning" && process.tenancy?.head.job === null
+  const isOwner = process.lock.phase.name === "owning" && process.activation?.head.job === null
   return isOwner && runs(process)
 }
 

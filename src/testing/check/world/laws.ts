@@ -34,7 +34,7 @@ export function owners({ processes, at }: World, rules: Rules): readonly Process
  */
 export function judge(world: World, rules: Rules): void {
   const all = owners(world, rules)
-  const returned = all.find(({ tenancy }) => tenancy?.hasLeft === true)
+  const returned = all.find(({ activation }) => activation?.hasLeft === true)
   if (returned !== undefined) throw new Broken(`${returned.id} acts again after it sent its leave`)
   const byHead = rules.commits > 0 && wasDeleted(world, rules)
   const working = byHead ? all.filter(runs) : all
@@ -59,10 +59,11 @@ export function acquired(world: World, { id }: Process, token: number, rules: Ru
 export const raised = (world: World, token: number): World => ({ ...world, topToken: Math.max(world.topToken, token) })
 
 /** Only an owner is asked to leave, and once for a waiter. Tells for whom. */
-export function asked({ id, lock, tenancy }: Process, waiterId: string): string {
+export function asked({ id, lock, activation }: Process, waiterId: string): string {
   if (lock.phase.name !== "owning") throw new Broken(`${id} is asked to leave, and owns nothing`)
   const waiter = lock.view?.record?.waiter
-  if (waiter !== undefined && tenancy?.asked === waiter.nonce) throw new Broken(`${id} is asked again for ${waiterId}`)
+  if (waiter !== undefined && activation?.asked === waiter.nonce)
+    throw new Broken(`${id} is asked again for ${waiterId}`)
   return waiter?.nonce ?? waiterId
 }
 
@@ -194,14 +195,17 @@ export function stored(before: World, after: World, index: number): void {
   if (old !== null && head.token < old.token)
     throw new Broken(`${id} saves under token ${head.token}, after ${old.token}`)
   if (old !== null && head.token === old.token && head.nonce !== old.nonce)
-    throw new Broken(`two tenancies save under token ${head.token}`)
+    throw new Broken(`two activations save under token ${head.token}`)
   const lost = after.acknowledged.find((name) => !logOf(head).includes(name))
   if (lost !== undefined) throw new Broken(`${lost} was acknowledged, and ${id} overwrites it`)
   const later = after.processes.find((process) => {
-    const { tenancy, state } = process
-    if (state === "gone" || tenancy === undefined || tenancy.head.token <= head.token || tenancy.head.lost) return false
+    const { activation, state } = process
+    if (state === "gone" || activation === undefined || activation.head.token <= head.token || activation.head.lost)
+      return false
     return runs(process)
   })
   if (later !== undefined)
-    throw new Broken(`${id} saves under token ${head.token} while ${later.id} runs under ${later.tenancy!.head.token}`)
+    throw new Broken(
+      `${id} saves under token ${head.token} while ${later.id} runs under ${later.activation!.head.token}`,
+    )
 }

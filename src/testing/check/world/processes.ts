@@ -43,7 +43,7 @@ import {
   type Request,
   type Rules,
   SHARED,
-  type Tenancy,
+  type Activation,
   trueTime,
   without,
   withProcess,
@@ -70,14 +70,14 @@ export function newProcess(id: string, index: number, rules: Rules, at: number, 
   const clocks = { state: "up", slept: 0, since: 0, steps: 0, id } as const
   const now = nowOf(clocks as Process, at, rules.rates[index]!)
   const lock = initialState(config, now)
-  return { ...clocks, lock, silence: undefined, attempts, tenancy: undefined }
+  return { ...clocks, lock, silence: undefined, attempts, activation: undefined }
 }
 
 /** When a process next wants to do something, in true time; undefined: never, or not while it stands still. */
 export function wakesAt(process: Process, at: number, rate: number): number | undefined {
   if (process.state !== "up") return undefined
   const lock = nextWake(process.lock, nowOf(process, at, rate))
-  const head = process.tenancy === undefined ? undefined : dueAt(process.tenancy.head)
+  const head = process.activation === undefined ? undefined : dueAt(process.activation.head)
   const wakes = [lock, head].flatMap((mono) => (mono === undefined ? [] : [trueTime(process, mono, rate) + 0.001]))
   if (process.silence !== undefined) wakes.push(process.silence)
   return wakes.length === 0 ? undefined : Math.max(at, Math.min(...wakes))
@@ -89,7 +89,7 @@ export function wake(world: World, index: number, rules: Rules): readonly World[
   const { at } = world
   const rate = rules.rates[index]!
   if (process.silence !== undefined && process.silence <= at) return heardNothing(world, index, rules)
-  const head = process.tenancy === undefined ? undefined : dueAt(process.tenancy.head)
+  const head = process.activation === undefined ? undefined : dueAt(process.activation.head)
   if (head !== undefined && trueTime(process, head, rate) <= at) return headInput(world, index, { type: "tick" }, rules)
   return lockInput(world, index, { type: "tick" }, rules)
 }
@@ -130,20 +130,22 @@ export function lockInput(world: World, index: number, input: Input, rules: Rule
 
 function told(world: World, index: number, event: ProtocolEvent, rules: Rules): readonly World[] {
   const process = world.processes[index]!
-  const { tenancy } = process
+  const { activation } = process
   if (event.type === "Acquired") return begin(acquired(world, process, event.token, rules), index, rules)
   if (event.type === "Lost") losing(world, process, rules)
-  if (event.type === "Lost" && tenancy !== undefined) return headInput(world, index, { type: "lost" }, rules)
+  if (event.type === "Lost" && activation !== undefined) return headInput(world, index, { type: "lost" }, rules)
   if (event.type === "Renewed" || event.type === "Recovered") return renewed(world, index, event.token, rules)
   if (event.type !== "ReleaseRequested") return [world]
   const waiter = asked(process, event.waiterId)
-  return [tenancy === undefined ? world : withProcess(world, index, { tenancy: { ...tenancy, asked: waiter } })]
+  return [
+    activation === undefined ? world : withProcess(world, index, { activation: { ...activation, asked: waiter } }),
+  ]
 }
 
 /** A head may wait for a renewal, or for its owner's token to be raised. */
 function renewed(world: World, index: number, token: number, rules: Rules): readonly World[] {
-  const { tenancy, lock } = world.processes[index]!
-  const waiting = tenancy?.head.job?.waiting
+  const { activation, lock } = world.processes[index]!
+  const waiting = activation?.head.job?.waiting
   if (waiting?.for === "renewal" && lock.phase.name === "owning" && !lock.phase.hold.isAsked)
     return headInput(world, index, { type: "answer", request: waiting.request, answer: { kind: "renewed" } }, rules)
   if (waiting?.for !== "raise" || token <= waiting.above) return [world]
@@ -151,20 +153,20 @@ function renewed(world: World, index: number, token: number, rules: Rules): read
   return headInput(raised(world, token), index, answer, rules)
 }
 
-/** A tenancy begins with its claim. */
+/** An activation begins with its claim. */
 function begin(world: World, index: number, rules: Rules): readonly World[] {
   const process = world.processes[index]!
   const { phase } = process.lock
   if (phase.name !== "owning" || rules.commits === 0) {
     const blank = { isClaimed: true, log: [], commit: undefined, commits: 0, asked: undefined, hasLeft: false }
     const head = initialHead(settingsOf(process, rules), 1, "")
-    return [withProcess(world, index, { tenancy: { head, ...blank } })]
+    return [withProcess(world, index, { activation: { head, ...blank } })]
   }
   const { hold } = phase
   const head = initialHead(settingsOf(process, rules), hold.token, hold.nonce)
   const blank = { isClaimed: false, log: undefined, commit: undefined, asked: undefined, hasLeft: false }
-  const tenancy: Tenancy = { head, ...blank, commits: rules.commits }
-  const begun = withProcess(ignoring(world, index, "head"), index, { tenancy })
+  const activation: Activation = { head, ...blank, commits: rules.commits }
+  const begun = withProcess(ignoring(world, index, "head"), index, { activation })
   return wish(begun, index, { kind: "claim" }, claimWithin, rules)
 }
 
@@ -195,29 +197,29 @@ export function wish(
 
 /** One more commit. */
 export function commit(world: World, index: number, rules: Rules): readonly World[] {
-  const { tenancy, id, steps } = world.processes[index]!
+  const { activation, id, steps } = world.processes[index]!
   const name = `${id}#c${steps}`
-  const log = [...tenancy!.log!, name]
+  const log = [...activation!.log!, name]
   const changed = withProcess(world, index, {
-    tenancy: { ...tenancy!, log, commit: name, commits: tenancy!.commits - 1 },
+    activation: { ...activation!, log, commit: name, commits: activation!.commits - 1 },
   })
   return wish(changed, index, { kind: "commit", saved: savedLog(log) }, rules.commitWithin, rules)
 }
 
 /** It leaves: nothing of it is under way. */
 export function leave(world: World, index: number, rules: Rules): readonly World[] {
-  const tenancy = world.processes[index]!.tenancy!
-  const note = rules.commits === 0 ? undefined : leftBy(tenancy.head)
-  const leaving = withProcess(world, index, { tenancy: { ...tenancy, hasLeft: true } })
+  const activation = world.processes[index]!.activation!
+  const note = rules.commits === 0 ? undefined : leftBy(activation.head)
+  const leaving = withProcess(world, index, { activation: { ...activation, hasLeft: true } })
   return lockInput(leaving, index, { type: "release", note }, rules)
 }
 
 function headInput(world: World, index: number, input: HeadInput, rules: Rules): readonly World[] {
   const process = world.processes[index]!
-  const { tenancy, steps } = process
-  if (tenancy === undefined || rules.commits === 0) return [world]
+  const { activation, steps } = process
+  if (activation === undefined || rules.commits === 0) return [world]
   const now = nowOf(process, world.at, rules.rates[index]!)
-  const { state, commands } = stepHead(tenancy.head, input, {
+  const { state, commands } = stepHead(activation.head, input, {
     ...{
       at: now.mono,
       draw: now.draw,
@@ -229,7 +231,7 @@ function headInput(world: World, index: number, input: HeadInput, rules: Rules):
   fenced(world, process, state)
   const trace = traceOf(state)
   const lock = trace === "none" ? process.lock : traced(process.lock, trace)
-  const changed = { tenancy: { ...tenancy, head: state }, lock, steps: steps + 1 }
+  const changed = { activation: { ...activation, head: state }, lock, steps: steps + 1 }
   let worlds: readonly World[] = [withProcess(world, index, changed)]
   for (const command of commands) worlds = worlds.flatMap((next) => headCommand(next, index, command, rules))
   return worlds
@@ -244,18 +246,18 @@ function headCommand(world: World, index: number, command: HeadCommand, rules: R
 
 function ended(world: World, index: number, outcome: Outcome, rules: Rules): readonly World[] {
   const process = world.processes[index]!
-  const tenancy = process.tenancy!
+  const activation = process.activation!
   const isDone = outcome.kind === "done"
-  if (tenancy.log === undefined) {
+  if (activation.log === undefined) {
     if (!isDone) return [world]
-    const then = tenancy.isClaimed ? { log: logOf(outcome.before) } : { isClaimed: true }
-    const next = withProcess(world, index, { tenancy: { ...tenancy, ...then } })
-    if (tenancy.isClaimed) return [next]
-    claimed(world, process, tenancy.head.quietMs, rules)
+    const then = activation.isClaimed ? { log: logOf(outcome.before) } : { isClaimed: true }
+    const next = withProcess(world, index, { activation: { ...activation, ...then } })
+    if (activation.isClaimed) return [next]
+    claimed(world, process, activation.head.quietMs, rules)
     return wish(next, index, { kind: "waitOut" }, Infinity, rules)
   }
-  const { commit: name } = tenancy
-  const settled = withProcess(world, index, { tenancy: { ...tenancy, commit: undefined } })
+  const { commit: name } = activation
+  const settled = withProcess(world, index, { activation: { ...activation, commit: undefined } })
   if (name === undefined) return [settled]
   if (outcome.kind === "rejected") refused(settled, process, name)
   return [isDone ? acknowledged(settled, process, name) : settled]

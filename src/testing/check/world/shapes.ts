@@ -5,13 +5,19 @@
 import type { Hold, LockState, Phase, View } from "../../../locks/protocol/rules/state.ts"
 import type { Sense } from "../../../locks/protocol/rules/time.ts"
 import { ABSENT } from "../../../locks/stores/port.ts"
-import type { Mail, Process, Tenancy, World } from "./world.ts"
+import type { Mail, Process, Activation, World } from "./world.ts"
 
 /** A process, or what is left of one that has nothing to do any more. */
 export function processShape(process: Process): unknown {
-  const { lock, tenancy, state, since, ...rest } = process
+  const { lock, activation, state, since, ...rest } = process
   const asleep = state === "suspended" ? since : 0
-  const known = { ...rest, id: 0, state, asleep, tenancy: tenancy && tenancyShape(tenancy, isThrough(process)) }
+  const known = {
+    ...rest,
+    id: 0,
+    state,
+    asleep,
+    activation: activation && activationShape(activation, isThrough(process)),
+  }
   return isThrough(process) ? known : { ...known, lock: lockShape(lock) }
 }
 
@@ -29,10 +35,10 @@ export function lively({ mail, lease, head }: World): readonly Mail[] {
 }
 
 /** What a former owner is judged by: whether it ran, and under which token. Without spacing nothing counts from a last write. */
-function tenancyShape(tenancy: Tenancy, isOver: boolean): unknown {
-  const { head, log } = tenancy
+function activationShape(activation: Activation, isOver: boolean): unknown {
+  const { head, log } = activation
   if (isOver && head.job === null) return { token: head.token, lost: head.lost, ran: log !== undefined }
-  return head.settings.spacingMs > 0 ? tenancy : { ...tenancy, head: { ...head, lastWriteAt: null } }
+  return head.settings.spacingMs > 0 ? activation : { ...activation, head: { ...head, lastWriteAt: null } }
 }
 
 /** Of its config nothing ever changes but who it belongs to. A record is its body. */

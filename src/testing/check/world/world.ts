@@ -53,8 +53,8 @@ export type Mail = Request & {
   readonly awaited: boolean
 }
 
-/** A tenancy's part in the head. */
-export interface Tenancy {
+/** An activation's part in the head. */
+export interface Activation {
   readonly head: HeadState
   /** What it has restored and committed; undefined until it may run. */
   readonly log: readonly string[] | undefined
@@ -81,7 +81,7 @@ export interface Process {
   /** When it gives up the request under way, in true time. */
   readonly silence: number | undefined
   readonly attempts: number
-  readonly tenancy: Tenancy | undefined
+  readonly activation: Activation | undefined
 }
 
 /** A process that knows four fields. */
@@ -180,7 +180,7 @@ export const without = (world: World, what: keyof Left): World => ({
 })
 
 /** Whether its work runs, if it holds the key: the head is claimed, and whoever may have owned it before is out. */
-export const runs = ({ tenancy }: Process): boolean => tenancy?.log !== undefined
+export const runs = ({ activation }: Process): boolean => activation?.log !== undefined
 
 /** Whether the record was ever deleted by hand. */
 export const wasDeleted = ({ left }: World, { start }: Rules): boolean => left.deletions < start.deletions

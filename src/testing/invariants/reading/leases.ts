@@ -8,7 +8,7 @@
 import { encodeName } from "../../../locks/api/keys.ts"
 import type { AppliedLine, LockLine, TraceLine } from "../../../trace/trace.ts"
 
-/** One tenancy. */
+/** One activation. */
 export interface Holding {
   readonly worker: string
   readonly ownerId: string
@@ -23,7 +23,7 @@ export interface Holding {
 /** Follows the lock lines of a trace. */
 export class Holdings {
   readonly #rates = new Map<string, number>()
-  /** The last tenancy of each incarnation on each key. */
+  /** The last activation of each incarnation on each key. */
   readonly #last = new Map<string, Holding>()
 
   /** Takes in a line. */
@@ -41,7 +41,7 @@ export class Holdings {
     return [...this.#last.values()].filter((holding) => holding.key === key && isHeld(holding, at))
   }
 
-  /** The last tenancy of a worker on a key. */
+  /** The last activation of a worker on a key. */
   of(worker: string, key: string): Holding | undefined {
     return [...this.#last.values()].findLast((holding) => holding.worker === worker && holding.key === key)
   }
@@ -65,7 +65,7 @@ export class Holdings {
     }
   }
 
-  /** Whoever writes another, or nobody, into its own record has ended its tenancy before, whether it hears of it or not. */
+  /** Whoever writes another, or nobody, into its own record has ended its activation before, whether it hears of it or not. */
   #applied({ worker, area, name, lease, at }: AppliedLine): void {
     if (area !== "leases" || worker === null) return
     for (const holding of this.#last.values()) {

@@ -3,7 +3,7 @@
  * each can be told that another has ended.
  */
 import type { HostHalf } from "../../../locks/record.ts"
-import type { Witness } from "../../../locks/stores/port.ts"
+import type { ProcessOracle } from "../../../locks/stores/port.ts"
 import type { VirtualHost } from "../../../runtime/time/virtual-host.ts"
 import type { VirtualTime } from "../../../runtime/time/virtual-time.ts"
 
@@ -13,7 +13,7 @@ export const toldOfEnd = "a machine told that a process had ended"
 /** A process of a machine: what records say of it, and what it knows of the others. */
 export interface MachineProcess {
   /** Undefined where its boot can't be named, so that records don't name it either. */
-  readonly witness: Witness | undefined
+  readonly oracle: ProcessOracle | undefined
   /** It has ended: those that watch it hear of it. */
   readonly ended: () => void
 }
@@ -66,12 +66,12 @@ export class Machine {
     const ended = (): void => {
       if (this.boot === boot) this.#end(pid)
     }
-    if (bootId === undefined) return { witness: undefined, ended }
+    if (bootId === undefined) return { oracle: undefined, ended }
     const self: HostHalf = { name: this.name, pid, startedAt: boot, bootId, pidNs: "1", groups: [] }
     const isHere = (host: HostHalf): boolean => host.bootId === bootId && host.pid > 0 && host.pid !== pid
-    const witness: Witness = {
+    const oracle: ProcessOracle = {
       self,
-      testify: (host) => {
+      livenessOf: (host) => {
         if (!isHere(host) || !this.#gone.has(host.pid)) return undefined
         onGone()
         return "gone"
@@ -82,7 +82,7 @@ export class Machine {
         return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) }
       },
     }
-    return { witness, ended }
+    return { oracle, ended }
   }
 
   /** Watching may miss an end: one in four is not told. */

@@ -95,7 +95,7 @@ export interface Plan {
   /** What kind of store it is, and how that names versions. */
   readonly store: { readonly profile: StoreProfileName; readonly generations: GenerationStyle }
   /** Each machine knows which of its processes have ended, and records name them; only where its boots have names. */
-  readonly witnesses: boolean
+  readonly oracles: boolean
   /** The managers' times. */
   readonly times: PlannedTimes
   /** What a client waits between two calls, on average, in milliseconds. */
@@ -139,7 +139,7 @@ export function drawPlan(seed: number, bounds: PlanBounds): Plan {
     workers: drawWorkers(names, ttls, store.profile, draw, bounds),
     keys,
     store,
-    witnesses: storeProfiles[store.profile].isOfBoots === true && draw.fork("witnesses").chance(0.5),
+    oracles: storeProfiles[store.profile].isOfBoots === true && draw.fork("witnesses").chance(0.5),
     times,
     pace: draw.fork("pace").pick([300, 2000, 2000, 8000]),
     faults: drawFaults(draw.fork("faults"), {

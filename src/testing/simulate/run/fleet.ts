@@ -312,7 +312,7 @@ class Fleet<S, C> {
   #member(name: string, planned: PlannedWorker, machine: Machine, sandbox = this.#parts.sandbox): Member<S, C> {
     return new Member({
       ...{ name, planned, machine },
-      ...{ time: this.#time, witnesses: this.#plan.witnesses },
+      ...{ time: this.#time, oracles: this.#plan.oracles },
       times: { ...this.#plan.times, ttl: planned.ttl },
       recorder: this.#recorder,
       sandbox,

@@ -30,7 +30,7 @@ export interface MemberParts<S, C> {
   readonly planned: PlannedWorker
   readonly machine: Machine
   /** Records name its processes, and its machine knows of their ends. */
-  readonly witnesses: boolean
+  readonly oracles: boolean
   readonly times: PlannedTimes
   readonly recorder: TraceRecorder
   readonly sandbox: SandboxDefinition<S, C>
@@ -122,8 +122,8 @@ export class Member<S, C> {
     const { process, sandbox } = life
     const connection = connect(name, process.host)
     const recorded = this.#recorder.store(this.#isOld ? asLastRelease(connection) : connection)
-    const { witness } = life.here
-    const store = witness === undefined ? recorded : Object.assign(recorded, { witness })
+    const { oracle } = life.here
+    const store = oracle === undefined ? recorded : Object.assign(recorded, { oracle })
     const { inspect } = this.#recorder
     const options = { store, onError, sandboxes: [sandbox], inspect, ...times, killGrace: graceOf(times) }
     while (process.isAlive && process.manager === undefined) {
@@ -295,7 +295,7 @@ export class Member<S, C> {
   }
 
   #onMachine({ host }: SimulatedProcess): MachineProcess {
-    if (!this.#parts.witnesses) return { witness: undefined, ended: () => {} }
+    if (!this.#parts.oracles) return { oracle: undefined, ended: () => {} }
     const soon = (wake: () => void): void => host.soon(wake)
     return this.machine.runs({ bootId: host.bootId, soon }, () => this.#parts.recorder.note(toldOfEnd))
   }

@@ -14,7 +14,7 @@ import { type Answer, CommandLine } from "../../command-line.ts"
 
 const machinePath = fileURLToPath(new URL("../../../draw/machines/checkout.ts", import.meta.url))
 /** By its place: a module elsewhere has no packages. */
-const xstate = new URL("../../node_modules/xstate/dist/xstate.esm.js", import.meta.url).href
+const xstate = new URL("../../../../node_modules/xstate/dist/xstate.esm.js", import.meta.url).href
 
 /** A user whose folder has this module. */
 function userWith(text: string): CommandLine {

@@ -110,7 +110,7 @@ describe("a world", () => {
     const wanting = newProcess(id, 0, rules, 0, 0)
     const [{ processes }] = lockInput({ ...blank, processes: [wanting] }, 0, acquireOf(rules), rules) as [World]
     const [owner] = processes as [Process]
-    return { ...owner, tenancy: { ...owner.tenancy!, hasLeft } }
+    return { ...owner, activation: { ...owner.activation!, hasLeft } }
   }
 
   it("has one owner at most", () => {

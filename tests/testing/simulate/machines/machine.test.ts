@@ -6,8 +6,8 @@ import { Machine } from "../../../../src/testing/simulate/machines/machine.ts"
 const soon = (wake: () => void): void => wake()
 const runs = (machine: Machine, bootId = machine.boot) => {
   const told: string[] = []
-  const { witness, ended } = machine.runs({ bootId, soon }, () => told.push("gone"))
-  return { witness: witness!, self: witness!.self!, ended, told }
+  const { oracle, ended } = machine.runs({ bootId, soon }, () => told.push("gone"))
+  return { oracle: oracle!, self: oracle!.self!, ended, told }
 }
 
 describe("a simulated machine", () => {
@@ -16,11 +16,11 @@ describe("a simulated machine", () => {
   it("tells of a process that it has ended, from its end on, to all but itself", () => {
     const machine = new Machine("m1", time)
     const [one, other] = [runs(machine), runs(machine)]
-    expect(other.witness.testify(one.self)).toBeUndefined()
+    expect(other.oracle.livenessOf(one.self)).toBeUndefined()
     one.ended()
-    expect(other.witness.testify(one.self)).toBe("gone")
+    expect(other.oracle.livenessOf(one.self)).toBe("gone")
     expect(other.told).toEqual(["gone"])
-    expect(one.witness.testify(one.self)).toBeUndefined()
+    expect(one.oracle.livenessOf(one.self)).toBeUndefined()
   })
 
   it("tells nothing of another machine's, nor of one with the same number in another boot", () => {
@@ -28,14 +28,14 @@ describe("a simulated machine", () => {
     const [one, stranger] = [runs(machine), runs(elsewhere)]
     stranger.ended()
     one.ended()
-    expect(runs(machine).witness.testify(stranger.self)).toBeUndefined()
+    expect(runs(machine).oracle.livenessOf(stranger.self)).toBeUndefined()
     machine.reboot(0)
     const [again, looker] = [runs(machine), runs(machine)]
     expect(again.self.pid).toBe(one.self.pid)
-    expect(looker.witness.testify(one.self)).toBeUndefined()
-    expect(looker.witness.testify(again.self)).toBeUndefined()
+    expect(looker.oracle.livenessOf(one.self)).toBeUndefined()
+    expect(looker.oracle.livenessOf(again.self)).toBeUndefined()
     one.ended()
-    expect(looker.witness.testify(again.self)).toBeUndefined()
+    expect(looker.oracle.livenessOf(again.self)).toBeUndefined()
   })
 
   it("wakes who watches a process soon after its end, mostly", () => {
@@ -44,8 +44,8 @@ describe("a simulated machine", () => {
     let woken = 0
     for (let one = 0; one < 100; one++) {
       const process = runs(machine)
-      looker.witness.watch(process.self, () => woken++)
-      looker.witness.watch(process.self, () => woken++)[Symbol.dispose]()
+      looker.oracle.watch(process.self, () => woken++)
+      looker.oracle.watch(process.self, () => woken++)[Symbol.dispose]()
       process.ended()
       process.ended()
     }
@@ -53,7 +53,7 @@ describe("a simulated machine", () => {
     expect(woken).toBeLessThan(100)
   })
 
-  it("has no witness for a process whose boot can't be named", () => {
-    expect(new Machine("m1", time).runs({ bootId: undefined, soon }, () => {}).witness).toBeUndefined()
+  it("has no oracle for a process whose boot can't be named", () => {
+    expect(new Machine("m1", time).runs({ bootId: undefined, soon }, () => {}).oracle).toBeUndefined()
   })
 })

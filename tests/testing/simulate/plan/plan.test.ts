@@ -68,14 +68,14 @@ describe("a plan", () => {
     expect(new Set(madeUp("file")).size).toBeGreaterThan(3)
   })
 
-  it("makes a third of the fleets one in the midst of a deploy, and has witnesses where boots have names", () => {
+  it("makes a third of the fleets one in the midst of a deploy, and has oracles where boots have names", () => {
     const fleets = plans.map(({ workers }) => Object.values(workers).map(({ release }) => release))
     const deploys = fleets.filter((each) => each.some((release) => release !== "this"))
     expect(deploys.length).toBeGreaterThan(40)
     expect(deploys.length).toBeLessThan(90)
     expect(new Set(deploys.flat())).toEqual(new Set(["this", "last", "upgraded"]))
     const on = (store: StoreProfileName) =>
-      Array.from({ length: 60 }, (_, seed) => drawPlan(seed, { ...bounds, stores: [store] }).witnesses)
+      Array.from({ length: 60 }, (_, seed) => drawPlan(seed, { ...bounds, stores: [store] }).oracles)
     expect(new Set(on("file"))).toEqual(new Set([true, false]))
     expect(new Set(on("gcs"))).toEqual(new Set([false]))
   })

@@ -55,7 +55,7 @@ describe("a claim", () => {
     const held = hold()
     world.store.script.onPut(held)
     const next = world.owner(200)
-    const claim = next.keeper.claim({ lease: next.lease, budget: 30_000 })
+    const claim = next.writer.claim({ lease: next.lease, budget: 30_000 })
     await world.time.runUntil(held.arrived)
     await world.commit(former, "landed just before the claim")
     held.answer()
@@ -68,7 +68,7 @@ describe("a claim", () => {
     await world.commit(former, "old")
     const held = hold()
     world.store.script.onPut(held)
-    const inFlight = failureOf(former.keeper.commit(bytesOf("too late"), { budget: 30_000 }))
+    const inFlight = failureOf(former.writer.commit(bytesOf("too late"), { budget: 30_000 }))
     await world.time.runUntil(held.arrived)
     const next = await world.claimed(200)
     expect(textOf(next.claimed.checkpoint)).toBe("old")
@@ -147,7 +147,7 @@ describe("a claim", () => {
     const held = hold()
     world.store.script.onRead({ ...held, of: /\/100-/ })
     const owner = world.owner(200)
-    const lost = failureOf(owner.keeper.claim({ lease: owner.lease, budget: 30_000 }))
+    const lost = failureOf(owner.writer.claim({ lease: owner.lease, budget: 30_000 }))
     await world.time.runUntil(held.arrived)
     await world.time.advance(1)
     owner.lease.lose()
@@ -229,9 +229,9 @@ it("ends within its budget where the lease won't raise its token, and claims not
 
 describe("a head whose owner the record doesn't prove to have ended", () => {
   /** Waits as the sandbox does, and tells how long that took. */
-  const waits = async (world: World, { keeper }: Owner): Promise<number> => {
+  const waits = async (world: World, { writer }: Owner): Promise<number> => {
     const from = world.time.read().mono
-    await world.time.runUntil(keeper.waitOut())
+    await world.time.runUntil(writer.waitOut())
     return world.time.read().mono - from
   }
 
@@ -251,7 +251,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     await world.claimed(100)
     const owner = await world.claimed(200, { how: "created" })
     owner.lease.failures = 5
-    const waited = owner.keeper.waitOut()
+    const waited = owner.writer.waitOut()
     await world.time.advance(10_000)
     expect(owner.lease.raises.length).toBe(6)
     owner.lease.failures = 5
@@ -266,7 +266,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     const owner = await world.claimed(200, { how: "created" })
     world.store.script.onPut(failPut(), failPut())
     expect(await waits(world, owner)).toBeLessThan(32_000)
-    await owner.keeper.close()
+    await owner.writer.close()
     const next = await world.claimed(300)
     expect(next.claimed.quietMs).toBe(0)
     expect(await waits(world, next)).toBe(0)
@@ -276,7 +276,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     const world = new World()
     await world.claimed(100)
     const owner = await world.claimed(200, { how: "created" })
-    const waited = failureOf(owner.keeper.waitOut())
+    const waited = failureOf(owner.writer.waitOut())
     await world.time.advance(20_000)
     owner.lease.lose()
     expect(await world.time.runUntil(waited)).toBeInstanceOf(LockLostError)
@@ -338,7 +338,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     const owner = world.owner(200) // its record tells of the first owner alone
     const met = hold()
     world.store.script.onPut({ ...met, of: /head$/ })
-    const claim = owner.keeper.claim({ lease: owner.lease, budget: 30_000 })
+    const claim = owner.writer.claim({ lease: owner.lease, budget: 30_000 })
     await world.time.runUntil(met.arrived)
     const hidden = world.owner(150, { how: "created", ttlMs: 45_000 })
     await world.claim(hidden)
@@ -358,7 +358,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
   it("is waited for though its sandbox was removed", async () => {
     const world = new World()
     const former = await world.claimed(100)
-    await world.time.runUntil(former.keeper.remove({ budget: 30_000 }))
+    await world.time.runUntil(former.writer.remove({ budget: 30_000 }))
     expect((await world.claimed(200)).claimed.quietMs).toBe(0)
     expect((await world.claimed(300, { how: "created" })).claimed.quietMs).toBe(30_000)
   })
@@ -430,7 +430,7 @@ it("a removed sandbox starts empty, and may have been removed by newer code", as
   const world = new World()
   const former = await world.claimed(100, { version: 7 })
   await world.commit(former, large(1))
-  await world.time.runUntil(former.keeper.remove({ budget: 30_000 }))
+  await world.time.runUntil(former.writer.remove({ budget: 30_000 }))
   const { claimed } = await world.claimed(200, { version: 1 })
   expect(claimed).toEqual({ checkpoint: undefined, version: 0, quietMs: 0 })
 })

@@ -14,7 +14,7 @@ import {
   type WaiterHalf,
   withEnded,
 } from "../record.ts"
-import { mayBeCreate, ownerOver, surelyEnded, waiterOver } from "./rules/expiry.ts"
+import { mayBeCreate, isOwnerExpired, surelyEnded, isWaiterExpired } from "./rules/expiry.ts"
 import { ahead, joined, LINE_LIFE, lineOf } from "./rules/line.ts"
 import { isMine, isMyOwner, isMyWaiter, ownerStanding, waiterStanding } from "./rules/standing.ts"
 import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./rules/state.ts"
@@ -209,7 +209,7 @@ function othersInLine(draft: Draft, view: View): readonly InLine[] {
 export function liveWaiter(draft: Draft, view: View): { readonly id: string; readonly name: string } | undefined {
   const { record } = view
   if (record === undefined || record.waitingOwnerId === null) return undefined
-  if (isMyWaiter(record, draft) || waiterOver(sightOf(draft, view), record)) return undefined
+  if (isMyWaiter(record, draft) || isWaiterExpired(sightOf(draft, view), record)) return undefined
   const { waitingOwnerId: id, waiter } = record
   return { id, name: waiter === undefined ? `id:${id}` : `nonce:${waiter.nonce}` }
 }
@@ -217,7 +217,7 @@ export function liveWaiter(draft: Draft, view: View): { readonly id: string; rea
 /** Whether the view's owner is live; false where there is none. */
 export function liveOwner(draft: Draft, view: View): boolean {
   const { record } = view
-  return record !== undefined && record.ownerId !== null && !ownerOver(sightOf(draft, view), record)
+  return record !== undefined && record.ownerId !== null && !isOwnerExpired(sightOf(draft, view), record)
 }
 
 /** Grows with every owner, also when a stranger stripped or deleted the record (rule 12). */

@@ -1,5 +1,5 @@
 /**
- * The cores of this process: one for each (store, incarnation, key), so that two locks of one key in one process take
+ * The runtimes of this process: one for each (store, incarnation, key), so that two locks of one key in one process take
  * turns instead of contending. Which of them are remembered depends on their use alone, never on the garbage collector, or
  * no run could be replayed: one at rest that nobody observes is forgotten once many others came to rest. What it had
  * observed of other processes goes with it, which is safe: observing begins anew.
@@ -9,28 +9,28 @@ import type { Clock } from "../../runtime/time/clock.ts"
 import { type Counting, noCounts } from "../api/counts.ts"
 import { storeNow } from "../protocol/rules/time.ts"
 import type { LeaseStore } from "../stores/port.ts"
-import { KeyCore } from "./core.ts"
+import { KeyRuntime } from "./key-runtime.ts"
 import { otherClock } from "./refusals.ts"
 import { RequestTaps } from "./request-taps.ts"
 
-/** How many cores at rest an incarnation remembers on a store. */
+/** How many runtimes at rest an incarnation remembers on a store. */
 const REMEMBERED = 1000
 
-/** The cores of one incarnation on one store. */
-export class Cores {
+/** The runtimes of one incarnation on one store. */
+export class KeyRuntimes {
   readonly clock: Clock
-  /** Tells these from the cores of any other process, or store object, under the same incarnation. */
+  /** Tells these from the runtimes of any other process, or store object, under the same incarnation. */
   readonly life: string
   /** What happened to all its keys. */
   readonly counts: Counting = noCounts()
   /** Who is told of the requests of all its keys. */
   readonly taps: RequestTaps = new RequestTaps()
   readonly #store: LeaseStore
-  readonly #all = new Map<string, KeyCore>()
+  readonly #all = new Map<string, KeyRuntime>()
   /** In the order in which they came to rest. */
-  readonly #resting = new Set<KeyCore>()
+  readonly #resting = new Set<KeyRuntime>()
   /** Those that aren't. */
-  readonly #busy = new Set<KeyCore>()
+  readonly #busy = new Set<KeyRuntime>()
   readonly #whenRested: (() => void)[] = []
 
   constructor(store: LeaseStore, clock: Clock) {
@@ -39,24 +39,24 @@ export class Cores {
     this.life = clock.id()
   }
 
-  /** The core of a key, to be asked for at each use. Errors of its own go to the onError of whoever used it first. */
-  of(key: string, onError: OnError | undefined): KeyCore {
+  /** The runtime of a key, to be asked for at each use. Errors of its own go to the onError of whoever used it first. */
+  of(key: string, onError: OnError | undefined): KeyRuntime {
     const known = this.#all.get(key)
     if (known !== undefined) return known
-    const core: KeyCore = new KeyCore(key, this.#store, {
+    const runtime: KeyRuntime = new KeyRuntime(key, this.#store, {
       ...{ clock: this.clock, onError, counts: this.counts, taps: this.taps },
       onBusy: (busy) => {
-        if (busy) this.#works(core)
-        else this.#rests(core)
+        if (busy) this.#works(runtime)
+        else this.#rests(runtime)
       },
     })
-    this.#all.set(key, core)
-    this.#rests(core)
-    return core
+    this.#all.set(key, runtime)
+    this.#rests(runtime)
+    return runtime
   }
 
-  /** The core of a key that is remembered: for who only looks. */
-  known(key: string): KeyCore | undefined {
+  /** The runtime of a key that is remembered: for who only looks. */
+  known(key: string): KeyRuntime | undefined {
     return this.#all.get(key)
   }
 
@@ -91,15 +91,15 @@ export class Cores {
     return new Promise((resolve) => void this.#whenRested.push(resolve))
   }
 
-  #works(core: KeyCore): void {
-    this.#resting.delete(core)
-    this.#busy.add(core)
+  #works(runtime: KeyRuntime): void {
+    this.#resting.delete(runtime)
+    this.#busy.add(runtime)
   }
 
-  #rests(core: KeyCore): void {
-    this.#busy.delete(core)
+  #rests(runtime: KeyRuntime): void {
+    this.#busy.delete(runtime)
     for (const resolve of this.#whenRested.splice(0)) resolve()
-    this.#resting.add(core)
+    this.#resting.add(runtime)
     const [oldest] = this.#resting
     if (oldest === undefined || this.#resting.size <= REMEMBERED) return
     this.#resting.delete(oldest)
@@ -111,14 +111,14 @@ export class Cores {
   }
 }
 
-const ofStore = new WeakMap<LeaseStore, Map<string, Cores>>()
+const ofStore = new WeakMap<LeaseStore, Map<string, KeyRuntimes>>()
 
-/** The cores of an incarnation on a store. Throws InvalidConfigError for a second clock; `key` is for its message. */
-export function coresOf(store: LeaseStore, id: string, clock: Clock, key: string): Cores {
+/** The runtimes of an incarnation on a store. Throws InvalidConfigError for a second clock; `key` is for its message. */
+export function keyRuntimesOf(store: LeaseStore, id: string, clock: Clock, key: string): KeyRuntimes {
   let byIncarnation = ofStore.get(store)
   if (byIncarnation === undefined) ofStore.set(store, (byIncarnation = new Map()))
-  let cores = byIncarnation.get(id)
-  if (cores === undefined) byIncarnation.set(id, (cores = new Cores(store, clock)))
-  if (cores.clock !== clock) throw otherClock(key)
-  return cores
+  let runtimes = byIncarnation.get(id)
+  if (runtimes === undefined) byIncarnation.set(id, (runtimes = new KeyRuntimes(store, clock)))
+  if (runtimes.clock !== clock) throw otherClock(key)
+  return runtimes
 }

@@ -1,5 +1,5 @@
 /**
- * The shell of one sandbox, from the wish to own it to the end: runs the chart's actor, gives its commands their meaning,
+ * The runtime of one sandbox, from the wish to own it to the end: runs the chart's actor, gives its commands their meaning,
  * and tells it what the lock says. Decides nothing: each command is one supervised Effect that ends in the one event that
  * the chart waits for.
  */
@@ -29,11 +29,11 @@ import type {
   LeaveReason,
   SandboxSnapshot,
 } from "../chart/types.ts"
+import { type HookLimits, Activation } from "./activation.ts"
 import type { Departure, Departures } from "./departures.ts"
 import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
 import type { SavedState } from "./saved-state.ts"
 import type { Tally } from "./tally.ts"
-import { type HookLimits, Tenancy } from "./tenancy.ts"
 
 /** What all sandboxes of a manager share. */
 export interface Surroundings {
@@ -43,16 +43,16 @@ export interface Surroundings {
   readonly departures: Departures
   /** Errors go to standard error, where a drain tells of the states that it can't save in one. */
   readonly sumsUp: boolean
-  /** The chart, its commands given to `obey` of the shell that has the actor's id in `shells`. */
+  /** The chart, its commands given to `obey` of the runtime that has the actor's id in `runtimes`. */
   readonly chart: typeof sandboxChart
   readonly tally: Tally
   readonly trace: LiveTrace
-  readonly shells: Map<string, Shell>
+  readonly runtimes: Map<string, SandboxRuntime>
   readonly inspect: ((event: InspectionEvent) => void) | undefined
 }
 
 /** What one sandbox is made of. */
-export interface ShellParts {
+export interface RuntimeParts {
   readonly id: string
   readonly key: string
   readonly lockKey: string
@@ -72,7 +72,7 @@ export interface ShellParts {
 /** So that a call which waited for the sandbox has begun its use before anybody else is heard. In milliseconds. */
 const LEAST_TENURE = 1
 
-export class Shell {
+export class SandboxRuntime {
   readonly key: string
   readonly lockKey: string
   readonly actor: Actor<typeof sandboxChart>
@@ -94,7 +94,7 @@ export class Shell {
   cleaned: Promise<void> = Promise.resolve()
 
   readonly #around: Surroundings
-  readonly #parts: ShellParts
+  readonly #parts: RuntimeParts
   readonly #cancel = new AbortController()
   readonly #opened = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<SandboxEnding>()
@@ -104,7 +104,7 @@ export class Shell {
   readonly #listening: Subscription
   /** What the lock said of a lease before the acquire had settled with it. */
   #early: LockEvent[] = []
-  #tenancy: Tenancy | undefined
+  #activation: Activation | undefined
   /** Once its work has ended: its turn to save and leave. */
   #departure: Departure | undefined
   /** What became of its lease, once that was left. */
@@ -114,7 +114,7 @@ export class Shell {
   #isReported = false
   #isOver = false
 
-  constructor(around: Surroundings, parts: ShellParts) {
+  constructor(around: Surroundings, parts: RuntimeParts) {
     this.#around = around
     this.#parts = parts
     this.key = parts.key
@@ -123,8 +123,8 @@ export class Shell {
     this.ended = this.#ended.promise
     this.gone = this.#gone.promise
     const { id, lockKey, purpose, delays, lock } = parts
-    const { chart, clock, report, inspect, shells } = around
-    shells.set(id, this) // the chart's first command comes while its actor starts
+    const { chart, clock, report, inspect, runtimes } = around
+    runtimes.set(id, this) // the chart's first command comes while its actor starts
     this.actor = startActor(chart, { id, input: { key: lockKey, purpose, delays }, clock, inspect, onError: report })
     this.#saw(this.snapshot)
     this.#listening = lock.events$.subscribe((event) => this.#hear(event))
@@ -144,8 +144,8 @@ export class Shell {
   }
 
   /** While it has a lease. */
-  get tenancy(): Tenancy | undefined {
-    return this.#tenancy
+  get activation(): Activation | undefined {
+    return this.#activation
   }
 
   /** It admits uses. */
@@ -155,12 +155,12 @@ export class Shell {
 
   /** Why it is stuck: a hook goes on past its limit. Undefined where none does. */
   get overrun(): Error | undefined {
-    return this.#tenancy?.hooks.overrun
+    return this.#activation?.hooks.overrun
   }
 
   /** What a wait for it waits for in here, where that is a hook with a limit, such as restore. */
   get goingOn(): LockTimeoutError | undefined {
-    return this.#tenancy?.hooks.goingOn
+    return this.#activation?.hooks.goingOn
   }
 
   /** It may still come to run. */
@@ -273,8 +273,8 @@ export class Shell {
     if (heard !== undefined) this.#send(heard)
   }
 
-  get #owned(): Tenancy {
-    return this.#tenancy!
+  get #owned(): Activation {
+    return this.#activation!
   }
 
   async #acquire(): Promise<ChartEvent | undefined> {
@@ -282,7 +282,7 @@ export class Shell {
     const { clock, report, tally, trace } = this.#around
     const lease = await lock.acquire({ ...acquire, minTenure: "infinite", signal: this.#cancel.signal })
     if (this.#isOver) return void (await lease.release())
-    this.#tenancy = new Tenancy({
+    this.#activation = new Activation({
       ...{ key, lockKey, definition, clock, lease, limits, report, tally, trace },
       saved: savedState(lease),
       onIdle: () => this.leave("idle"),
@@ -385,7 +385,7 @@ export class Shell {
     this.#listening.unsubscribe()
     this.#departure?.end()
     this.#around.trace.lines?.forget(this.lockKey)
-    this.#around.shells.delete(this.#parts.id)
+    this.#around.runtimes.delete(this.#parts.id)
     this.#opened.reject(whyNotOpened(snapshot))
     this.#ended.resolve(endingOf(snapshot))
     this.#released.resolve(isLost(snapshot) ? "alreadyLost" : (this.#result ?? "unknown"))

@@ -1,5 +1,5 @@
 /**
- * One tenancy of a sandbox: from its lease to its end. Holds the live state and everything that runs on it (restore, run,
+ * One activation of a sandbox: from its lease to its end. Holds the live state and everything that runs on it (restore, run,
  * uses, checkpoints), and knows when all of it has ended. When each of these is to happen the chart says; how the user's
  * code is begun and limited is said in `hook-runs.ts`.
  *
@@ -28,8 +28,8 @@ import { type HookLimit, type HookName, HookRuns, type LimitOption } from "./wor
 import { Routine } from "./work/routine.ts"
 import { Turns } from "./work/turns.ts"
 
-/** What a tenancy is made of. */
-export interface TenancyParts {
+/** What an activation is made of. */
+export interface ActivationParts {
   /** As the user knows it. */
   readonly key: string
   readonly lockKey: string
@@ -65,13 +65,13 @@ interface Taken {
   readonly until: number
 }
 
-export class Tenancy {
+export class Activation {
   readonly lease: Lease
   readonly view: LeaseView
   readonly turns: Turns
   readonly commits: Commits<Taken>
   readonly hooks: HookRuns
-  readonly #parts: TenancyParts
+  readonly #parts: ActivationParts
   /** What restore and run are begun under. */
   readonly #ending: LatchedAbort
   /** The process is to end. */
@@ -86,7 +86,7 @@ export class Tenancy {
   /** The limit of a checkpoint is over that still goes on being taken: none can be taken before it has ended. */
   #hindrance: Error | undefined
 
-  constructor(parts: TenancyParts) {
+  constructor(parts: ActivationParts) {
     this.#parts = parts
     this.lease = parts.lease
     this.view = leaseView(parts.lease)

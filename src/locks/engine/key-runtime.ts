@@ -3,7 +3,7 @@
  * its next wake on the shared schedule, and publishes its events. Decides nothing about the lease. Attempts of one process
  * take their turns here.
  *
- * A step is complete before anybody hears of it: first the party whose turn it is, at once, then every observer. What an
+ * A step is complete before anybody hears of it: first the listener whose turn it is, at once, then every observer. What an
  * observer brings about is told after what it was being told.
  */
 import { Hub } from "../../runtime/observables.ts"
@@ -25,15 +25,15 @@ import { examined } from "./evidence.ts"
 import { type Holder, holderOf } from "./holder.ts"
 import { requestDeadline } from "./options.ts"
 import { Requests, type RequestsParts } from "./requests.ts"
-import { Prompt } from "./sync-requests.ts"
-import { Lookout } from "./wake-source.ts"
+import { SyncRequests } from "./sync-requests.ts"
+import { WakeSource } from "./wake-source.ts"
 
 /** Hears of its own turn's events, each at once. */
-export type Party = (event: LockEvent) => void
+export type Listener = (event: LockEvent) => void
 
 /** Who begins an attempt. */
 export interface Begun {
-  readonly party: Party
+  readonly listener: Listener
   /** Sees each state that the turn comes to; it may do nothing but look. */
   readonly onStep: ((state: LockState) => void) | undefined
   /** It has waited in this process, and was counted for it. */
@@ -43,30 +43,30 @@ export interface Begun {
 /** A request to leave, as observers were told of it. */
 export type Asked = Extract<LockEvent, { type: "ReleaseRequested" }>
 
-/** What a core shares with the others of its incarnation. */
-export interface CoreParts extends RequestsParts {
+/** What a runtime shares with the others of its incarnation. */
+export interface KeyRuntimeParts extends RequestsParts {
   readonly counts: Counting
   /** Called when the key leaves its rest, and when it comes to rest again. */
   readonly onBusy: (busy: boolean) => void
 }
 
 /** One key of one incarnation on one store. */
-export class KeyCore {
+export class KeyRuntime {
   readonly key: string
   readonly clock: Clock
   readonly requests: Requests
   readonly #store: LeaseStore
   readonly #hub: Hub<LockEvent>
   readonly #wake: Wake
-  readonly #lookout: Lookout | undefined
-  readonly #prompt: Prompt | undefined
+  readonly #wakeSource: WakeSource | undefined
+  readonly #syncRequests: SyncRequests | undefined
   readonly #turnsAtDoor: KeyTurns
   readonly #turns: (() => void)[] = []
   /** What comes after the present step: tidings for observers, and the next turn. */
   readonly #outbox: (() => void)[] = []
   #delivering = false
   #state: LockState | undefined
-  #party: Party = () => {}
+  #listener: Listener = () => {}
   #onStep: ((state: LockState) => void) | undefined
   #taken = false
   #callers = 0
@@ -81,7 +81,7 @@ export class KeyCore {
   /** Whether the caller whose turn it is was counted as one that waits. */
   #waited = false
 
-  constructor(key: string, store: LeaseStore, parts: CoreParts) {
+  constructor(key: string, store: LeaseStore, parts: KeyRuntimeParts) {
     const { clock, onError, counts, onBusy } = parts
     this.key = key
     this.clock = clock
@@ -91,13 +91,13 @@ export class KeyCore {
     this.requests = new Requests(key, store, parts)
     this.#hub = new Hub(onError)
     this.#wake = scheduleOf(clock).wake(() => this.dispatch({ type: "tick" }))
-    this.#prompt = this.#prompted(store.prompt)
+    this.#syncRequests = this.#syncRequestsOf(store.prompt)
     this.#turnsAtDoor = new KeyTurns(
       () => (store.prompt === undefined ? admissionTo(store, clock) : undefined),
       (slot) => this.#dispatch({ type: "tick" }, slot),
     )
     if (store.watch !== undefined)
-      this.#lookout = new Lookout(store, this.requests.ref, (generation) => this.#ring(generation))
+      this.#wakeSource = new WakeSource(store, this.requests.ref, (generation) => this.#ring(generation))
   }
 
   /** All events of this key in this incarnation. */
@@ -198,8 +198,8 @@ export class KeyCore {
   }
 
   /** Begins the attempt whose turn it is. */
-  begin(config: LockConfig, input: Extract<Input, { type: "acquire" }>, { party, onStep, waited }: Begun): void {
-    this.#party = party
+  begin(config: LockConfig, input: Extract<Input, { type: "acquire" }>, { listener, onStep, waited }: Begun): void {
+    this.#listener = listener
     this.#onStep = onStep
     this.#waited = waited
     this.#turnsAtDoor.begin()
@@ -213,7 +213,7 @@ export class KeyCore {
     return !this.#taken && phase?.name === "idle" && phase.left?.hold.nonce === nonce
   }
 
-  /** Leaves the present ownership, or goes on with leaving the last one: its party is still whoever heard its end. */
+  /** Leaves the present ownership, or goes on with leaving the last one: its listener is still whoever heard its end. */
   leave(note: string | undefined): void {
     if (!this.#taken) {
       this.#take()
@@ -222,14 +222,14 @@ export class KeyCore {
     this.dispatch({ type: "release", note })
   }
 
-  /** From now on nobody asks for this core: what it knew of others, and of its own past, goes with it. */
+  /** From now on nobody asks for this runtime: what it knew of others, and of its own past, goes with it. */
   forget(): void {
     this.#state = undefined
   }
 
   /** From now on this turn's events are for another to hear. */
-  follow(party: Party): void {
-    this.#party = party
+  follow(listener: Listener): void {
+    this.#listener = listener
   }
 
   /** Waits with a caller, for whom the process stays alive. */
@@ -257,19 +257,19 @@ export class KeyCore {
     const { state, commands, events, slot: room } = this.#turnsAtDoor.step(this.#state, input, now, slot)
     this.#state = state
     for (const command of commands) {
-      if (this.#prompt !== undefined) this.#prompt.add(command)
+      if (this.#syncRequests !== undefined) this.#syncRequests.add(command)
       else if (command.type === "abandon") this.requests.abandon(command.id)
       else this.requests.run(command, requestDeadline(state.config.ttl), room, (answer) => this.#answered(answer))
     }
-    if (this.#lookout?.follow(state) === true) this.#rung = true
-    this.#state = watched(state, this.#lookout?.hears === true, now)
+    if (this.#wakeSource?.follow(state) === true) this.#rung = true
+    this.#state = watched(state, this.#wakeSource?.hears === true, now)
     this.#rearm(now)
     this.#onStep?.(state)
     this.#count(input, state)
     for (const event of events) this.#tell({ at: now.wall, key: this.key, ownerId: state.config.id, ...event })
     if (!wasAtRest && this.#atRest) this.#outbox.push(() => this.#rest())
     this.#deliver()
-    this.#prompt?.flush()
+    this.#syncRequests?.flush()
     this.#hearRing()
   }
 
@@ -278,10 +278,10 @@ export class KeyCore {
     if (this.#state !== undefined) this.#state = traced(this.#state, trace)
   }
 
-  #prompted(store: PromptRequests | undefined): Prompt | undefined {
+  #syncRequestsOf(store: PromptRequests | undefined): SyncRequests | undefined {
     if (store === undefined) return undefined
     const deadline = (): number => requestDeadline(this.#state!.config.ttl)
-    return new Prompt(
+    return new SyncRequests(
       this.clock,
       (request) => this.requests.prompt(store, request, deadline()),
       (answer) => this.#answered(answer),
@@ -289,11 +289,11 @@ export class KeyCore {
   }
 
   #answered(answer: Input): void {
-    const { witness } = this.#store
-    if (answer.type !== "read" || witness === undefined) return this.dispatch(answer)
+    const { oracle } = this.#store
+    if (answer.type !== "read" || oracle === undefined) return this.dispatch(answer)
     const { key } = this
     const bootId = this.#state?.config.bootId ?? null
-    this.dispatch(examined(witness, answer, { key, bootId, view: this.#state?.view }))
+    this.dispatch(examined(oracle, answer, { key, bootId, view: this.#state?.view }))
   }
 
   /** Something happened to the record, or to its owner's process. A version that is known is no news: most are writes of mine. */
@@ -327,7 +327,7 @@ export class KeyCore {
   #tell(event: LockEvent): void {
     if (event.type === "Waiting") this.#waits()
     else countEvent(this.#counts, event)
-    this.#party(event)
+    this.#listener(event)
     this.#outbox.push(() => {
       if (event.type === "ReleaseRequested") this.#asked = event
       else if (event.type === "Acquired") this.#asked = undefined

@@ -4,7 +4,7 @@
  */
 import type { LockError } from "../api/errors.ts"
 import { lacksRoom } from "../stores/room.ts"
-import { liveOwner } from "./bodies.ts"
+import { liveOwner } from "./record-writes.ts"
 import { abandon, backoff, leaversTurn, ownersTurn } from "./request.ts"
 import { budgetEnd } from "./rules/budget.ts"
 import { isMine, ownerStanding, waiterStanding } from "./rules/standing.ts"

@@ -5,10 +5,10 @@
  */
 import { type Processes, processes, unwatched } from "../../../runtime/machine/processes.ts"
 import { bootOf, type HostHalf } from "../../record.ts"
-import type { Testimony, Watching, Witness } from "../port.ts"
+import type { Liveness, Watching, ProcessOracle } from "../port.ts"
 
 /** Of the processes that share this one's boot. */
-export class MachineWitness implements Witness {
+export class MachineProcesses implements ProcessOracle {
   readonly #bootId: string
   readonly #processes: Processes
 
@@ -18,7 +18,7 @@ export class MachineWitness implements Witness {
     this.#processes = known
   }
 
-  testify(host: HostHalf, stands = false): Testimony | undefined {
+  livenessOf(host: HostHalf, stands = false): Liveness | undefined {
     if (!this.#isOfBoot(host)) return undefined
     if (this.#isThis(host)) return "alive"
     if (stands && this.#isOther(host) && this.#fateOf(host) === "alive") return "alive"
@@ -26,7 +26,7 @@ export class MachineWitness implements Witness {
     return this.#isHere(host) ? this.#fateOf(host) : undefined
   }
 
-  #fateOf({ pid, startedAt }: HostHalf & { startedAt: string }): Testimony | undefined {
+  #fateOf({ pid, startedAt }: HostHalf & { startedAt: string }): Liveness | undefined {
     const fate = this.#processes.fateOf(pid, startedAt)
     return fate === "ended" ? "gone" : fate
   }

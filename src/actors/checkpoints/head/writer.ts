@@ -1,6 +1,6 @@
 /**
- * Runs the head protocol of one tenancy: its commands against the store, the lease and the clock, its inputs back in.
- * Owns no rule. One wish at a time; the keeper sees to that.
+ * Runs the head protocol of one activation: its commands against the store, the lease and the clock, its inputs back in.
+ * Owns no rule. One wish at a time; the writer sees to that.
  */
 import { type Admission, admissionTo, placeUntil, type Slot, type Ticket } from "../../../locks/admission/admission.ts"
 import type { LockError } from "../../../locks/api/errors.ts"
@@ -40,7 +40,7 @@ interface Wished {
 
 type Requested = Extract<Command, { readonly request: number }>
 
-export class HeadShell {
+export class HeadWriter {
   /** The last thing that went wrong: the cause of whatever fails for it. */
   trouble: LockError | undefined
   readonly #parts: HeadShellParts

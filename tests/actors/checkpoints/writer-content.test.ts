@@ -39,7 +39,7 @@ const deleteContent = async (world: World, content: string): Promise<void> => {
   await world.store.remove(contentRef(lockKey, content), await generationOf(world, content), { deadline: 1000 })
 }
 
-const close = (world: World, { keeper }: Owner): Promise<void> => world.time.runUntil(keeper.close())
+const close = (world: World, { writer }: Owner): Promise<void> => world.time.runUntil(writer.close())
 
 /** Content of token 100 that no head names: its owner died between the two writes. */
 const orphaned = async (): Promise<{ world: World; orphan: string }> => {
@@ -48,7 +48,7 @@ const orphaned = async (): Promise<{ world: World; orphan: string }> => {
   await world.commit(former, large(1))
   await world.commit(former, large(2))
   world.store.script.onPut({}, { ...loseRequest(), of: /head$/ })
-  const sent = failureOf(former.keeper.commit(large(3), { budget: 1000 }))
+  const sent = failureOf(former.writer.commit(large(3), { budget: 1000 }))
   await world.time.runUntil(sent)
   const { saved, kept } = await world.head()
   const known = [saved.state === "content" ? saved.content : "", ...kept.map(({ content }) => content)]
@@ -135,7 +135,7 @@ describe("a large state", () => {
     const held = hold()
     world.store.script.onPut(refuse(), held)
     const next = world.owner(200)
-    const claim = next.keeper.claim({ lease: next.lease, budget })
+    const claim = next.writer.claim({ lease: next.lease, budget })
     await world.time.runUntil(held.arrived)
     await world.time.advance(1)
     expect(world.contentRequests("read")).toBe(1)
@@ -183,7 +183,7 @@ describe("content that is gone or damaged", () => {
     const held = hold()
     world.store.script.onRead({ ...held, of: /\/100-/ })
     const slow = world.owner(200)
-    const claim = failureOf(slow.keeper.claim({ lease: slow.lease, budget }))
+    const claim = failureOf(slow.writer.claim({ lease: slow.lease, budget }))
     await world.time.runUntil(held.arrived)
     await world.time.advance(1)
     const next = await world.claimed(300, { keepCheckpoints: 0 })
@@ -290,7 +290,7 @@ describe("older content", () => {
     const former = await world.claimed(100, { keepCheckpoints: 0, store })
     await world.commit(former, large(1))
     store.script.onPut({}, { ...loseAnswer(), of: /head$/ })
-    const commit = former.keeper.commit(large(2), { budget })
+    const commit = former.writer.commit(large(2), { budget })
     await world.time.advance(1)
     const next = await world.claimed(200)
     world.store.script.onRemove(...Array.from({ length: 50 }, () => failPut()))
@@ -435,7 +435,7 @@ describe("remove", () => {
     const owner = await world.claimed(100)
     await world.commit(owner, large(1))
     await world.commit(owner, large(2))
-    await world.time.runUntil(owner.keeper.remove({ budget }))
+    await world.time.runUntil(owner.writer.remove({ budget }))
     await close(world, owner)
     expect(await world.head()).toMatchObject({ token: 100, saved: { state: "removed" }, kept: [] })
     expect(await world.contents()).toEqual([])
@@ -448,7 +448,7 @@ describe("remove", () => {
     const { world, orphan } = await orphaned()
     const next = await world.claimed(200)
     expect(await world.contents()).toContain(orphan)
-    await world.time.runUntil(next.keeper.remove({ budget }))
+    await world.time.runUntil(next.writer.remove({ budget }))
     await close(world, next)
     expect(await world.contents()).toEqual([])
   })
@@ -456,9 +456,9 @@ describe("remove", () => {
   it("of what is removed already writes nothing", async () => {
     const world = new World()
     const owner = await world.claimed(100)
-    await world.time.runUntil(owner.keeper.remove({ budget }))
+    await world.time.runUntil(owner.writer.remove({ budget }))
     const writes = world.headWrites
-    await world.time.runUntil(owner.keeper.remove({ budget }))
+    await world.time.runUntil(owner.writer.remove({ budget }))
     expect(world.headWrites).toBe(writes)
   })
 
@@ -467,7 +467,7 @@ describe("remove", () => {
     const owner = await world.claimed(100)
     await world.commit(owner, large(1))
     await world.claimed(200)
-    const removal = owner.keeper.remove({ budget })
+    const removal = owner.writer.remove({ budget })
     expect(await failureOf(world.time.runUntil(removal))).toBeInstanceOf(CheckpointRejectedError)
     await close(world, owner)
     expect((await world.claimed(300)).claimed.checkpoint).toEqual(large(1))

@@ -5,9 +5,9 @@ import { hold, late } from "../../support/scripted-store.ts"
 import { bytesOf, failureOf, large, type Owner, textOf, World } from "./world.ts"
 
 /** What the owner leaves with its grant, once it has closed. */
-const leave = async (world: World, { keeper }: Owner): Promise<string | undefined> => {
-  await world.time.runUntil(keeper.close())
-  return keeper.left
+const leave = async (world: World, { writer }: Owner): Promise<string | undefined> => {
+  await world.time.runUntil(writer.close())
+  return writer.left
 }
 
 describe("a claim after a grant", () => {
@@ -22,7 +22,7 @@ describe("a claim after a grant", () => {
     expect(world.headWrites).toBe(writes)
   })
 
-  it("is made good by the first commit, which says on which write this tenancy began", async () => {
+  it("is made good by the first commit, which says on which write this activation began", async () => {
     const world = new World()
     const former = await world.claimed(100)
     await world.commit(former, "one")
@@ -68,7 +68,7 @@ describe("a claim after a grant", () => {
   it("of a removed sandbox, or of a head that names a shorter ttl than mine, or another lease store, writes it", async () => {
     const removed = new World()
     const remover = await removed.claimed(100)
-    await removed.time.runUntil(remover.keeper.remove({ budget: 1000 }))
+    await removed.time.runUntil(remover.writer.remove({ budget: 1000 }))
     await removed.claimed(200, { how: "granted", note: await leave(removed, remover) })
     expect(await removed.head()).toMatchObject({ token: 200, saved: { state: "none" } })
     for (const options of [{ ttlMs: 60_000 }, { leases: "another", adoptHeads: true }]) {
@@ -95,7 +95,7 @@ describe("a claim after a grant", () => {
     const next = world.owner(200, { how: "granted", note })
     next.lease.held = false
     let isClaimed = false
-    const claim = next.keeper.claim({ lease: next.lease, budget: 30_000 }).then(() => (isClaimed = true))
+    const claim = next.writer.claim({ lease: next.lease, budget: 30_000 }).then(() => (isClaimed = true))
     await world.time.advance(2000)
     expect(isClaimed).toBe(false)
     next.lease.held = true
@@ -107,7 +107,7 @@ describe("a granter", () => {
   it("leaves nothing before it takes no more writes", async () => {
     const world = new World()
     const owner = await world.claimed(100)
-    expect(owner.keeper.left).toBeUndefined()
+    expect(owner.writer.left).toBeUndefined()
     expect(await leave(world, owner)).toBe("1")
   })
 
@@ -117,7 +117,7 @@ describe("a granter", () => {
     const held = hold()
     world.store.script.onPut(held)
     world.store.script.onRead(late(2000))
-    const unknown = failureOf(owner.keeper.commit(bytesOf("open"), { budget: 1000 }))
+    const unknown = failureOf(owner.writer.commit(bytesOf("open"), { budget: 1000 }))
     await world.time.runUntil(held.arrived)
     expect(await world.time.runUntil(unknown)).toBeInstanceOf(CheckpointUnknownError)
     const note = await leave(world, owner)

@@ -5,9 +5,9 @@
 import type { LockError } from "../api/errors.ts"
 import { corruptError, LINE_LENGTH, type LeaseRecord, needsError, noteTo, ownerOf } from "../record.ts"
 import { lacksRoom } from "../stores/room.ts"
-import { askedOf, beforeMe, isQuiet, liveOwner, liveWaiter, rankOf } from "./bodies.ts"
-import { beginClearing } from "./clear.ts"
+import { beginClearing } from "./cleanup.ts"
 import { beginOwning, renewAfterGrant } from "./own.ts"
+import { askedOf, beforeMe, isQuiet, liveOwner, liveWaiter, rankOf } from "./record-writes.ts"
 import {
   backoff,
   claimersTurn,

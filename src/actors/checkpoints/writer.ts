@@ -1,5 +1,5 @@
 /**
- * Keeps the saved state of one sandbox for one tenancy (rules 15 to 18): claims the head before the sandbox runs, commits
+ * Keeps the saved state of one sandbox for one activation (rules 15 to 18): claims the head before the sandbox runs, commits
  * checkpoints one at a time, deletes what they supersede. The head's protocol is in protocol.ts; this is what surrounds
  * it: content objects, callers that share a write, budgets, errors.
  *
@@ -18,10 +18,10 @@ import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
 import { overCap } from "./content/codec.ts"
 import { storeContent } from "./content/content.ts"
 import { Garbage } from "./content/garbage.ts"
-import { HeadShell } from "./head/head-shell.ts"
 import { digestOf, fitsInline, inlined, KEPT_LIMIT, namedContents } from "./head/head.ts"
 import { leftBy } from "./head/protocol.ts"
 import type { Wish } from "./head/types.ts"
+import { HeadWriter } from "./head/writer.ts"
 import { holdsBytes } from "./head/writes.ts"
 import { contentName } from "./objects/names.ts"
 import { lossOf, notReached, type Place, rejected, unknownFate } from "./objects/problems.ts"
@@ -36,7 +36,7 @@ const writing = "Writing the saved state"
 const defaultCap = 32 * 1024 * 1024
 
 /** Whose state, and how it is kept. */
-export interface KeeperOptions extends LeaseOrigin {
+export interface CheckpointWriterOptions extends LeaseOrigin {
   readonly store: CheckpointStore
   readonly clock: Clock
   readonly lockKey: string
@@ -68,19 +68,19 @@ export interface WriteOptions {
   readonly budget: number
 }
 
-export class CheckpointKeeper {
-  readonly #options: KeeperOptions
+export class CheckpointWriter {
+  readonly #options: CheckpointWriterOptions
   readonly #place: Place
   readonly #cap: number
   readonly #keep: number
   readonly #garbage: Garbage
   readonly #queue: PendingWrite[] = []
-  #tenancy: { readonly lease: Lease; readonly shell: HeadShell } | undefined
+  #activation: { readonly lease: Lease; readonly headWriter: HeadWriter } | undefined
   #isPumping = false
   #isClosed = false
 
   /** Throws InvalidConfigError. */
-  constructor(options: KeeperOptions) {
+  constructor(options: CheckpointWriterOptions) {
     this.#options = options
     const { store, clock, lockKey, type, onError, keepCheckpoints = 1, maxCheckpoint = defaultCap } = options
     this.#place = { store: store.name, lockKey, type }
@@ -100,10 +100,18 @@ export class CheckpointKeeper {
    */
   async claim({ lease, budget, signal }: ClaimOptions): Promise<Claimed> {
     const { store, clock } = this.#options
-    this.#tenancy ??= { lease, shell: this.#openShell(lease) }
-    const { shell } = this.#tenancy
-    const { claimed, before } = await claimState({ store, clock, place: this.#place, shell, lease, budget, signal })
-    const head = shell.state.base!.head!
+    this.#activation ??= { lease, headWriter: this.#openRuntime(lease) }
+    const { headWriter } = this.#activation
+    const { claimed, before } = await claimState({
+      store,
+      clock,
+      place: this.#place,
+      headWriter,
+      lease,
+      budget,
+      signal,
+    })
+    const head = headWriter.state.base!.head!
     for (const content of namedContents(head)) this.#garbage.note(content)
     if (lease.how === "takeover" || (lease.how === "created" && before !== null)) this.#garbage.sweep(head)
     return claimed
@@ -118,10 +126,17 @@ export class CheckpointKeeper {
    */
   async waitOut({ signal }: Pick<ClaimOptions, "signal"> = {}): Promise<void> {
     const { clock } = this.#options
-    const { lease, shell } = this.#tenancy!
-    const outcome = await shell.wish({ kind: "waitOut" }, Infinity, { signal })
+    const { lease, headWriter } = this.#activation!
+    const outcome = await headWriter.wish({ kind: "waitOut" }, Infinity, { signal })
     if (outcome.kind === "done") return
-    throw failureOf(outcome, { place: this.#place, lease, shell, clock, signal, what: "Telling that the wait is over" })
+    throw failureOf(outcome, {
+      place: this.#place,
+      lease,
+      headWriter,
+      clock,
+      signal,
+      what: "Telling that the wait is over",
+    })
   }
 
   /**
@@ -130,12 +145,12 @@ export class CheckpointKeeper {
    */
   get left(): Generation | undefined {
     const isQuiet = this.#isClosed && this.#queue.length === 0
-    return isQuiet && this.#tenancy !== undefined ? leftBy(this.#tenancy.shell.state) : undefined
+    return isQuiet && this.#activation !== undefined ? leftBy(this.#activation.headWriter.state) : undefined
   }
 
   /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
   get isFenced(): boolean {
-    return this.#tenancy?.shell.state.phase === "fenced"
+    return this.#activation?.headWriter.state.phase === "fenced"
   }
 
   /**
@@ -165,7 +180,7 @@ export class CheckpointKeeper {
    * again until that is known. Rejects as `commit` does.
    */
   async settle({ budget }: WriteOptions): Promise<void> {
-    const isSettled = this.#queue.length === 0 && (this.#tenancy?.shell.state.unresolved ?? null) === null
+    const isSettled = this.#queue.length === 0 && (this.#activation?.headWriter.state.unresolved ?? null) === null
     return isSettled ? undefined : this.#wait(this.#enqueue("settle"), budget)
   }
 
@@ -173,11 +188,11 @@ export class CheckpointKeeper {
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all(this.#queue.map((write) => write.ended))
-    this.#tenancy?.shell.close()
+    this.#activation?.headWriter.close()
     await this.#garbage.close()
   }
 
-  #openShell(lease: Lease): HeadShell {
+  #openRuntime(lease: Lease): HeadWriter {
     const { store, clock, lockKey, type, version, ttlMs, adoptHeads = false, knowsBoot } = this.#options
     const { leases, leasesId, leasesBoot } = this.#options
     const left = this.#options.claimsGranted === true ? undefined : lease.note
@@ -185,11 +200,11 @@ export class CheckpointKeeper {
     const origin = { leases, leasesId, leasesBoot }
     const kept = { key: lockKey, type, version, ...origin, ttlMs, keep: this.#keep, left, past: lease.past }
     const settings = { ...kept, spacingMs, requestMs }
-    return new HeadShell({ store, clock, lease, settings, adoptHeads, knowsBoot })
+    return new HeadWriter({ store, clock, lease, settings, adoptHeads, knowsBoot })
   }
 
   #enqueue(kind: WriteKind): PendingWrite {
-    if (this.#isClosed || (this.#tenancy?.shell.state.phase ?? "unclaimed") === "unclaimed") {
+    if (this.#isClosed || (this.#activation?.headWriter.state.phase ?? "unclaimed") === "unclaimed") {
       throw new LockNotHeldError({
         message: `The head of ${this.#place.lockKey} is not claimed, or no longer kept`,
         next: "Claim it with a lease before anything is stored",
@@ -220,22 +235,23 @@ export class CheckpointKeeper {
 
   async #write(write: PendingWrite): Promise<void> {
     const { clock } = this.#options
-    const { lease, shell } = this.#tenancy!
+    const { lease, headWriter } = this.#activation!
     if (write.until <= clock.read().mono) throw this.#whyLate(write)
-    if (shell.state.phase === "fenced") throw rejected(this.#place)
+    if (headWriter.state.phase === "fenced") throw rejected(this.#place)
     if (lease.signal.aborted) throw lossOf(lease, clock.read().wall)
     const wish = write.kind === "commit" ? await this.#commitOf(write) : { kind: write.kind }
     if (wish === undefined) return
-    const outcome = await shell.wish(wish, write.until)
-    if (outcome.kind !== "done") throw failureOf(outcome, { place: this.#place, lease, shell, clock, what: writing })
+    const outcome = await headWriter.wish(wish, write.until)
+    if (outcome.kind !== "done")
+      throw failureOf(outcome, { place: this.#place, lease, headWriter, clock, what: writing })
     this.#collect(write.kind)
   }
 
   /** Puts the content there before any head can name it. Undefined where the head holds these bytes already. */
   async #commitOf({ bytes, until }: PendingWrite): Promise<Wish | undefined> {
     const { store, clock, version } = this.#options
-    const { lease, shell } = this.#tenancy!
-    const { base, unresolved, token } = shell.state
+    const { lease, headWriter } = this.#activation!
+    const { base, unresolved, token } = headWriter.state
     const head = base?.head ?? null
     const digest = digestOf(bytes)
     if (unresolved === null && holdsBytes(head, digest, version)) return undefined
@@ -257,7 +273,7 @@ export class CheckpointKeeper {
 
   /** After an acknowledged write. A later owner that claimed this very write does its own deleting. */
   #collect(kind: WriteKind): void {
-    const { base, phase } = this.#tenancy!.shell.state
+    const { base, phase } = this.#activation!.headWriter.state
     const head = base?.head ?? null
     if (phase !== "owner" || head === null) return
     this.#garbage.superseded(head)
@@ -265,9 +281,9 @@ export class CheckpointKeeper {
   }
 
   #whyLate({ isStarted }: PendingWrite): LockError {
-    const { shell } = this.#tenancy!
+    const { headWriter } = this.#activation!
     const why = "its answer didn't come within the budget"
-    if (isStarted && shell.isSent) return unknownFate(this.#place, why, shell.trouble)
-    return notReached(this.#place, writing, shell.trouble)
+    if (isStarted && headWriter.isSent) return unknownFate(this.#place, why, headWriter.trouble)
+    return notReached(this.#place, writing, headWriter.trouble)
   }
 }

@@ -1,4 +1,4 @@
-// The keeper under real leases: handoff, takeover from an owner that is cut off, a record deleted by hand, a raised token.
+// The writer under real leases: handoff, takeover from an owner that is cut off, a record deleted by hand, a raised token.
 import { describe, expect, it } from "vitest"
 import { CheckpointRejectedError, LockCancelledError, LockLostError } from "../../../src/locks/api/errors.ts"
 import { encodeName } from "../../../src/locks/api/keys.ts"
@@ -20,9 +20,9 @@ const processOf = (world: World, id: string): { lock: StoreLock; store: Scripted
 const restore = async (world: World, id: string) => {
   const { lock, store } = processOf(world, id)
   const lease: Lease = await world.time.runUntil(lock.acquire({ timeout: "2 min" }))
-  const { keeper } = world.owner(0, { store })
-  const claimed = await world.time.runUntil(keeper.claim({ lease, budget }))
-  return { store, lease, keeper, claimed }
+  const { writer } = world.owner(0, { store })
+  const claimed = await world.time.runUntil(writer.claim({ lease, budget }))
+  return { store, lease, writer, claimed }
 }
 
 /** From now on nothing of this process arrives, and nothing is answered. */
@@ -43,7 +43,7 @@ it("hands what was committed to the next owner, under a greater token", async ()
   const world = new World()
   const one = await restore(world, "one")
   expect(one.lease.how).toBe("created")
-  await world.time.runUntil(one.keeper.commit(bytesOf("saved"), { budget }))
+  await world.time.runUntil(one.writer.commit(bytesOf("saved"), { budget }))
   await world.time.runUntil(one.lease.release())
   const two = await restore(world, "two")
   expect(textOf(two.claimed.checkpoint)).toBe("saved")
@@ -56,23 +56,23 @@ it("hands what was committed to the next owner, under a greater token", async ()
 it("takes over from an owner that was cut off, whose head write in flight then fails", async () => {
   const world = new World()
   const one = await restore(world, "one")
-  await world.time.runUntil(one.keeper.commit(large(1), { budget }))
+  await world.time.runUntil(one.writer.commit(large(1), { budget }))
   const held = hold()
   one.store.script.onPut({}, { ...held, of: /head$/ })
-  const inFlight = failureOf(one.keeper.commit(large(2), { budget: 120_000 }))
+  const inFlight = failureOf(one.writer.commit(large(2), { budget: 120_000 }))
   await world.time.runUntil(held.arrived)
   cutOff(one.store)
   const two = await restore(world, "two")
   expect(two.lease.how).toBe("takeover")
   expect(two.claimed.checkpoint).toEqual(large(1))
   expect(one.lease.isHeld()).toBe(false)
-  await world.time.runUntil(two.keeper.commit(large(3), { budget }))
+  await world.time.runUntil(two.writer.commit(large(3), { budget }))
   held.answer()
   one.store.script.heal()
   expect(await world.time.runUntil(inFlight)).toBeInstanceOf(CheckpointRejectedError)
-  const again = failureOf(one.keeper.commit(large(4), { budget }))
+  const again = failureOf(one.writer.commit(large(4), { budget }))
   expect([CheckpointRejectedError, LockLostError]).toContain(((await again) as object).constructor)
-  await world.time.runUntil(Promise.all([one.keeper.close(), two.keeper.close()]))
+  await world.time.runUntil(Promise.all([one.writer.close(), two.writer.close()]))
   expect((await world.contents()).length).toBe(2)
   await world.time.runUntil(two.lease.release())
 })
@@ -80,15 +80,15 @@ it("takes over from an owner that was cut off, whose head write in flight then f
 it("knows a record that was deleted by hand under a living owner, and tells when that owner's lease is over", async () => {
   const world = new World()
   const one = await restore(world, "one")
-  await world.time.runUntil(one.keeper.commit(bytesOf("saved"), { budget }))
+  await world.time.runUntil(one.writer.commit(bytesOf("saved"), { budget }))
   await deleteRecord(world)
   const two = await restore(world, "two")
   expect(two.lease.how).toBe("created")
   expect(two.claimed.quietMs).toBe(30_000)
   expect(textOf(two.claimed.checkpoint)).toBe("saved")
-  const late = failureOf(world.time.runUntil(one.keeper.commit(bytesOf("late"), { budget })))
+  const late = failureOf(world.time.runUntil(one.writer.commit(bytesOf("late"), { budget })))
   expect([CheckpointRejectedError, LockLostError]).toContain(((await late) as object).constructor)
-  await world.time.runUntil(two.keeper.waitOut())
+  await world.time.runUntil(two.writer.waitOut())
   expect(one.lease.isHeld()).toBe(false)
   expect(two.lease.isHeld()).toBe(true)
   await world.time.runUntil(two.lease.release())
@@ -98,7 +98,7 @@ describe("an owner whose record was deleted, and who works on, is waited for by 
   const hidden = async (): Promise<readonly [World, Awaited<ReturnType<typeof restore>>]> => {
     const world = new World()
     const one = await restore(world, "one")
-    await world.time.runUntil(one.keeper.commit(bytesOf("saved"), { budget }))
+    await world.time.runUntil(one.writer.commit(bytesOf("saved"), { budget }))
     cutOff(one.store)
     await deleteRecord(world)
     return [world, one]
@@ -107,7 +107,7 @@ describe("an owner whose record was deleted, and who works on, is waited for by 
   const waits = async (world: World, { lease }: { readonly lease: Lease }): Promise<readonly unknown[]> => {
     const next = await restore(world, "next")
     const before = lease.isHeld()
-    await world.time.runUntil(next.keeper.waitOut())
+    await world.time.runUntil(next.writer.waitOut())
     const after = lease.isHeld()
     await world.time.runUntil(next.lease.release())
     return [next.claimed.quietMs, before, after]
@@ -163,7 +163,7 @@ describe("an owner whose record was deleted, and who works on, is waited for by 
 it("raises the lease's own token above the head's, and claims with that", async () => {
   const world = new World()
   const one = await restore(world, "one")
-  await world.time.runUntil(one.keeper.commit(bytesOf("saved"), { budget }))
+  await world.time.runUntil(one.writer.commit(bytesOf("saved"), { budget }))
   await world.time.runUntil(one.lease.release())
   const ahead = one.lease.token + 1_000_000_000
   await world.force((head) => ({ ...head, token: ahead }))
