@@ -11,6 +11,7 @@ import { EXIT } from "../../src/cli/errors/exit-codes.ts"
 import { toAscii, toMermaid, toSvg } from "../../src/draw/mod.ts"
 import checkout from "../draw/machines/checkout.ts"
 import { leasehold } from "./support/command.ts"
+import { drawsModule, seeingIt } from "./support/pages.ts"
 import { type Ended, type Runtime, spawnProgram } from "./support/spawn.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -41,17 +42,15 @@ function call(runtime: Runtime, cwd: string, ...args: readonly string[]): Promis
 describe.each(["node", "deno"] as const)("leasehold chart on %s", (runtime) => {
   it("does what docs/seeing-it.md tells to type", async () => {
     const folder = project("xstate", "elkjs")
-    const [, block = ""] =
-      /```console\n(\$ npx leasehold chart [^]*?)```/.exec(readFileSync(join(root, "docs/seeing-it.md"), "utf8")) ?? []
-    const lines = Array.from(block.matchAll(/^\$ npx leasehold (.*)$/gm), ([, words]) => words!.split(" "))
-    expect(lines.map((words) => words.join(" "))).toEqual([
+    const lines = seeingIt().flatMap((line) => (drawsModule(line) ? line.replace("npx leasehold ", "") : []))
+    expect(lines).toEqual([
       "chart src/checkout.ts",
       "chart src/checkout.ts -o docs/checkout.svg",
       "chart src/checkout.ts#machine --mermaid",
     ])
     const out: string[] = []
-    for (const words of lines) {
-      const { code, stdout, stderr } = await call(runtime, folder, ...words)
+    for (const line of lines) {
+      const { code, stdout, stderr } = await call(runtime, folder, ...line.split(" "))
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
       out.push(stdout)
     }

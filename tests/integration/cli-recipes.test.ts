@@ -3,27 +3,18 @@
  * docs/providers.md.
  */
 import { once } from "node:events"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { delimiter, join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { says, Shell } from "./support/command.ts"
+import { block, page, typed } from "./support/pages.ts"
 import { type Spawned, spawnProgram } from "./support/spawn.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const tools = `${join(root, "node_modules", ".bin")}${delimiter}${process.env["PATH"]}`
-
-const page = (name: string): string => readFileSync(join(root, name), "utf8")
-
-/** The block of a page, in that language, with this among it. */
-function block(name: string, language: string, text: string): string {
-  const all = Array.from(page(name).matchAll(/^```(\w+)\n([^]*?)^```$/gm))
-  const found = all.find(([, is, body]) => is === language && body!.includes(text))?.[2]
-  if (found === undefined) throw new Error(`${name} has no block in ${language} with ${text}`)
-  return found
-}
 
 /** Begins a program in a process group of its own, of which nothing is left after the test. */
 function startGroup([command, ...args]: readonly [string, ...string[]], where: Where): Spawned {
@@ -85,9 +76,6 @@ describe("the deploy script", () => {
     for (const each of [first, second]) expect(await each.ended).toMatchObject({ code: 0, stdout: "at work\ndone\n" })
   })
 })
-
-/** What is typed in a block of a console. */
-const typed = (text: string): string[] => Array.from(text.matchAll(/^\$ (.*)$/gm), ([, line]) => line!)
 
 /** Two ports that nobody listens on. Both are held until both are known: they differ. */
 async function freePorts(): Promise<readonly string[]> {

@@ -1,4 +1,5 @@
-// docs/seeing-it.md on the page and the terminal: its programs run, its command lines are the command's, its limits are those of the code.
+// docs/seeing-it.md on the page: its programs run, its searches can be asked, its limits are those of the code. What it tells to type
+// is run by tests/integration/cli-seeing-it.test.ts.
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -6,8 +7,6 @@ import type { AddressInfo } from "node:net"
 import { inspector, nodeListener, serveInspector } from "leasehold/inspector"
 import { expect, it } from "vitest"
 import { SandboxManager } from "../../../src/actors/manager/manager.ts"
-import { COMMANDS } from "../../../src/cli/commands.ts"
-import { readArguments } from "../../../src/cli/frame/arguments.ts"
 import {
   FLAPPING,
   LONG_ACQUIRE,
@@ -81,18 +80,7 @@ it("has no program but those, with the imports that they need", () => {
   expect(shown).toEqual(examples.map((code, index) => `${imports[index]}\n\n${code}`))
 })
 
-it("has only command lines that the command takes, and searches that can be asked", () => {
-  const lines = Array.from(
-    docsPage.matchAll(/^\$ npx leasehold (top|open) (.*)$/gm),
-    ([, name, words]) => [name!, words!] as const,
-  )
-  expect(lines.map(([name]) => name)).toEqual(["top", "top", "top", "open", "open"])
-  for (const [name, words] of lines) {
-    const spec = COMMANDS.find((each) => each.name === name)!
-    const given = Array.from(words.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, bare]) => quoted ?? bare!)
-    const { options } = readArguments(spec, given)
-    expect(parseSearch(String(options["search"] ?? ""))).not.toHaveProperty("problem")
-  }
+it("has only searches that can be asked", () => {
   const [, table = ""] = /### The search\n([\s\S]*?)\n## /.exec(docsPage) ?? []
   const searches = Array.from(table.matchAll(/`([^`…]+)`/g), ([, text]) => text!).filter(
     (text) => !/^(-|"|ms s m h d)$/.test(text),

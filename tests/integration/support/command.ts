@@ -32,6 +32,11 @@ export class Shell {
     return spawned
   }
 
+  /** The same in a line of sh, where it is called `"$@"`. A line that execs it is the process that signals go to. */
+  startIn(line: string): Spawned {
+    return this.#begin(["sh", "-c", line, "sh"], [])
+  }
+
   /** Runs it to its end on a terminal, where `keys` are typed once it has said `text`. What it showed, and how it ended. */
   onTerminal(text: string, keys: string, ...args: readonly string[]): Promise<Ended> {
     return this.#under([terminal, text, keys], args)
@@ -55,16 +60,14 @@ export class Shell {
   }
 
   #under(words: readonly string[], args: readonly string[]): Promise<Ended> {
-    const spawned = spawnScript({
-      runtime: this.#runtime,
-      script: leasehold,
-      args,
-      env: this.#env,
-      under: ["python3", ...words],
-    })
-    // Where it still waits for the text: its terminal is closed with it, and that ends what runs there.
+    // Where it still waits for the text after the test: its terminal is closed with it, and that ends what runs there.
+    return this.#begin(["python3", ...words], args).ended
+  }
+
+  #begin(under: readonly string[], args: readonly string[]): Spawned {
+    const spawned = spawnScript({ runtime: this.#runtime, script: leasehold, args, env: this.#env, under })
     onTestFinished(() => void spawned.signal("SIGKILL"))
-    return spawned.ended
+    return spawned
   }
 }
 

@@ -1,6 +1,8 @@
-/** A fleet as lines for a log: what each sandbox is in at first, then one line a change. */
+/** A fleet as lines for a log: what each sandbox is in at first, then one line a change, or a time reached that is searched for. */
+import type { LiveRow } from "../../../inspector/live/model/live-row.ts"
 import type { Search } from "../../../inspector/live/model/search.ts"
 import { visible } from "../../../inspector/live/visible.ts"
+import type { Timer } from "../../../runtime/time/clock.ts"
 import { lineText, stateText } from "../../../trace/line-text.ts"
 import { isTraceLine } from "../../../trace/trace-text.ts"
 import type { TraceLine, UnknownLine } from "../../../trace/trace.ts"
@@ -11,6 +13,9 @@ import { untilEnded } from "../../process/until-ended.ts"
 import type { Feed } from "./feed.ts"
 import { readerGone } from "./reader-gone.ts"
 
+/** Times that are searched for come about though nothing happens. In milliseconds. */
+const TICK_EVERY = 1000
+
 /** Goes on until there is no more, nobody reads it any more, or its user ends it. */
 export async function plain(call: Call, feed: Feed, search: Search): Promise<void> {
   const end = new AbortController()
@@ -20,6 +25,7 @@ export async function plain(call: Call, feed: Feed, search: Search): Promise<voi
     await untilEnded(Promise.race([running, readerGone()]))
   } finally {
     end.abort()
+    log.end()
   }
   await running
 }
@@ -32,37 +38,38 @@ class Log {
   readonly #call: Call
   readonly #feed: Feed
   readonly #search: Search
-  #isReady = false
   #problem: string | null | undefined = undefined
+  #ticking: Timer | undefined
+  /** What a search for times found when it last looked, or by a line since. */
+  #found = new Set<LiveRow>()
 
   constructor(call: Call, feed: Feed, search: Search) {
     this.#call = call
     this.#feed = feed
     this.#search = search
+    if (feed.isLive) this.#tick()
+  }
+
+  end(): void {
+    this.#ticking?.cancel()
   }
 
   line(line: TraceLine | UnknownLine): void {
     // Of a live fleet what came before is in the rows; of a trace the lines are all there is.
-    if (!isTraceLine(line) || (this.#feed.isLive && !this.#isReady) || !isChange(line)) return
+    if (!isTraceLine(line) || (this.#feed.isLive && !this.#feed.fleet.isReady) || !isChange(line)) return
     if (!this.#isAskedFor(line)) return
     this.#tell(line.at, line.worker, "key" in line ? (line.key ?? null) : null, lineText(line), line)
   }
 
   ready(): void {
-    this.#isReady = true
     if (!this.#feed.isLive) return
-    const now = this.#feed.now()
-    for (const row of this.#feed.fleet.rows()) {
-      if (!this.#search.matches(row, now)) continue
-      const { worker, key, value, since, token } = row
-      this.#tell(now, worker, key, stateText({ value }), { kind: "row", worker, key, value, since, token })
-    }
+    this.#found.clear()
+    this.#look()
   }
 
   problem(problem: string | null): void {
     if (problem === this.#problem) return
     this.#problem = problem
-    if (problem !== null) this.#isReady = false
     this.#call.output.note("connection", problem === null ? "connected" : `no connection: ${problem}`)
   }
 
@@ -70,7 +77,31 @@ class Log {
     if (this.#search.isEmpty) return true
     if (!("key" in line) || line.key === undefined || line.worker === null) return false
     const row = this.#feed.fleet.find(line.worker, line.key)
-    return row !== undefined && this.#search.matches(row, line.at)
+    if (row === undefined || !this.#search.matches(row, line.at)) return false
+    if (this.#search.isTimed) this.#found.add(row)
+    return true
+  }
+
+  #tick(): void {
+    const { fleet } = this.#feed
+    fleet.tick(this.#feed.now())
+    fleet.takeChanges() // nobody asks for them here
+    if (this.#search.isTimed && fleet.isReady && this.#problem === null) this.#look()
+    this.#ticking = this.#call.io.clock.after(TICK_EVERY, () => this.#tick())
+  }
+
+  /** Tells what the search finds and didn't find before. */
+  #look(): void {
+    const now = this.#feed.now()
+    const found = new Set<LiveRow>()
+    for (const row of this.#feed.fleet.rows()) {
+      if (!this.#search.matches(row, now)) continue
+      found.add(row)
+      if (this.#found.has(row)) continue
+      const { worker, key, value, since, token } = row
+      this.#tell(now, worker, key, stateText({ value }), { kind: "row", worker, key, value, since, token })
+    }
+    if (this.#search.isTimed) this.#found = found
   }
 
   #tell(at: number, worker: string | null, key: string | null, text: string, value: object): void {

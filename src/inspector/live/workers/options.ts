@@ -60,6 +60,9 @@ export interface InspectorSettings {
 /** The variable that has the secret. */
 export const SECRET_VARIABLE = "LEASEHOLD_SECRET"
 
+/** As docs/seeing-it.md draws one. */
+const DRAWN = `node -p 'crypto.randomBytes(24).toString("base64")'`
+
 /** 96 bits, where it is drawn from the 64 signs of base64. */
 const SHORTEST_SECRET = 16
 
@@ -69,7 +72,7 @@ const aSecret = (name: string, value: unknown): void => {
   const is = typeof value === "string" ? `a text of ${value.length} characters` : shown(value)
   throw refusal(
     `${name} is ${is}`,
-    `Give at least ${SHORTEST_SECRET} visible ASCII characters, drawn at random: openssl rand -base64 24`,
+    `Give at least ${SHORTEST_SECRET} visible ASCII characters, drawn at random: ${DRAWN}`,
   )
 }
 
@@ -131,7 +134,7 @@ export function serveSettings(options: ServeInspectorOptions): {
   if (!isLoopback(host) && inspect.token === undefined) {
     throw refusal(
       `host is ${shown(host)}, which other machines reach, and there is no token`,
-      "Give a token of yours, drawn at random (openssl rand -base64 24), or listen at 127.0.0.1",
+      `Give a token of yours, drawn at random (${DRAWN}), or listen at 127.0.0.1`,
     )
   }
   return { port, host, inspect }

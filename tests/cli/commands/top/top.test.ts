@@ -2,16 +2,21 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
-import type { Feed } from "../../../../src/cli/commands/top/feed.ts"
+import type { Feed, FeedEvents } from "../../../../src/cli/commands/top/feed.ts"
 import { frameOf, type FrameParts, fit, type Paint } from "../../../../src/cli/commands/top/frame.ts"
 import { keysOf } from "../../../../src/cli/commands/top/keys.ts"
+import { plain } from "../../../../src/cli/commands/top/plain.ts"
 import { Rates } from "../../../../src/cli/commands/top/rates.ts"
 import { View } from "../../../../src/cli/commands/top/view.ts"
+import { Output } from "../../../../src/cli/frame/output.ts"
 import { columnsOf } from "../../../../src/draw/text/columns.ts"
 import { Fleet } from "../../../../src/inspector/live/model/fleet.ts"
+import { parseSearch, type Search } from "../../../../src/inspector/live/model/search.ts"
 import type { SandboxRow } from "../../../../src/inspector/live/model/wire.ts"
+import { VirtualTime } from "../../../../src/runtime/time/virtual-time.ts"
 import { formatTrace } from "../../../../src/trace/trace-text.ts"
-import { row, settling, waiting, worker } from "../../../inspector/live/made.ts"
+import type { TraceLine } from "../../../../src/trace/trace.ts"
+import { row, running, settling, state, waiting, worker } from "../../../inspector/live/made.ts"
 import { recorded, type Recording } from "../../../inspector/scenario.ts"
 import { CommandLine } from "../../command-line.ts"
 
@@ -117,6 +122,115 @@ describe("leasehold top", () => {
     for (const name of ["top", "open"]) {
       expect(await command.run(name, "no.ndjson")).toMatchObject({ code: 65, err: expect.stringContaining("Line 1") })
     }
+  })
+})
+
+describe("the lines of top", () => {
+  /** Over a live fleet whose events the test makes. What was told is the keys, with their states. */
+  class Lines {
+    readonly time: VirtualTime = new VirtualTime()
+    readonly fleet: Fleet = new Fleet()
+    readonly #said = { out: "", err: "" }
+    readonly #command = new CommandLine()
+    readonly #end = Promise.withResolvers<void>()
+    readonly #ended: Promise<void>
+    #events: FeedEvents | undefined
+
+    constructor(text: string) {
+      const io = { ...this.#command.io(this.#said), clock: this.time }
+      const output = new Output(io, { json: false, color: false })
+      const run: Feed["run"] = async (events) => {
+        this.#events = events
+        await this.#end.promise
+      }
+      const feed: Feed = { name: "", isLive: true, fleet: this.fleet, now: () => this.now, run }
+      const call = { io, output, options: {}, operands: [], command: undefined }
+      this.#ended = plain(call, feed, parseSearch(text) as Search)
+    }
+
+    get now(): number {
+      return this.time.read().wall
+    }
+
+    /** As `liveFeed` tells them. */
+    begin(...rows: readonly SandboxRow[]): void {
+      this.fleet.apply("hello", { version: 1, source: "live", now: this.now, rows: 0, title: null, actions: false })
+      this.fleet.apply("rows", rows)
+      this.fleet.apply("ready", {})
+      this.events.problem(null)
+      this.events.ready()
+    }
+
+    line(line: TraceLine): void {
+      this.fleet.line(line)
+      this.events.line(line)
+      this.events.problem(null)
+    }
+
+    get events(): FeedEvents {
+      return this.#events!
+    }
+
+    told(): readonly string[] {
+      const lines = this.#said.out.split("\n").slice(0, -1)
+      this.#said.out = ""
+      return lines.map((line) => line.replace(/^\S+ {2}\S+ {2}/, ""))
+    }
+
+    /** How many timers it has left. */
+    async end(): Promise<number> {
+      this.#end.resolve()
+      await this.#ended
+      return this.time.pendingTimers
+    }
+  }
+
+  it("tell a sandbox once a time that is searched for is reached, though nothing happens", async () => {
+    const lines = new Lines("state:waiting waited>10s")
+    lines.begin(
+      row({ key: "order/1", value: waiting, since: lines.now - 20_000 }),
+      row({ key: "order/2", value: waiting, since: lines.now - 5000 }),
+      row({ key: "order/3" }),
+    )
+    expect(lines.told()).toEqual(["order/1  waiting: watching"])
+    await lines.time.advance(4000)
+    expect(lines.told()).toEqual([])
+    await lines.time.advance(60_000)
+    expect(lines.told()).toEqual(["order/2  waiting: watching"])
+    lines.line(state("order/2", running, lines.now))
+    lines.line(state("order/2", waiting, lines.now))
+    await lines.time.advance(60_000)
+    expect(lines.told()).toEqual(["order/2  waiting: watching"])
+    expect(await lines.end()).toBe(0)
+  })
+
+  it("tell no time as reached of a worker that isn't heard", async () => {
+    const lines = new Lines("waited>10s")
+    lines.begin(row({ value: waiting, since: lines.now }))
+    lines.events.problem("nobody listens there")
+    await lines.time.advance(60_000)
+    expect(lines.told()).toEqual([])
+    expect(await lines.end()).toBe(0)
+  })
+
+  it("go on after a connection that broke off, where its stream goes on too", async () => {
+    const lines = new Lines("")
+    lines.begin(row())
+    lines.events.problem("it says nothing")
+    expect(lines.told()).toHaveLength(1)
+    lines.line(state("order/1", settling, lines.now))
+    expect(lines.told()).toEqual(["order/1  handingOff: settling"])
+    expect(await lines.end()).toBe(0)
+  })
+
+  it("keep nothing of sandboxes that are no more", async () => {
+    const lines = new Lines("")
+    lines.begin()
+    lines.line(state("order/1", { released: "clean" }, lines.now))
+    lines.fleet.apply("forget", { workers: ["a"] })
+    await lines.time.advance(2000)
+    expect(lines.fleet.takeChanges()).toMatchObject({ rows: new Set(), gone: new Set() })
+    expect(await lines.end()).toBe(0)
   })
 })
 
