@@ -1,0 +1,97 @@
+/**
+ * What sandboxes cost that nobody uses: 10,000 of them on a store in memory, against as many bare XState root actors with a
+ * timer each that comes due as often as a lease is renewed. CPU as a share of one core, and heap for each. Each alternative is
+ * measured in a process of its own, since its heap counts.
+ *
+ * Not promised: anything about stores that answer over a network; there a renewal costs what its request does.
+ */
+import { spawnSync } from "node:child_process"
+import process from "node:process"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { createActor, setup } from "xstate"
+import { defineSandbox, memoryStore, SandboxManager, unchecked } from "../src/mod.ts"
+import { detail, ratio } from "./ratio.ts"
+
+const SANDBOXES = 10_000
+/** A third of the default ttl of 30 s: when a lease is renewed. In milliseconds. */
+const RENEWED_EVERY = 10_000
+/** Three renewals of each. In milliseconds. */
+const WINDOW = 3 * RENEWED_EVERY
+/** Uses that begin at a time, while they are made. */
+const AT_ONCE = 100
+
+interface Cost {
+  /** Of one core, in percent. */
+  readonly cpu: number
+  /** Of each, in bytes. */
+  readonly heap: number
+}
+
+const makers: Readonly<Record<string, () => Promise<unknown>>> = { sandboxes: idleSandboxes, actors: bareActors }
+
+/** Prints the figures. */
+export async function benchIdle(): Promise<void> {
+  const [sandbox, actor] = [costOf("sandboxes"), costOf("actors")]
+  detail("CPU of idle sandboxes", sandbox.cpu, "% of a core")
+  detail("CPU of bare actors with a timer", actor.cpu, "% of a core")
+  detail("heap of a bare actor with a timer", actor.heap, "bytes")
+  ratio("idle/core-in-percent", sandbox.cpu, "<=", 10)
+  ratio("idle/heap-bytes", sandbox.heap, "<=", 12_000)
+}
+
+function costOf(name: string): Cost {
+  const { stdout, status } = spawnSync(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), name], {
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+  })
+  if (status !== 0) throw new Error(`${name} ended with ${status}`)
+  return JSON.parse(stdout) as Cost
+}
+
+/** Until the process is told to end, what `make` made stays where it is. */
+async function measure(make: () => Promise<unknown>): Promise<Cost> {
+  const before = heapUsed()
+  const kept = await make()
+  const heap = (heapUsed() - before) / SANDBOXES
+  const { user, system } = process.cpuUsage()
+  await sleep(WINDOW)
+  const after = process.cpuUsage()
+  if (kept === undefined) throw new Error("nothing was made")
+  return { heap, cpu: (after.user + after.system - user - system) / (WINDOW * 10) }
+}
+
+function heapUsed(): number {
+  for (let round = 0; round < 4; round++) globalThis.gc!()
+  return process.memoryUsage().heapUsed
+}
+
+async function idleSandboxes(): Promise<unknown> {
+  const counter = defineSandbox({
+    name: "counter",
+    schema: unchecked<{ n: number }>(),
+    restore: ({ checkpoint }) => ({ n: checkpoint?.n ?? 0 }),
+    checkpoint: ({ n }) => ({ n }),
+  })
+  const manager = await SandboxManager.start({ store: memoryStore(), sandboxes: [counter] })
+  const keys = Array.from({ length: SANDBOXES }, (_, index) => `${index}`).values()
+  const begin = async (): Promise<void> => {
+    for (const key of keys) await manager.use(counter, key, (state) => void state.n++)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, begin))
+  return manager
+}
+
+async function bareActors(): Promise<unknown> {
+  const machine = setup({ delays: { due: () => RENEWED_EVERY * (0.9 + Math.random() / 5) } }).createMachine({
+    initial: "idle",
+    states: { idle: { after: { due: { target: "idle", reenter: true } } } },
+  })
+  return Array.from({ length: SANDBOXES }, () => createActor(machine).start())
+}
+
+const [, program, name] = process.argv
+if (program === fileURLToPath(import.meta.url) && name !== undefined) {
+  console.log(JSON.stringify(await measure(makers[name]!)))
+  process.exit()
+}
