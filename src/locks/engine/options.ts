@@ -18,6 +18,7 @@ import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { InvalidConfigError } from "../api/errors.ts"
 import type { AcquireOptions, Incarnation, ReleaseOptions, RenewOptions, TimeoutSource } from "../api/lock.ts"
+import { LONGEST_TTL } from "../protocol/rules/expiry.ts"
 import type { Attempt, LockConfig } from "../protocol/rules/state.ts"
 import { type HostHalf, isToken } from "../record.ts"
 import type { StoreCapabilities } from "../stores/port.ts"
@@ -52,8 +53,6 @@ export type Wish = Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">
 const DEFAULT_TIMEOUT = 30_000
 const DEFAULT_TTL = 30_000
 const DEFAULT_STRANGER_TTL = 60_000
-/** Others would take a longer one for no time. In milliseconds. */
-export const LONGEST_TTL: number = 24 * 60 * 60_000
 const LEAST_GUARD = 2000
 const WAITER_TTL = 12_000
 /** Every record carries it, and has 64 KiB. */

@@ -15,22 +15,20 @@ import type { LockError } from "../api/errors.ts"
 import { encodeName } from "../api/keys.ts"
 import type { Command, Input, ReadResult, WriteResult } from "../protocol/rules/state.ts"
 import { RECORD_LIMIT } from "../record.ts"
-import type {
-  LeaseStore,
-  ObjectRef,
-  PromptRequests,
-  ReadAnswer,
-  ReadOptions,
-  RequestOptions,
-  WriteAnswer,
+import {
+  DEADLINE_GRACE_MS,
+  type LeaseStore,
+  type ObjectRef,
+  type PromptRequests,
+  type ReadAnswer,
+  type ReadOptions,
+  type RequestOptions,
+  type WriteAnswer,
 } from "../stores/port.ts"
 import { lacksRoom } from "../stores/room.ts"
 import { started } from "../stores/start.ts"
 import { brokenStore, cancelled, notReady, silentStore } from "./refusals.ts"
 import { KeyTap, type RequestTaps } from "./request-taps.ts"
-
-/** A request's own deadline is the store's to keep; this much later it is no longer believed in. */
-const GRACE = 250
 
 /** How long to wait before a store that failed to start is started again. */
 const START_AGAIN = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")]).pipe(
@@ -182,7 +180,7 @@ export class Requests {
     })
     const orElse = (): Effect.Effect<never, LockError> =>
       Effect.fail(silentStore(this.#key, this.#store.name, deadline))
-    return Effect.timeoutOrElse(answer, { duration: deadline + GRACE, orElse })
+    return Effect.timeoutOrElse(answer, { duration: deadline + DEADLINE_GRACE_MS, orElse })
   }
 
   /** Fails once the signal aborts. */

@@ -11,10 +11,11 @@
  * was deleted by hand the next manager to start makes another, and heads of the one before have to be adopted.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
+import { sleep } from "../../runtime/time/sleep.ts"
 import { type LockError, StoreMisconfiguredError, StoreUnavailableError } from "../api/errors.ts"
 import { encodeName } from "../api/keys.ts"
 import { ABSENT, type ObjectRef, type ObjectStore } from "./port.ts"
-import { withinStart } from "./start.ts"
+import { RETRY_AFTER_MS, withinStart } from "./start.ts"
 
 /** Under whose leases a head is written. */
 export interface LeaseOrigin {
@@ -35,8 +36,6 @@ export interface StoreIdentity {
 
 /** What one request may take. In milliseconds. */
 const REQUEST_MS = 5000
-/** Between two tries of a request that failed: as long as a GCS object wants between two writes. In milliseconds. */
-const RETRY_AFTER_MS = 1000
 /** The body has about 50 bytes, whoever wrote it. */
 const LIMIT = 1024
 const SYNTAX = /^[A-Za-z0-9._-]{1,100}$/
@@ -127,7 +126,7 @@ class Marks {
   /** Waits before the next try, or throws where none can help. */
   async #pause(error: LockError): Promise<void> {
     if (error.retryable !== true || this.#clock.mono() + RETRY_AFTER_MS >= this.#due) throw error
-    await new Promise<void>((resolve) => this.#clock.after(RETRY_AFTER_MS, resolve))
+    await sleep(this.#clock, RETRY_AFTER_MS)
   }
 }
 

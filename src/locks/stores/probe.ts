@@ -7,15 +7,15 @@
  * store failed meanwhile (it lies in the area `probe`, where nobody looks).
  */
 import type { Clock } from "../../runtime/time/clock.ts"
+import { sleep } from "../../runtime/time/sleep.ts"
 import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../api/errors.ts"
 import { ABSENT, type Generation, type ObjectRef, type ObjectStore, type RequestOptions } from "./port.ts"
 import { lacksRoom } from "./room.ts"
+import { RETRY_AFTER_MS } from "./start.ts"
 
 /** What the probe needs of a store. */
 export type ProbedStore = Pick<ObjectStore, "put" | "read" | "remove" | "name">
 
-/** Between two tries of a request that failed: as long as a GCS object wants between two writes. */
-const RETRY_AFTER_MS = 1000
 const SCRATCH_LIMIT = 1024
 
 /**
@@ -117,19 +117,6 @@ class Scratch {
     else throw error
     if (this.#over()) throw error
   }
-}
-
-function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((settle) => {
-    const end = (): void => {
-      timer.cancel()
-      signal?.removeEventListener("abort", end)
-      settle()
-    }
-    const timer = clock.after(ms, end)
-    signal?.addEventListener("abort", end)
-    if (signal?.aborted === true) end()
-  })
 }
 
 function ignores(store: ProbedStore, what: string): StoreMisconfiguredError {
