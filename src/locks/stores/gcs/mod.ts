@@ -10,7 +10,7 @@ import type { CheckpointStore, LeaseStore } from "../port.ts"
 import { GCS_STORE_OPTIONS, type GcsStoreOptions } from "./connection/options.ts"
 import { GcsStore } from "./store.ts"
 
-export type { StorageClient, TokenSource } from "./connection/credentials.ts"
+export type { StorageClient, TokenSource } from "./connection/storage-client.ts"
 export { GcsLock, type GcsLockOptions } from "./gcs-lock.ts"
 export type { GcsStoreOptions } from "./connection/options.ts"
 

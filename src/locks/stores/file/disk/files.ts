@@ -8,10 +8,8 @@
  */
 import * as sync from "node:fs"
 import * as async from "node:fs/promises"
+import type { Awaitable } from "./awaitable.ts"
 import { errnoOf } from "./failures.ts"
-
-/** What an operation settles with, now or later. */
-export type Awaitable<A> = A | Promise<A>
 
 /** What is under a path. */
 export type Content =

@@ -11,9 +11,10 @@ import { within } from "../http/limits.ts"
 import type { Http, HttpAnswer, HttpRequest } from "../http/port.ts"
 import { proxyOf } from "../http/proxy.ts"
 import { undiciHttp } from "../http/undici.ts"
+import type { BucketPlace } from "./bucket-place.ts"
 import { type Credentials, credentialsOf, type Grant } from "./credentials.ts"
 import { endpointOf } from "./endpoint.ts"
-import { type Action, credentialsError, lostError, type Place, unauthorizedError } from "./failures.ts"
+import { type Action, credentialsError, lostError, unauthorizedError } from "./failures.ts"
 import type { GcsSettings } from "./options.ts"
 import { Paths } from "./paths.ts"
 
@@ -31,13 +32,13 @@ export async function connect(settings: GcsSettings, clock: Clock): Promise<Conn
 
 /** An open way to a bucket. */
 export class Connection {
-  readonly place: Place
+  readonly place: BucketPlace
   readonly paths: Paths
   readonly #http: Http
   readonly #credentials: Credentials
   readonly #clock: Clock
 
-  constructor(place: Place, paths: Paths, http: Http, credentials: Credentials, clock: Clock) {
+  constructor(place: BucketPlace, paths: Paths, http: Http, credentials: Credentials, clock: Clock) {
     this.place = place
     this.paths = paths
     this.#http = http

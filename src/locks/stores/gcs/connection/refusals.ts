@@ -3,7 +3,7 @@
  * body of the answer names (JSON API, "HTTP status and error codes"), or by its text, where Google's front end answers with
  * a body of another form. Decides about words alone: that such a request was refused for good is the status's to say.
  */
-import type { Place } from "./failures.ts"
+import type { BucketPlace } from "./bucket-place.ts"
 
 /** One kind of refusal. */
 export interface Refusal {
@@ -13,7 +13,7 @@ export interface Refusal {
   readonly text?: RegExp
   /** What is the matter, as the end of a sentence. */
   readonly problem: string
-  readonly next: (place: Place) => string
+  readonly next: (place: BucketPlace) => string
 }
 
 const refusals: readonly Refusal[] = [
