@@ -47,7 +47,7 @@ export interface LockOptions {
 }
 
 /** What a caller wants of an acquire, checked. */
-export type Wish = Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">
+export type AcquireSettings = Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">
 
 /** What an acquire may take without saying so, in milliseconds. */
 const DEFAULT_TIMEOUT = 30_000
@@ -150,7 +150,7 @@ function aNote(name: string, note: unknown): void {
 export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(250, ttl / 4))
 
 /** An acquire's options as the protocol takes them. */
-export function wishOf(options: AcquireOptions): Wish {
+export function acquireSettings(options: AcquireOptions): AcquireSettings {
   refuseUnknown("acquire", options, ACQUIRE_OPTIONS)
   const {
     timeout = DEFAULT_TIMEOUT,

@@ -15,9 +15,9 @@ import { notHeld } from "../engine/refusals.ts"
 import type { Hold } from "../protocol/rules/state.ts"
 import { sameGroups } from "../record.ts"
 
-type Ending = Extract<LockEvent, { type: "Lost" | "Released" }>
+type LeaseEnding = Extract<LockEvent, { type: "Lost" | "Released" }>
 
-const isEnding = (event: LockEvent): event is Ending => event.type === "Lost" || event.type === "Released"
+const isEnding = (event: LockEvent): event is LeaseEnding => event.type === "Lost" || event.type === "Released"
 
 export class StoreLease implements Lease {
   readonly key: string
@@ -32,7 +32,7 @@ export class StoreLease implements Lease {
   readonly #waiting = new Set<(event: LockEvent) => void>()
   #token: number
   #deadline: number
-  #ending: Ending | undefined
+  #ending: LeaseEnding | undefined
   #released: Promise<ReleaseResult> | undefined
 
   constructor(runtime: KeyRuntime, acquired: Extract<LockEvent, { type: "Acquired" }>, onError: OnError | undefined) {

@@ -52,7 +52,7 @@ export function identityOf(store: ObjectStore, clock: Clock, by: ObjectStore = s
   const known = identities.get(store)
   if (known !== undefined) return known
   const identity = withinStart(store, clock, (deadline) =>
-    identify(new Marks(by, clock, deadline), new Marks(store, clock, deadline)),
+    identify(new StoreMarks(by, clock, deadline), new StoreMarks(store, clock, deadline)),
   )
   identities.set(store, identity)
   identity.catch(() => identities.delete(store))
@@ -60,7 +60,7 @@ export function identityOf(store: ObjectStore, clock: Clock, by: ObjectStore = s
 }
 
 /** `later`: for what is asked once this is told. */
-async function identify(marks: Marks, later: Marks): Promise<StoreIdentity> {
+async function identify(marks: StoreMarks, later: StoreMarks): Promise<StoreIdentity> {
   const { store } = marks
   const { bootId } = store.capabilities
   const leasesId = await marks.leave(IDENTITY)
@@ -78,7 +78,7 @@ async function identify(marks: Marks, later: Marks): Promise<StoreIdentity> {
 const bootMark = (boot: string): ObjectRef => ({ area: "store", name: `boot-${encodeName(boot)}` })
 
 /** Objects that are created once, by whichever process comes first. */
-class Marks {
+class StoreMarks {
   readonly store: ObjectStore
   readonly #clock: Clock
   readonly #due: number

@@ -18,15 +18,17 @@ export type ProbedStore = Pick<ObjectStore, "put" | "read" | "remove" | "name">
 
 const SCRATCH_LIMIT = 1024
 
+/** What a probe found of a store, beside that its writes honour their preconditions. */
+export interface ProbeResult {
+  /** Deletes do too. */
+  readonly deletes: boolean
+}
+
 /**
  * Settles with whether deletes honour their precondition. Rejects with StoreMisconfiguredError where writes don't, and
  * with what the store answered where it can't be used; requests that may succeed later are tried until the deadline.
  */
-export async function probe(
-  store: ProbedStore,
-  clock: Clock,
-  options: RequestOptions,
-): Promise<{ readonly deletes: boolean }> {
+export async function probe(store: ProbedStore, clock: Clock, options: RequestOptions): Promise<ProbeResult> {
   const scratch = new Scratch(store, clock, options)
   try {
     const first = await scratch.write(ABSENT)

@@ -24,13 +24,13 @@ import type {
   StoreCapabilities,
   WriteAnswer,
 } from "../port.ts"
-import { probe } from "../probe.ts"
+import { probe, type ProbeResult } from "../probe.ts"
 import { RETRY_AFTER_MS } from "../start.ts"
 import { connect } from "./connection/connection.ts"
 import { checkOptions, type GcsSettings, type GcsStoreOptions } from "./connection/options.ts"
 import { GaveUp, within } from "./http/limits.ts"
 import { BucketObjects } from "./objects.ts"
-import { type Proof, Proofs } from "./proofs.ts"
+import { Proofs } from "./proofs.ts"
 
 /** Failures that pass, pass in this time; a start that outlives its caller by more keeps the process for nothing. */
 const RETRY_FOR_MS = 5000
@@ -39,7 +39,7 @@ const RETRY_FOR_MS = 5000
 interface Opened {
   readonly objects: BucketObjects
   readonly proofs: Proofs
-  readonly proof: Proof | undefined
+  readonly proof: ProbeResult | undefined
 }
 
 /** Made by `gcsStore`. */
@@ -151,7 +151,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     await within(this.#clock, limits, proofs.remember(found, limits)).catch(() => {})
   }
 
-  #trust({ deletes }: Proof): void {
+  #trust({ deletes }: ProbeResult): void {
     this.#capabilities = { ...this.#capabilities, deletes }
     this.#proved = true
   }

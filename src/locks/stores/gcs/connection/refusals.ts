@@ -6,7 +6,7 @@
 import type { BucketPlace } from "./bucket-place.ts"
 
 /** One kind of refusal. */
-export interface Refusal {
+export interface KnownRefusal {
   /** In small letters: Google writes some of them with a capital, and some after a prefix `usageLimits.`. */
   readonly reason: RegExp
   /** Where the reason is a general one, or missing. */
@@ -16,7 +16,7 @@ export interface Refusal {
   readonly next: (place: BucketPlace) => string
 }
 
-const refusals: readonly Refusal[] = [
+const refusals: readonly KnownRefusal[] = [
   {
     reason: /^retentionpolicynotmet$/,
     problem: "the bucket keeps objects for a time, and a lease is an object that is overwritten",
@@ -89,7 +89,7 @@ const refusals: readonly Refusal[] = [
 ]
 
 /** Undefined where the answer names no such reason. */
-export function refusalOf(reason: string, text: string): Refusal | undefined {
+export function refusalOf(reason: string, text: string): KnownRefusal | undefined {
   const plain = reason.toLowerCase().replace(/^usagelimits\./, "")
   return refusals.find((refusal) => refusal.reason.test(plain)) ?? refusals.find((refusal) => refusal.text?.test(text))
 }
