@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { encodeName } from "../../../src/locks/api/keys.ts"
 import type { HostHalf } from "../../../src/locks/record.ts"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import type {
   Generation,
   LeaseStore,
