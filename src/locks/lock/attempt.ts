@@ -68,14 +68,14 @@ class CallerTurn {
   }
 
   join(): void {
-    const refusal = this.#runtime.busy ? this.#refusal() : undefined
+    const refusal = this.#runtime.callers.busy ? this.#refusal() : undefined
     if (refusal !== undefined) return this.refuse(refusal)
     this.#caller.signal?.addEventListener("abort", this.#aborted, { once: true })
     this.#joinedAt = this.#runtime.clock.mono()
-    this.#leave = this.#runtime.join(() => this.#begin())
+    this.#leave = this.#runtime.callers.join(() => this.#begin())
     if (this.#begun) return
     this.#hasQueued = true
-    this.#runtime.waits(this.#runtime.waiting > 1)
+    this.#runtime.countQueued()
     this.#queue()
   }
 
@@ -111,7 +111,7 @@ class CallerTurn {
     this.#runtime.begin(this.#config, input, {
       listener: (event) => this.#hear(event),
       onStep,
-      waited: this.#hasQueued,
+      queued: this.#hasQueued,
     })
   }
 

@@ -103,7 +103,7 @@ export class StoreLease implements Lease {
       else if (isEnding(event)) reject(this.#gone())
     })
     this.#runtime.dispatch({ type: "renew", tokenAbove })
-    await this.#runtime.attend(renewed)
+    await this.#runtime.callers.attend(renewed)
   }
 
   /**
@@ -119,7 +119,7 @@ export class StoreLease implements Lease {
       } else if (isEnding(event)) reject(this.#gone())
     })
     this.#runtime.dispatch({ type: "nameGroups", groups })
-    await this.#runtime.attend(named)
+    await this.#runtime.callers.attend(named)
   }
 
   /** Ends ownership; idempotent, but that a call after `unknown` tries again. */
@@ -172,7 +172,7 @@ export class StoreLease implements Lease {
    * runtimes read a signal by themselves, and unlike often, so that a reading must change nothing by being one.
    */
   #look(): void {
-    if (this.#current !== undefined) this.#runtime.look()
+    if (this.#current !== undefined) this.#runtime.compareClocks()
   }
 
   #hear(event: LockEvent): void {

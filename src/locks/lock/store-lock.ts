@@ -143,13 +143,13 @@ export class StoreLock implements Lock {
   onReleaseRequested(handler: () => void | Promise<void>): Disposable {
     aFunction("the handler of onReleaseRequested", handler)
     const runtime = this.#runtime
-    const { asked } = runtime
+    const { releaseRequest } = runtime
     const subscription = runtime.events$.subscribe((event) => {
       if (event.type === "ReleaseRequested") this.#call(handler)
     })
-    if (asked !== undefined) {
+    if (releaseRequest !== undefined) {
       runtime.clock.soon(() => {
-        if (!subscription.closed && runtime.asked === asked) this.#call(handler)
+        if (!subscription.closed && runtime.releaseRequest === releaseRequest) this.#call(handler)
       })
     }
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
