@@ -8,7 +8,7 @@ import process from "node:process"
 import { setImmediate } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { HeldLock, LockProvider } from "../src/locks/api/provider.ts"
-import { memoryLockProvider } from "../src/locks/providers/memory.ts"
+import { memoryLockProvider } from "../src/locks/providers/memory-provider.ts"
 import type { Measure, Party } from "./providers/party.ts"
 import { detail, inTurns, ratio } from "./ratio.ts"
 

@@ -6,7 +6,7 @@
 import process from "node:process"
 import AsyncLock from "async-lock"
 import { Mutex } from "async-mutex"
-import { memoryLockProvider } from "../../src/locks/providers/memory.ts"
+import { memoryLockProvider } from "../../src/locks/providers/memory-provider.ts"
 import { cpuOf, median } from "../ratio.ts"
 
 const TURNS = 7

@@ -6,7 +6,7 @@
  * applied write, and no acknowledged write is missing from what follows it.
  */
 import { basename, dirname } from "node:path"
-import type { Content, Files } from "../../src/locks/stores/file/disk/files.ts"
+import type { FileContent, Files } from "../../src/locks/stores/file/disk/files.ts"
 import { run } from "../../src/locks/stores/file/disk/steps.ts"
 import { objectDirectory, type Target } from "../../src/locks/stores/file/objects/layout.ts"
 import { put } from "../../src/locks/stores/file/objects/swap.ts"
@@ -115,7 +115,7 @@ class Folder {
     this.#files.set(path, body)
   }
 
-  read(path: string): Content {
+  read(path: string): FileContent {
     if (this.#directories.has(path)) return { kind: "directory" }
     const body = this.#files.get(path)
     if (body === undefined) throw errno("ENOENT")

@@ -36,7 +36,7 @@ export const leaseMutants: readonly Mutant[] = [
         replace: "if (flight === undefined || id > flight.id) return\n",
       },
       {
-        file: "src/locks/engine/requests.ts",
+        file: "src/locks/engine/key-requests.ts",
         find: "    flight?.fiber?.interruptUnsafe()\n",
         replace: "",
       },

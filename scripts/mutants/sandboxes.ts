@@ -50,7 +50,7 @@ export const sandboxMutants: readonly Mutant[] = [
       {
         file: "src/locks/lock/store-lease.ts",
         find: "  /** Whether this process may act now. */\n",
-        replace: '  leave(): void {\n    this.#core.dispatch({ type: "leaveToExpire" })\n  }\n\n',
+        replace: '  leave(): void {\n    this.#runtime.dispatch({ type: "leaveToExpire" })\n  }\n\n',
       },
     ],
     hunts: [

@@ -6,7 +6,7 @@
  */
 import type { Incarnation } from "../locks/api/lock.ts"
 import { anIncarnation } from "../locks/engine/incarnation.ts"
-import { memoryStore } from "../locks/stores/memory.ts"
+import { memoryStore } from "../locks/stores/memory-store.ts"
 import type { CheckpointStore, LeaseStore } from "../locks/stores/port.ts"
 import type { Duration } from "../runtime/input/duration.ts"
 import { aNumber, millis, type OptionChecks, refuseUnknown } from "../runtime/input/options.ts"

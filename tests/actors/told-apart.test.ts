@@ -1,7 +1,7 @@
 // Lease stores of one name over one checkpoint store: whoever keeps its leases elsewhere takes no saved state over.
 import { describe, expect, it } from "vitest"
 import { StoreMisconfiguredError } from "../../src/locks/api/errors.ts"
-import { memoryStore } from "../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../src/locks/stores/memory-store.ts"
 import { ABSENT, type LeaseStore } from "../../src/locks/stores/port.ts"
 import { scripted, type ScriptedStore } from "../support/scripted-store.ts"
 import { counter, World } from "./world.ts"

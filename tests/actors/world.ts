@@ -1,7 +1,7 @@
 // What the tests of sandboxes share: one virtual clock, one scripted memory store, and managers that contend on it like
 // processes, each under an incarnation of its own.
 import type { LockEvent } from "../../src/locks/api/lock.ts"
-import { memoryStore } from "../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../src/locks/stores/memory-store.ts"
 import type { CheckpointStore, LeaseStore } from "../../src/locks/stores/port.ts"
 import {
   type AnyDefinition,

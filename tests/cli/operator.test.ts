@@ -5,8 +5,8 @@ import process from "node:process"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { encodeName } from "../../src/locks/api/keys.ts"
 import { StoreLock } from "../../src/locks/lock/store-lock.ts"
+import { fileStore } from "../../src/locks/stores/file/file-store.ts"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
-import { fileStore } from "../../src/locks/stores/file/store.ts"
 import { CommandLine } from "./command-line.ts"
 
 const lockOf = (user: CommandLine, key: string): FileLock => new FileLock(key, { directory: join(user.cwd, "store") })

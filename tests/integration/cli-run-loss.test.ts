@@ -4,7 +4,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import process from "node:process"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { fileStore } from "../../src/locks/stores/file/store.ts"
+import { fileStore } from "../../src/locks/stores/file/file-store.ts"
 import { areRenewed, leasesEnd, says, Shell } from "./support/command.ts"
 import type { Spawned } from "./support/spawn.ts"
 

@@ -3,7 +3,7 @@
  * once its standard input ends.
  */
 import process from "node:process"
-import { storeLockProvider } from "../../src/locks/providers/store.ts"
+import { storeLockProvider } from "../../src/locks/providers/store-provider.ts"
 import { fileStore } from "../../src/locks/stores/file/mod.ts"
 
 const [directory = ""] = process.argv.slice(2)

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest"
 import { type LockError, StoreUnavailableError } from "../../src/locks/api/errors.ts"
 import { StoreLock } from "../../src/locks/lock/store-lock.ts"
-import { memoryStore } from "../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../src/locks/stores/memory-store.ts"
 import type { LeaseStore } from "../../src/locks/stores/port.ts"
 import { probe } from "../../src/locks/stores/probe.ts"
 import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"

@@ -1,7 +1,7 @@
 /** What locks leave behind: nothing. Counted, not timed. */
 import { describe, expect, it } from "vitest"
 import { StoreLock } from "../../src/locks/lock/store-lock.ts"
-import { memoryStore } from "../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../src/locks/stores/memory-store.ts"
 import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { collected, heapInUse } from "../support/gc.ts"
 import { scripted } from "../support/scripted-store.ts"

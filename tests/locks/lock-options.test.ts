@@ -6,7 +6,7 @@ import type { LockOptions } from "../../src/locks/engine/options.ts"
 import { StoreLock } from "../../src/locks/lock/store-lock.ts"
 import { FileLock } from "../../src/locks/stores/file/mod.ts"
 import { GcsLock } from "../../src/locks/stores/gcs/mod.ts"
-import { memoryStore } from "../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../src/locks/stores/memory-store.ts"
 import type { LeaseStore } from "../../src/locks/stores/port.ts"
 import { failure, lockWorld, spaced } from "../support/lock-world.ts"
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { LockTimeoutError } from "../../src/locks/api/errors.ts"
 import { StoreLock } from "../../src/locks/lock/store-lock.ts"
-import { memoryStore } from "../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../src/locks/stores/memory-store.ts"
 import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { lockWorld, spaced } from "../support/lock-world.ts"
 import { scripted } from "../support/scripted-store.ts"

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import { TraceRecorder } from "../../src/inspector/recorder.ts"
 import { StoreMisconfiguredError, StoreUnavailableError } from "../../src/locks/api/errors.ts"
-import { memoryStore } from "../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../src/locks/stores/memory-store.ts"
 import { ABSENT, type CheckpointStore, type LeaseStore, type ObjectStore } from "../../src/locks/stores/port.ts"
 import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
 import { type Recorded } from "../../src/trace/recorded-store.ts"

@@ -1,9 +1,9 @@
 /** One look at the lease record of a key, for people: what is in it beside what `Lock.peek` tells. */
 import type { Owner } from "../../locks/api/errors.ts"
 import { checkKey } from "../../locks/api/keys.ts"
+import { KeyRequests } from "../../locks/engine/key-requests.ts"
 import { requestDeadline } from "../../locks/engine/options.ts"
 import { RequestTaps } from "../../locks/engine/request-taps.ts"
-import { Requests } from "../../locks/engine/requests.ts"
 import { corruptError, type LeaseRecord, ownerOf, parseRecord } from "../../locks/record.ts"
 import type { LeaseStore } from "../../locks/stores/port.ts"
 import type { Settings } from "../registry/options.ts"
@@ -37,7 +37,7 @@ async function looked(
   store: LeaseStore,
   lockKey: string,
 ): Promise<RecordInside | undefined> {
-  const requests = new Requests(lockKey, store, { clock, onError: report, taps: new RequestTaps() })
+  const requests = new KeyRequests(lockKey, store, { clock, onError: report, taps: new RequestTaps() })
   const answer = await requests.look(requestDeadline(ttl))
   switch (answer.kind) {
     case "found": {

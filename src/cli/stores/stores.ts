@@ -112,7 +112,7 @@ async function makeStore(name: StoreName, { clock, platform }: Io): Promise<Leas
   switch (name.kind) {
     case "file": {
       if (platform === "win32") throw windows()
-      const { fileStore } = await import("../../locks/stores/file/store.ts")
+      const { fileStore } = await import("../../locks/stores/file/file-store.ts")
       return fileStore({ directory: name.directory, clock })
     }
     case "gs": {
@@ -121,7 +121,7 @@ async function makeStore(name: StoreName, { clock, platform }: Io): Promise<Leas
       return gcsStore({ bucket, prefix, userProject, clock })
     }
     case "memory": {
-      const { memoryStore } = await import("../../locks/stores/memory.ts")
+      const { memoryStore } = await import("../../locks/stores/memory-store.ts")
       return memoryStore({ clock })
     }
   }

@@ -71,7 +71,7 @@ export interface Slot {
   free(): void
 }
 
-interface Waiting extends HeapItem {
+interface QueuedRequest extends HeapItem {
   rank: number
   readonly by: number
   readonly end: number | undefined
@@ -81,7 +81,7 @@ interface Waiting extends HeapItem {
 
 interface Promotion extends HeapItem {
   readonly at: number
-  readonly waiting: Waiting
+  readonly waiting: QueuedRequest
 }
 
 /** One process's door to one store. */
@@ -89,7 +89,7 @@ export class Admission {
   readonly #clock: Clock
   readonly #limit = new ConcurrencyLimit({ wantedMs: WANTED_MS, mostMs: WANTED_MS, atRest: 32 })
   readonly #lookLimit = new ConcurrencyLimit({ wantedMs: WANTED_FOR_LOOKS_MS, mostMs: WANTED_MS / 2, atRest: 0 })
-  readonly #waiting = new Heap<Waiting>(before)
+  readonly #waiting = new Heap<QueuedRequest>(before)
   readonly #promotions = new Heap<Promotion>((a, b) => a.at < b.at)
   #underWay = 0
   #numbers = 0
@@ -123,7 +123,7 @@ export class Admission {
 
   /** Calls `admitted` once it is its turn, later than now. */
   queue({ urgency, by, urgentFrom, end, number = this.number() }: Place, admitted: (slot: Slot) => void): Ticket {
-    const waiting: Waiting = { rank: rankOf[urgency], by, end, number, admitted, position: -1 }
+    const waiting: QueuedRequest = { rank: rankOf[urgency], by, end, number, admitted, position: -1 }
     const promotion: Promotion = { at: urgentFrom ?? Infinity, waiting, position: -1 }
     this.#waiting.push(waiting)
     if (urgentFrom !== undefined) this.#promotions.push(promotion)
@@ -166,7 +166,7 @@ export class Admission {
     return this.#underWay < (rank === rankOf.look ? Math.min(most, this.#lookLimit.at(now)) : most)
   }
 
-  #isTooLate({ rank, end = Infinity }: Waiting): boolean {
+  #isTooLate({ rank, end = Infinity }: QueuedRequest): boolean {
     return rank !== tooLate && end - this.#clock.mono() < 2 * this.#limit.usualMs
   }
 
@@ -226,14 +226,14 @@ export class Admission {
     }
   }
 
-  #rank(waiting: Waiting, rank: number): void {
+  #rank(waiting: QueuedRequest, rank: number): void {
     this.#waiting.remove(waiting)
     waiting.rank = rank
     this.#waiting.push(waiting)
   }
 }
 
-const before = (a: Waiting, b: Waiting): boolean =>
+const before = (a: QueuedRequest, b: QueuedRequest): boolean =>
   a.rank !== b.rank ? a.rank < b.rank : a.by !== b.by ? a.by < b.by : a.number < b.number
 
 /** Too many requests, or unavailable: the store, or a proxy before it, sheds load. */

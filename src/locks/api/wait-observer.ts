@@ -17,7 +17,7 @@ import type { LockCancelledError, LockTimeoutError, Owner } from "./errors.ts"
  */
 export type WaitingFor = "holder" | "process" | "store"
 
-interface WaitAt {
+interface WaitStamp {
   /** Unix milliseconds of this process's clock. */
   readonly at: number
   /** Names the call: all that it tells carries the same. */
@@ -34,7 +34,7 @@ interface WaitAt {
   readonly source: string
 }
 
-interface Waiting {
+interface WaitState {
   readonly waitingFor: WaitingFor
   /** Who owns the key, where that is known. */
   readonly holder?: Owner
@@ -44,22 +44,22 @@ interface Waiting {
   readonly retries: number
 }
 
-interface Ending {
+interface WaitEnding {
   /** Whether `waitStarted` was told before. */
   readonly waited: boolean
   readonly retries: number
 }
 
 /** What happens to one call that waits. The last three and `acquired` are endings: each call has exactly one. */
-export type LockWaitEvent = WaitAt &
+export type LockWaitEvent = WaitStamp &
   (
-    | ({ readonly type: "waitStarted" } & Waiting)
-    | ({ readonly type: "retry" } & Waiting)
-    | ({ readonly type: "progress" } & Waiting)
-    | ({ readonly type: "acquired"; readonly token?: number } & Ending)
-    | ({ readonly type: "timedOut"; readonly error: LockTimeoutError } & Ending)
-    | ({ readonly type: "cancelled"; readonly error: LockCancelledError } & Ending)
-    | ({ readonly type: "failed"; readonly error: unknown } & Ending)
+    | ({ readonly type: "waitStarted" } & WaitState)
+    | ({ readonly type: "retry" } & WaitState)
+    | ({ readonly type: "progress" } & WaitState)
+    | ({ readonly type: "acquired"; readonly token?: number } & WaitEnding)
+    | ({ readonly type: "timedOut"; readonly error: LockTimeoutError } & WaitEnding)
+    | ({ readonly type: "cancelled"; readonly error: LockCancelledError } & WaitEnding)
+    | ({ readonly type: "failed"; readonly error: unknown } & WaitEnding)
   )
 
 /** One kind of event of a wait. */

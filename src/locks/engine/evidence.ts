@@ -9,7 +9,7 @@ import type { ProcessOracle } from "../stores/port.ts"
 type Read = Extract<Input, { type: "read" }>
 
 /** Who reads, and what it has read before. */
-interface Reader {
+interface ReadContext {
   readonly key: string
   /** The boot in which its store's time means something; null: everywhere. */
   readonly bootId: string | null
@@ -17,7 +17,7 @@ interface Reader {
 }
 
 /** The answer to a read, with what the oracle knows of the processes that it shows. */
-export function examined(oracle: ProcessOracle, read: Read, { key, bootId, view }: Reader): Read {
+export function examined(oracle: ProcessOracle, read: Read, { key, bootId, view }: ReadContext): Read {
   const { storeTime } = read.answer
   const evidence = evidenceOf(oracle, shown(key, read, view), (record) => stands(record, storeTime, bootId))
   return evidence === undefined ? read : { ...read, answer: { ...read.answer, evidence } }

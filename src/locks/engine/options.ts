@@ -18,6 +18,7 @@ import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { InvalidConfigError } from "../api/errors.ts"
 import type { AcquireOptions, Incarnation, ReleaseOptions, RenewOptions, TimeoutSource } from "../api/lock.ts"
+import { LONGEST_TTL } from "../protocol/rules/expiry.ts"
 import type { Attempt, LockConfig } from "../protocol/rules/state.ts"
 import { type HostHalf, isToken } from "../record.ts"
 import type { StoreCapabilities } from "../stores/port.ts"
@@ -46,14 +47,12 @@ export interface LockOptions {
 }
 
 /** What a caller wants of an acquire, checked. */
-export type Wish = Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">
+export type AcquireSettings = Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">
 
 /** What an acquire may take without saying so, in milliseconds. */
 const DEFAULT_TIMEOUT = 30_000
 const DEFAULT_TTL = 30_000
 const DEFAULT_STRANGER_TTL = 60_000
-/** Others would take a longer one for no time. In milliseconds. */
-export const LONGEST_TTL: number = 24 * 60 * 60_000
 const LEAST_GUARD = 2000
 const WAITER_TTL = 12_000
 /** Every record carries it, and has 64 KiB. */
@@ -151,7 +150,7 @@ function aNote(name: string, note: unknown): void {
 export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(250, ttl / 4))
 
 /** An acquire's options as the protocol takes them. */
-export function wishOf(options: AcquireOptions): Wish {
+export function acquireSettings(options: AcquireOptions): AcquireSettings {
   refuseUnknown("acquire", options, ACQUIRE_OPTIONS)
   const {
     timeout = DEFAULT_TIMEOUT,

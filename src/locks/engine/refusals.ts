@@ -14,7 +14,7 @@ import {
 } from "../api/errors.ts"
 import { waitedOf } from "../protocol/rules/budget.ts"
 import { named } from "../record.ts"
-import type { Wish } from "./options.ts"
+import type { AcquireSettings } from "./options.ts"
 
 /** The caller's signal ended the wait before anything was sent. */
 export function cancelled(key: string): LockCancelledError {
@@ -37,10 +37,15 @@ export interface Ahead {
 export const here: Ahead = { owner: undefined, isHere: true }
 
 /** The budget ended in this process's queue. */
-export function inUseHere(key: string, { owner, isHere }: Ahead, wish: Wish, waited: number): LockTimeoutError {
-  const { name: source, change } = wish.budgetSource
+export function inUseHere(
+  key: string,
+  { owner, isHere }: Ahead,
+  settings: AcquireSettings,
+  waited: number,
+): LockTimeoutError {
+  const { name: source, change } = settings.budgetSource
   const waitedMs = Math.round(waited)
-  const limitMs = wish.budgetMs ?? Infinity
+  const limitMs = settings.budgetMs ?? Infinity
   const other = owner === undefined ? "wanted" : `held by ${named(owner)} and wanted`
   const held = isHere ? "held by this very process" : `${other} by an earlier call of this process`
   return new LockTimeoutError({

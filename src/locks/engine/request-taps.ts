@@ -48,7 +48,7 @@ export class RequestTaps {
 }
 
 /** The part of a command of the protocol that a store is asked. */
-type Asking =
+type TappedRequest =
   | Omit<Extract<Command, { type: "read" }>, "id">
   | Omit<Extract<Command, { type: "put" }>, "id">
   | Omit<Extract<Command, { type: "remove" }>, "id">
@@ -71,26 +71,30 @@ export class KeyTap {
   }
 
   /** Asks, and tells of it. */
-  now<A extends ReadAnswer | WriteAnswer>(asking: Asking, deadline: number, ask: () => A): A {
-    const answered = this.#told(asking, deadline)
+  now<A extends ReadAnswer | WriteAnswer>(request: TappedRequest, deadline: number, ask: () => A): A {
+    const answered = this.#told(request, deadline)
     const answer = ask()
     answered?.(answer)
     return answer
   }
 
   /** The same where the answer takes its time. Settles as `ask` does. */
-  later<A extends ReadAnswer | WriteAnswer>(asking: Asking, deadline: number, ask: () => Promise<A>): Promise<A> {
-    const answered = this.#told(asking, deadline)
+  later<A extends ReadAnswer | WriteAnswer>(
+    request: TappedRequest,
+    deadline: number,
+    ask: () => Promise<A>,
+  ): Promise<A> {
+    const answered = this.#told(request, deadline)
     return answered === undefined ? ask() : settled(ask, answered)
   }
 
-  #told(asking: Asking, deadline: number): ((came: RequestCame) => void) | undefined {
+  #told(request: TappedRequest, deadline: number): ((came: RequestCame) => void) | undefined {
     const tells = this.#taps.of(this.#of.key)
     if (tells.length === 0) return undefined
     const { store, ref } = this.#of
-    const generation = asking.type === "read" ? asking.known : asking.expected
-    const bytes = asking.type === "put" ? new TextEncoder().encode(asking.body).length : undefined
-    const answered = tells.map((tell) => tell({ store, op: asking.type, ref, generation, bytes, deadline }))
+    const generation = request.type === "read" ? request.known : request.expected
+    const bytes = request.type === "put" ? new TextEncoder().encode(request.body).length : undefined
+    const answered = tells.map((tell) => tell({ store, op: request.type, ref, generation, bytes, deadline }))
     return (came) => answered.forEach((tell) => tell(came))
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { Command, Input } from "../protocol/rules/state.ts"
+import type { StoreRequest } from "./key-requests.ts"
 
 /** So many in a row, as where many processes contend, and the event loop has its turn. */
 const IN_A_ROW = 16
@@ -11,16 +12,12 @@ const IN_A_ROW = 16
 /** Sends what can't be kept waiting. */
 export class SyncRequests {
   readonly #clock: Clock
-  readonly #send: (request: Exclude<Command, { type: "abandon" }>) => Input
+  readonly #send: (request: StoreRequest) => Input
   readonly #answered: (answer: Input) => void
-  #requests: Exclude<Command, { type: "abandon" }>[] = []
+  #requests: StoreRequest[] = []
   #sending = false
 
-  constructor(
-    clock: Clock,
-    send: (request: Exclude<Command, { type: "abandon" }>) => Input,
-    answered: (answer: Input) => void,
-  ) {
+  constructor(clock: Clock, send: (request: StoreRequest) => Input, answered: (answer: Input) => void) {
     this.#clock = clock
     this.#send = send
     this.#answered = answered

@@ -8,7 +8,7 @@ import type { Timer } from "../../runtime/time/clock.ts"
 import type { LockError } from "../api/errors.ts"
 import type { LockEvent } from "../api/lock.ts"
 import type { KeyRuntime } from "../engine/key-runtime.ts"
-import type { Wish } from "../engine/options.ts"
+import type { AcquireSettings } from "../engine/options.ts"
 import { type Ahead, cancelled, heldHere, inUseHere } from "../engine/refusals.ts"
 import type { LockConfig, LockState } from "../protocol/rules/state.ts"
 import type { WaitWatch } from "../waits/watch.ts"
@@ -16,7 +16,7 @@ import { StoreLease } from "./store-lease.ts"
 
 /** Who acquires, and what for. */
 export interface Caller {
-  readonly wish: Wish
+  readonly settings: AcquireSettings
   /** When the call came, by the monotonic clock. */
   readonly from: number
   readonly signal: AbortSignal | undefined
@@ -32,14 +32,14 @@ export interface Caller {
 /** Settles with the lease of the key, within the caller's budget. */
 export function attempt(runtime: KeyRuntime, config: LockConfig, caller: Caller): Promise<StoreLease> {
   const { promise, resolve, reject } = Promise.withResolvers<StoreLease>()
-  const turn = new Turn(runtime, config, caller, { resolve, reject })
+  const turn = new CallerTurn(runtime, config, caller, { resolve, reject })
   if (caller.signal?.aborted) turn.refuse(cancelled(runtime.key))
   else turn.join()
   return promise
 }
 
 /** A caller's turn at the key. */
-class Turn {
+class CallerTurn {
   readonly #runtime: KeyRuntime
   readonly #config: LockConfig
   readonly #caller: Caller
@@ -68,14 +68,14 @@ class Turn {
   }
 
   join(): void {
-    const refusal = this.#runtime.busy ? this.#refusal() : undefined
+    const refusal = this.#runtime.callers.busy ? this.#refusal() : undefined
     if (refusal !== undefined) return this.refuse(refusal)
     this.#caller.signal?.addEventListener("abort", this.#aborted, { once: true })
     this.#joinedAt = this.#runtime.clock.mono()
-    this.#leave = this.#runtime.join(() => this.#begin())
+    this.#leave = this.#runtime.callers.join(() => this.#begin())
     if (this.#begun) return
     this.#hasQueued = true
-    this.#runtime.waits(this.#runtime.waiting > 1)
+    this.#runtime.countQueued()
     this.#queue()
   }
 
@@ -87,7 +87,7 @@ class Turn {
 
   /** In the queue: whoever waits for a time has a timer, whoever won't wait for a holder looks out for one. */
   #queue(): void {
-    const { budgetMs, whenOwned } = this.#caller.wish
+    const { budgetMs, whenOwned } = this.#caller.settings
     this.#caller.watch?.waits("process", () => this.#runtime.holder)
     if (budgetMs !== undefined) {
       this.#timer = this.#runtime.clock.after(budgetMs - this.#waited, () => this.#giveUp(this.#inUse()))
@@ -103,15 +103,15 @@ class Turn {
   #begin(): void {
     this.#begun = true
     this.#endQueue()
-    const { wish, groups } = this.#caller
+    const { settings, groups } = this.#caller
     const queuedMs = this.#hasQueued ? this.#runtime.clock.mono() - this.#joinedAt : 0
-    const input = { type: "acquire", ...wish, groups, spentMs: this.#waited, queuedMs } as const
+    const input = { type: "acquire", ...settings, groups, spentMs: this.#waited, queuedMs } as const
     const { watch } = this.#caller
     const onStep = watch && ((state: LockState) => this.#look(watch, state))
     this.#runtime.begin(this.#config, input, {
       listener: (event) => this.#hear(event),
       onStep,
-      waited: this.#hasQueued,
+      queued: this.#hasQueued,
     })
   }
 
@@ -163,7 +163,7 @@ class Turn {
 
   /** Why the caller won't wait for this process itself. */
   #refusal(): LockError | undefined {
-    const { budgetMs, whenOwned } = this.#caller.wish
+    const { budgetMs, whenOwned } = this.#caller.settings
     if (budgetMs === 0) return this.#inUse()
     return whenOwned === "report" && this.#runtime.hold !== undefined
       ? heldHere(this.#runtime.key, this.#runtime.owner)
@@ -171,7 +171,7 @@ class Turn {
   }
 
   #inUse(): LockError {
-    return inUseHere(this.#runtime.key, this.#ahead, this.#caller.wish, this.#waited)
+    return inUseHere(this.#runtime.key, this.#ahead, this.#caller.settings, this.#waited)
   }
 
   get #waited(): number {

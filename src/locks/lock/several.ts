@@ -5,7 +5,7 @@
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { ReleaseResult } from "../api/lock.ts"
 
-interface Held {
+interface Releasable {
   readonly signal: AbortSignal
   release(): Promise<ReleaseResult>
 }
@@ -18,7 +18,7 @@ export const inOneOrder = (keys: readonly string[]): readonly string[] =>
  * All of them, acquired in the order given. `acquire` is told when the call came, by the monotonic clock: its budget counts
  * from there. Rejects as the first that fails, or with the loss of one while the rest was waited for, with nothing held.
  */
-export async function allOrNone<Each, Lock extends Held>(
+export async function allOrNone<Each, Lock extends Releasable>(
   each: readonly Each[],
   acquire: (one: Each, from: number) => Promise<Lock>,
   clock: Clock,
@@ -39,7 +39,7 @@ export async function allOrNone<Each, Lock extends Held>(
 const outcomes: readonly ReleaseResult[] = ["unknown", "alreadyLost", "released"]
 
 /** Begins with the last, and settles with the worst of what became of them. */
-export async function releaseAll(held: readonly Pick<Held, "release">[]): Promise<ReleaseResult> {
+export async function releaseAll(held: readonly Pick<Releasable, "release">[]): Promise<ReleaseResult> {
   const results = await Promise.all(held.toReversed().map((lock) => lock.release()))
   return outcomes.find((outcome) => results.includes(outcome)) ?? "released"
 }

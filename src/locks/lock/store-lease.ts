@@ -15,9 +15,9 @@ import { notHeld } from "../engine/refusals.ts"
 import type { Hold } from "../protocol/rules/state.ts"
 import { sameGroups } from "../record.ts"
 
-type Ending = Extract<LockEvent, { type: "Lost" | "Released" }>
+type LeaseEnding = Extract<LockEvent, { type: "Lost" | "Released" }>
 
-const isEnding = (event: LockEvent): event is Ending => event.type === "Lost" || event.type === "Released"
+const isEnding = (event: LockEvent): event is LeaseEnding => event.type === "Lost" || event.type === "Released"
 
 export class StoreLease implements Lease {
   readonly key: string
@@ -32,7 +32,7 @@ export class StoreLease implements Lease {
   readonly #waiting = new Set<(event: LockEvent) => void>()
   #token: number
   #deadline: number
-  #ending: Ending | undefined
+  #ending: LeaseEnding | undefined
   #released: Promise<ReleaseResult> | undefined
 
   constructor(runtime: KeyRuntime, acquired: Extract<LockEvent, { type: "Acquired" }>, onError: OnError | undefined) {
@@ -103,7 +103,7 @@ export class StoreLease implements Lease {
       else if (isEnding(event)) reject(this.#gone())
     })
     this.#runtime.dispatch({ type: "renew", tokenAbove })
-    await this.#runtime.attend(renewed)
+    await this.#runtime.callers.attend(renewed)
   }
 
   /**
@@ -119,7 +119,7 @@ export class StoreLease implements Lease {
       } else if (isEnding(event)) reject(this.#gone())
     })
     this.#runtime.dispatch({ type: "nameGroups", groups })
-    await this.#runtime.attend(named)
+    await this.#runtime.callers.attend(named)
   }
 
   /** Ends ownership; idempotent, but that a call after `unknown` tries again. */
@@ -172,7 +172,7 @@ export class StoreLease implements Lease {
    * runtimes read a signal by themselves, and unlike often, so that a reading must change nothing by being one.
    */
   #look(): void {
-    if (this.#current !== undefined) this.#runtime.look()
+    if (this.#current !== undefined) this.#runtime.compareClocks()
   }
 
   #hear(event: LockEvent): void {

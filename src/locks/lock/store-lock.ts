@@ -19,8 +19,8 @@ import {
   LOCK_OPTIONS,
   type LockOptions,
   requestDeadline,
-  type Wish,
-  wishOf,
+  type AcquireSettings,
+  acquireSettings,
 } from "../engine/options.ts"
 import { cancelled, noStore, notHeld } from "../engine/refusals.ts"
 import { ONE_TRY } from "../protocol/rules/budget.ts"
@@ -90,16 +90,18 @@ export class StoreLock implements Lock {
    * are process groups that will work under the lease, as `nameGroups` would name them.
    */
   async acquireSince(from: number, options: AcquireOptions = {}, groups: readonly number[] = []): Promise<Lease> {
-    const wish = wishOf(options)
+    const settings = acquireSettings(options)
     const { signal, observer } = options
     const { onError } = this.#options
     const { clock } = this.#runtimes
-    const watch = watchOf(observer, clock, { key: this.key, wish, from, onError })
-    const ready = signal?.aborted ? Promise.reject(cancelled(this.key)) : this.#ready(wish, signal, clock.mono() - from)
+    const watch = watchOf(observer, clock, { key: this.key, settings, from, onError })
+    const ready = signal?.aborted
+      ? Promise.reject(cancelled(this.key))
+      : this.#ready(settings, signal, clock.mono() - from)
     if (watch !== undefined) ready.catch(watch.failed)
     const config = await ready
     const acquired = (lease: Lease): void => void (this.#lease = lease)
-    return attempt(this.#runtime, config, { wish, from, signal, onError, groups, watch, acquired })
+    return attempt(this.#runtime, config, { settings, from, signal, onError, groups, watch, acquired })
   }
 
   /** Forces one renewal of the lease now held; LockNotHeldError where none is. It renews itself without. */
@@ -119,7 +121,7 @@ export class StoreLock implements Lock {
    * StoreMisconfiguredError, CorruptRecordError or InvalidConfigError.
    */
   async peek(): Promise<Owner | undefined> {
-    const { ttl } = await this.#ready(wishOf({}))
+    const { ttl } = await this.#ready(acquireSettings({}))
     const answer = await this.#runtime.requests.look(requestDeadline(ttl))
     switch (answer.kind) {
       case "found":
@@ -141,13 +143,13 @@ export class StoreLock implements Lock {
   onReleaseRequested(handler: () => void | Promise<void>): Disposable {
     aFunction("the handler of onReleaseRequested", handler)
     const runtime = this.#runtime
-    const { asked } = runtime
+    const { releaseRequest } = runtime
     const subscription = runtime.events$.subscribe((event) => {
       if (event.type === "ReleaseRequested") this.#call(handler)
     })
-    if (asked !== undefined) {
+    if (releaseRequest !== undefined) {
       runtime.clock.soon(() => {
-        if (!subscription.closed && runtime.asked === asked) this.#call(handler)
+        if (!subscription.closed && runtime.releaseRequest === releaseRequest) this.#call(handler)
       })
     }
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
@@ -176,7 +178,7 @@ export class StoreLock implements Lock {
   }
 
   /** The protocol's configuration, once the store has started, within the budget. */
-  async #ready({ budgetMs }: Wish, signal?: AbortSignal, waited = 0): Promise<LockConfig> {
+  async #ready({ budgetMs }: AcquireSettings, signal?: AbortSignal, waited = 0): Promise<LockConfig> {
     const limit = budgetMs === undefined ? Infinity : budgetMs === 0 ? ONE_TRY : Math.max(0, budgetMs - waited)
     // Where an answer takes no time, neither should this; and where no time is left it must not race.
     const isReady = (this.#store.prompt !== undefined || limit === 0) && hasStarted(this.#store)

@@ -6,7 +6,7 @@ import { checkKey } from "../api/keys.ts"
 import type { ReleaseResult } from "../api/lock.ts"
 import type { HeldLock, HeldLocks, ProviderOptions } from "../api/provider.ts"
 import { allOrNone, inOneOrder, releaseAll } from "../lock/several.ts"
-import { callWish } from "./options.ts"
+import { callSettings } from "./options.ts"
 
 /** Acquires them all by `acquire`, which is told when this call came, or none. */
 export async function acquireAll(
@@ -16,7 +16,7 @@ export async function acquireAll(
   options: ProviderOptions,
 ): Promise<HeldLocks> {
   checkKeys(keys)
-  callWish(options) // refused before anything is held
+  callSettings(options) // refused before anything is held
   return new AllHeld(await allOrNone(inOneOrder(keys), acquire, clock))
 }
 

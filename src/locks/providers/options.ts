@@ -1,15 +1,15 @@
 /** What a provider and its calls can be told, checked: an option that nobody reads would be a silent default. */
 import { type OptionChecks, refusal, refuseUnknown, shown } from "../../runtime/input/options.ts"
 import type { ProviderOptions, Section } from "../api/provider.ts"
-import { ACQUIRE_OPTIONS, type Wish, wishOf } from "../engine/options.ts"
+import { ACQUIRE_OPTIONS, type AcquireSettings, acquireSettings } from "../engine/options.ts"
 
 const { timeout, timeoutSource, signal, observer } = ACQUIRE_OPTIONS
 const CALL_OPTIONS: OptionChecks<ProviderOptions> = { timeout, timeoutSource, signal, observer }
 
 /** A call's options, as far as a provider has them. Throws InvalidConfigError. */
-export function callWish(options: ProviderOptions): Wish {
+export function callSettings(options: ProviderOptions): AcquireSettings {
   refuseUnknown("a lock provider's calls", options, CALL_OPTIONS)
-  return wishOf(options)
+  return acquireSettings(options)
 }
 
 /** Refuses what can't be run, before anything is acquired for it. */

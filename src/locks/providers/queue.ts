@@ -5,7 +5,7 @@
 import type { Clock } from "../../runtime/time/clock.ts"
 import { scheduleOf, type Wake } from "../../runtime/time/schedule.ts"
 import type { LockError } from "../api/errors.ts"
-import type { Wish } from "../engine/options.ts"
+import type { AcquireSettings } from "../engine/options.ts"
 import { cancelled, here, inUseHere } from "../engine/refusals.ts"
 
 export class Queue<Given> {
@@ -25,9 +25,9 @@ export class Queue<Given> {
   }
 
   /** `from`: as a waiter's. Settles with what is given to it; rejects with LockTimeoutError or LockCancelledError. */
-  join(wish: Wish, from: number, signal: AbortSignal | undefined): Promise<Given> {
+  join(settings: AcquireSettings, from: number, signal: AbortSignal | undefined): Promise<Given> {
     return new Promise((resolve, reject) => {
-      const waiter: Waiter<Given> = { wish, from, resolve, reject, signal, aborted: undefined }
+      const waiter: Waiter<Given> = { settings, from, resolve, reject, signal, aborted: undefined }
       if (signal !== undefined) {
         waiter.aborted = () => this.#refuse(waiter, cancelled(this.#key))
         signal.addEventListener("abort", waiter.aborted)
@@ -73,7 +73,7 @@ export class Queue<Given> {
     this.#waiters = this.#waiters.filter((waiter) => endOf(waiter) > now)
     for (const waiter of due) {
       this.#left(waiter)
-      waiter.reject(inUseHere(this.#key, here, waiter.wish, now - waiter.from))
+      waiter.reject(inUseHere(this.#key, here, waiter.settings, now - waiter.from))
     }
     let next = Infinity // there may be more waiters than a call can have arguments
     for (const waiter of this.#waiters) next = Math.min(next, endOf(waiter))
@@ -82,7 +82,7 @@ export class Queue<Given> {
 }
 
 interface Waiter<Given> {
-  readonly wish: Wish
+  readonly settings: AcquireSettings
   /** When it came, by the monotonic clock. */
   readonly from: number
   readonly resolve: (given: Given) => void
@@ -91,4 +91,5 @@ interface Waiter<Given> {
   aborted: (() => void) | undefined
 }
 
-const endOf = ({ from, wish }: Pick<Waiter<never>, "from" | "wish">): number => from + (wish.budgetMs ?? Infinity)
+const endOf = ({ from, settings }: Pick<Waiter<never>, "from" | "settings">): number =>
+  from + (settings.budgetMs ?? Infinity)

@@ -15,7 +15,7 @@ import type { HeldLock, Section, SectionClock } from "../api/provider.ts"
 const sections = new AsyncLocalStorage<RunningSection>()
 
 /** What a section runs under. */
-type Held = Pick<HeldLock, "key" | "token" | "signal" | "isHeld">
+type SectionLock = Pick<HeldLock, "key" | "token" | "signal" | "isHeld">
 
 /** What a section is given. */
 interface SectionParts {
@@ -27,7 +27,7 @@ interface SectionParts {
 /** A section in progress, as the code in it sees it. */
 export class RunningSection implements Section {
   readonly clock: SectionClock
-  readonly #lock: Held
+  readonly #lock: SectionLock
   /** Keys are compared within one scope: a provider, or the store that several of them share. */
   readonly #scope: object
   /** The section that it was asked for from, or the nearest around that which still runs. */
@@ -36,7 +36,7 @@ export class RunningSection implements Section {
   readonly #abort: LatchedAbort | undefined
   #running = true
 
-  private constructor(scope: object, lock: Held, { clock, caller }: SectionParts) {
+  private constructor(scope: object, lock: SectionLock, { clock, caller }: SectionParts) {
     this.clock = clock
     this.#lock = lock
     this.#scope = scope
@@ -62,7 +62,7 @@ export class RunningSection implements Section {
    * From here on the calling async function is inside of the section, until it ends. It must have awaited something: what
    * it does before its first `await` is its caller's own turn. (`AsyncLocalStorage.run` costs twice as much.)
    */
-  static enter(scope: object, lock: Held, parts: SectionParts): RunningSection {
+  static enter(scope: object, lock: SectionLock, parts: SectionParts): RunningSection {
     const section = new RunningSection(scope, lock, parts)
     sections.enterWith(section)
     return section

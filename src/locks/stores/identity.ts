@@ -11,10 +11,11 @@
  * was deleted by hand the next manager to start makes another, and heads of the one before have to be adopted.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
+import { sleep } from "../../runtime/time/sleep.ts"
 import { type LockError, StoreMisconfiguredError, StoreUnavailableError } from "../api/errors.ts"
 import { encodeName } from "../api/keys.ts"
 import { ABSENT, type ObjectRef, type ObjectStore } from "./port.ts"
-import { withinStart } from "./start.ts"
+import { RETRY_AFTER_MS, withinStart } from "./start.ts"
 
 /** Under whose leases a head is written. */
 export interface LeaseOrigin {
@@ -35,8 +36,6 @@ export interface StoreIdentity {
 
 /** What one request may take. In milliseconds. */
 const REQUEST_MS = 5000
-/** Between two tries of a request that failed: as long as a GCS object wants between two writes. In milliseconds. */
-const RETRY_AFTER_MS = 1000
 /** The body has about 50 bytes, whoever wrote it. */
 const LIMIT = 1024
 const SYNTAX = /^[A-Za-z0-9._-]{1,100}$/
@@ -53,7 +52,7 @@ export function identityOf(store: ObjectStore, clock: Clock, by: ObjectStore = s
   const known = identities.get(store)
   if (known !== undefined) return known
   const identity = withinStart(store, clock, (deadline) =>
-    identify(new Marks(by, clock, deadline), new Marks(store, clock, deadline)),
+    identify(new StoreMarks(by, clock, deadline), new StoreMarks(store, clock, deadline)),
   )
   identities.set(store, identity)
   identity.catch(() => identities.delete(store))
@@ -61,7 +60,7 @@ export function identityOf(store: ObjectStore, clock: Clock, by: ObjectStore = s
 }
 
 /** `later`: for what is asked once this is told. */
-async function identify(marks: Marks, later: Marks): Promise<StoreIdentity> {
+async function identify(marks: StoreMarks, later: StoreMarks): Promise<StoreIdentity> {
   const { store } = marks
   const { bootId } = store.capabilities
   const leasesId = await marks.leave(IDENTITY)
@@ -79,7 +78,7 @@ async function identify(marks: Marks, later: Marks): Promise<StoreIdentity> {
 const bootMark = (boot: string): ObjectRef => ({ area: "store", name: `boot-${encodeName(boot)}` })
 
 /** Objects that are created once, by whichever process comes first. */
-class Marks {
+class StoreMarks {
   readonly store: ObjectStore
   readonly #clock: Clock
   readonly #due: number
@@ -127,7 +126,7 @@ class Marks {
   /** Waits before the next try, or throws where none can help. */
   async #pause(error: LockError): Promise<void> {
     if (error.retryable !== true || this.#clock.mono() + RETRY_AFTER_MS >= this.#due) throw error
-    await new Promise<void>((resolve) => this.#clock.after(RETRY_AFTER_MS, resolve))
+    await sleep(this.#clock, RETRY_AFTER_MS)
   }
 }
 

@@ -48,6 +48,9 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
 }
 
+/** How long after a deadline a store that is still silent is given up on, in milliseconds: its own timer may be late. */
+export const DEADLINE_GRACE_MS = 250
+
 /** How a store is started. */
 export interface StartOptions extends RequestOptions {
   /**

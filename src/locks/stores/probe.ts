@@ -7,26 +7,28 @@
  * store failed meanwhile (it lies in the area `probe`, where nobody looks).
  */
 import type { Clock } from "../../runtime/time/clock.ts"
+import { sleep } from "../../runtime/time/sleep.ts"
 import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../api/errors.ts"
 import { ABSENT, type Generation, type ObjectRef, type ObjectStore, type RequestOptions } from "./port.ts"
 import { lacksRoom } from "./room.ts"
+import { RETRY_AFTER_MS } from "./start.ts"
 
 /** What the probe needs of a store. */
 export type ProbedStore = Pick<ObjectStore, "put" | "read" | "remove" | "name">
 
-/** Between two tries of a request that failed: as long as a GCS object wants between two writes. */
-const RETRY_AFTER_MS = 1000
 const SCRATCH_LIMIT = 1024
+
+/** What a probe found of a store, beside that its writes honour their preconditions. */
+export interface ProbeResult {
+  /** Deletes do too. */
+  readonly deletes: boolean
+}
 
 /**
  * Settles with whether deletes honour their precondition. Rejects with StoreMisconfiguredError where writes don't, and
  * with what the store answered where it can't be used; requests that may succeed later are tried until the deadline.
  */
-export async function probe(
-  store: ProbedStore,
-  clock: Clock,
-  options: RequestOptions,
-): Promise<{ readonly deletes: boolean }> {
+export async function probe(store: ProbedStore, clock: Clock, options: RequestOptions): Promise<ProbeResult> {
   const scratch = new Scratch(store, clock, options)
   try {
     const first = await scratch.write(ABSENT)
@@ -117,19 +119,6 @@ class Scratch {
     else throw error
     if (this.#over()) throw error
   }
-}
-
-function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((settle) => {
-    const end = (): void => {
-      timer.cancel()
-      signal?.removeEventListener("abort", end)
-      settle()
-    }
-    const timer = clock.after(ms, end)
-    signal?.addEventListener("abort", end)
-    if (signal?.aborted === true) end()
-  })
 }
 
 function ignores(store: ProbedStore, what: string): StoreMisconfiguredError {

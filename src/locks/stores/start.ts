@@ -4,12 +4,12 @@
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 import { StoreUnavailableError } from "../api/errors.ts"
-import type { LeaseStore, ObjectStore } from "./port.ts"
+import { DEADLINE_GRACE_MS, type LeaseStore, type ObjectStore } from "./port.ts"
 
 /** What a start may take, in milliseconds, when nobody waits for less. */
 const START_WITHIN = 30_000
-/** The deadline is the store's to keep; this much later it is no longer believed in. */
-const GRACE = 250
+/** Between two tries of a request at a start, in milliseconds: GCS wants so long between two writes of one object. */
+export const RETRY_AFTER_MS = 1000
 
 const starts = new WeakMap<ObjectStore, Promise<void>>()
 const ready = new WeakSet<ObjectStore>()
@@ -40,7 +40,7 @@ export async function withinStart<A>(
   work: (deadline: number) => Promise<A>,
 ): Promise<A> {
   const { promise: silent, reject } = Promise.withResolvers<never>()
-  const timer = clock.after(START_WITHIN + GRACE, () => reject(silence(store)))
+  const timer = clock.after(START_WITHIN + DEADLINE_GRACE_MS, () => reject(silence(store)))
   try {
     return await Promise.race([work(START_WITHIN), silent])
   } finally {

@@ -44,7 +44,7 @@ export function terminalWaits(options: TerminalWaitsOptions = {}): LockWaitObser
     const more = waits.size === 1 ? "" : ` (and ${waits.size - 1} more)`
     stream.write(CLEAR + fitted(last + more, (stream.columns ?? 80) - 1))
   }
-  const waiting = (event: Waiting): void => {
+  const waiting = (event: WaitingEvent): void => {
     waits.delete(event.wait)
     waits.set(event.wait, lineOf(event))
     show()
@@ -58,15 +58,15 @@ export function terminalWaits(options: TerminalWaitsOptions = {}): LockWaitObser
   }
 }
 
-type Waiting = Extract<LockWaitEvent, { waitingFor: unknown }>
+type WaitingEvent = Extract<LockWaitEvent, { waitingFor: unknown }>
 
-function lineOf(event: Waiting): string {
+function lineOf(event: WaitingEvent): string {
   // What comes last is cut off where a line is too narrow, and names can be long.
   const left = event.remainingMs === Infinity ? "" : ` ${durationText(event.remainingMs)} more`
   return printable(`Waiting${left} for ${JSON.stringify(event.key)}: ${whomFor(event)}`)
 }
 
-function whomFor({ waitingFor, holder, heldMs = 0 }: Waiting): string {
+function whomFor({ waitingFor, holder, heldMs = 0 }: WaitingEvent): string {
   if (waitingFor === "store") return "no answer from the store yet"
   const here = waitingFor === "process" ? "an earlier call of this process is to have it first, " : ""
   if (holder === undefined)

@@ -11,10 +11,10 @@ import { scheduleOf, type Wake } from "../../runtime/time/schedule.ts"
 import { InvalidConfigError, LockCancelledError, LockTimeoutError } from "../api/errors.ts"
 import type { LockWaitEvent, LockWaitObserver, WaitingFor } from "../api/wait-observer.ts"
 import type { Holder } from "../engine/holder.ts"
-import type { Wish } from "../engine/options.ts"
+import type { AcquireSettings } from "../engine/options.ts"
 
 /** What a call waits for, and for how long at most. */
-export interface Watched {
+export interface WatchedWait {
   readonly key: string
   readonly limitMs: number
   readonly source: string
@@ -26,20 +26,20 @@ export interface Watched {
 export type AskHolder = () => Holder | undefined
 
 /** An event before it is stamped. */
-type Tidings = LockWaitEvent extends infer E
+type UnstampedEvent = LockWaitEvent extends infer E
   ? E extends LockWaitEvent
-    ? Omit<E, keyof Stamp | "retries">
+    ? Omit<E, keyof EventStamp | "retries">
     : never
   : never
-type Stamp = Pick<LockWaitEvent, "at" | "wait" | "key" | "elapsedMs" | "remainingMs" | "limitMs" | "source">
+type EventStamp = Pick<LockWaitEvent, "at" | "wait" | "key" | "elapsedMs" | "remainingMs" | "limitMs" | "source">
 
 const CALLBACKS = ["waitStarted", "retry", "progress", "acquired", "timedOut", "cancelled", "failed"] as const
 const LEAST_PROGRESS = 10
 
 /** A call for a key. */
-export interface Asking {
+export interface ObservedCall {
   readonly key: string
-  readonly wish: Wish
+  readonly settings: AcquireSettings
   /** When it came, by the monotonic clock. */
   readonly from: number
   readonly onError: OnError | undefined
@@ -49,7 +49,7 @@ export interface Asking {
 export function watchOf(
   observer: LockWaitObserver | undefined,
   clock: Clock,
-  { key, wish: { budgetMs: limitMs = Infinity, budgetSource }, from, onError }: Asking,
+  { key, settings: { budgetMs: limitMs = Infinity, budgetSource }, from, onError }: ObservedCall,
 ): WaitWatch | undefined {
   if (observer === undefined) return undefined
   return new WaitWatch(observer, clock, { key, limitMs, source: budgetSource.name, from }, onError)
@@ -58,7 +58,7 @@ export function watchOf(
 export class WaitWatch {
   readonly #observer: LockWaitObserver
   readonly #clock: Clock
-  readonly #watched: Watched
+  readonly #watched: WatchedWait
   readonly #report: OnError
   readonly #id: string
   readonly #every: number
@@ -72,7 +72,7 @@ export class WaitWatch {
   #seen: { readonly ownerId: string; readonly token: number; readonly since: number } | undefined
 
   /** Throws InvalidConfigError for what is no observer. */
-  constructor(observer: LockWaitObserver, clock: Clock, watched: Watched, onError: OnError | undefined) {
+  constructor(observer: LockWaitObserver, clock: Clock, watched: WatchedWait, onError: OnError | undefined) {
     this.#every = progressOf(observer)
     this.#observer = observer
     this.#clock = clock
@@ -136,7 +136,7 @@ export class WaitWatch {
     else this.waits(this.#waitingFor, this.#ask)
   }
 
-  #end(ending: Tidings): void {
+  #end(ending: UnstampedEvent): void {
     if (this.#over) return
     this.#over = true
     this.#tick.clear()
@@ -156,8 +156,8 @@ export class WaitWatch {
     return now - this.#seen.since
   }
 
-  #tell(tidings: Tidings): void {
-    const event = { ...this.#stamp(), ...tidings, retries: this.#retries } as LockWaitEvent
+  #tell(unstamped: UnstampedEvent): void {
+    const event = { ...this.#stamp(), ...unstamped, retries: this.#retries } as LockWaitEvent
     // The step that brought it ends first; and reading a method is the observer's doing too.
     void Promise.resolve(event)
       .then((heard) => {
@@ -167,7 +167,7 @@ export class WaitWatch {
       .catch(this.#report)
   }
 
-  #stamp(): Stamp {
+  #stamp(): EventStamp {
     const { key, limitMs, source, from } = this.#watched
     const { wall, mono } = this.#clock.read()
     const elapsed = mono - from

@@ -1,6 +1,7 @@
 /** What a check can be told, checked, and what it leaves out, in words. */
 import { InvalidConfigError } from "../../locks/api/errors.ts"
-import { guardOf, leastTtl, LONGEST_TTL, tokensOnlyGrow } from "../../locks/engine/options.ts"
+import { guardOf, leastTtl, tokensOnlyGrow } from "../../locks/engine/options.ts"
+import { LONGEST_TTL } from "../../locks/protocol/rules/expiry.ts"
 import type { Duration } from "../../runtime/input/duration.ts"
 import {
   aCount,

@@ -6,7 +6,7 @@ import { CheckpointWriter, type Claimed, type CheckpointWriterOptions } from "..
 import { LockLostError, StoreUnavailableError } from "../../../src/locks/api/errors.ts"
 import { sandboxLockKey } from "../../../src/locks/api/keys.ts"
 import type { AcquiredHow, Lease, LockEvent, ReleaseResult, RenewOptions } from "../../../src/locks/api/lock.ts"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import type { CheckpointStore, StoreCapabilities } from "../../../src/locks/stores/port.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { type ScriptedStore, scripted } from "../../support/scripted-store.ts"

@@ -21,7 +21,7 @@ import { STALLED_AFTER } from "../../../src/inspector/live/stream/event-body.ts"
 import { inspectorSettings, serveSettings } from "../../../src/inspector/live/workers/options.ts"
 import { MOST_PEERS } from "../../../src/inspector/live/workers/peers.ts"
 import { SIGNED_FOR } from "../../../src/inspector/live/workers/signature.ts"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import { counter } from "../../actors/world.ts"
 
 const docsPage = readFileSync(new URL("../../../docs/seeing-it.md", import.meta.url), "utf8")

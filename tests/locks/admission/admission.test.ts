@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { Admission, admissionTo, type Slot, type Urgency } from "../../../src/locks/admission/admission.ts"
 import { ConcurrencyLimit } from "../../../src/locks/admission/concurrency-limit.ts"
 import { StoreUnavailableError } from "../../../src/locks/api/errors.ts"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 
 /** A door at which nobody more finds room: of its first limit all slots are taken. */

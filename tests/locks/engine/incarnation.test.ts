@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
 import { anIncarnation, hostOf, thisProcess } from "../../../src/locks/engine/incarnation.ts"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import { processes } from "../../../src/runtime/machine/processes.ts"
 import { liveClock } from "../../../src/runtime/time/clock.ts"
 

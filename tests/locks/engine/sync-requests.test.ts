@@ -6,61 +6,61 @@ import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 
 const read = (id: number): Command => ({ type: "read", id, known: undefined })
 
-function make(answered: (answer: Input, prompt: SyncRequests) => void = () => {}): {
+function make(answered: (answer: Input, requests: SyncRequests) => void = () => {}): {
   readonly time: VirtualTime
-  readonly prompt: SyncRequests
+  readonly requests: SyncRequests
   readonly sent: number[]
 } {
   const time = new VirtualTime()
   const sent: number[] = []
-  const prompt: SyncRequests = new SyncRequests(
+  const requests: SyncRequests = new SyncRequests(
     time,
     ({ id }) => {
       sent.push(id)
       return { type: "read", id, answer: { kind: "absent" } }
     },
-    (answer) => answered(answer, prompt),
+    (answer) => answered(answer, requests),
   )
-  return { time, prompt, sent }
+  return { time, requests, sent }
 }
 
-describe("prompt requests", () => {
+describe("synchronous requests", () => {
   it("are sent in order when they are flushed, and not before", () => {
-    const { prompt, sent } = make()
-    prompt.add(read(1))
-    prompt.add(read(2))
+    const { requests, sent } = make()
+    requests.add(read(1))
+    requests.add(read(2))
     expect(sent).toEqual([])
-    prompt.flush()
+    requests.flush()
     expect(sent).toEqual([1, 2])
   })
 
   it("that were given up before are not sent", () => {
-    const { prompt, sent } = make()
-    prompt.add(read(1))
-    prompt.add({ type: "abandon", id: 1 })
-    prompt.add(read(2))
-    prompt.flush()
+    const { requests, sent } = make()
+    requests.add(read(1))
+    requests.add({ type: "abandon", id: 1 })
+    requests.add(read(2))
+    requests.flush()
     expect(sent).toEqual([2])
   })
 
   it("that an answer asks for are sent by the same flush, after that answer was taken in", () => {
-    const { prompt, sent } = make((answer, self) => {
+    const { requests, sent } = make((answer, self) => {
       if (!("id" in answer) || answer.id >= 3) return
       self.add(read(answer.id + 1))
       self.flush()
       expect(sent).toHaveLength(answer.id)
     })
-    prompt.add(read(1))
-    prompt.flush()
+    requests.add(read(1))
+    requests.flush()
     expect(sent).toEqual([1, 2, 3])
   })
 
   it("without end leave the event loop its turns", async () => {
-    const { time, prompt, sent } = make((answer, self) => {
+    const { time, requests, sent } = make((answer, self) => {
       if ("id" in answer && answer.id < 100) self.add(read(answer.id + 1))
     })
-    prompt.add(read(1))
-    prompt.flush()
+    requests.add(read(1))
+    requests.flush()
     expect(sent.length).toBeLessThan(20)
     await time.advance(0)
     expect(sent).toHaveLength(100)

@@ -8,7 +8,7 @@ import {
 } from "../../../src/locks/api/errors.ts"
 import type { AcquireOptions } from "../../../src/locks/api/lock.ts"
 import { StoreLock } from "../../../src/locks/lock/store-lock.ts"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import type { LeaseStore } from "../../../src/locks/stores/port.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import {

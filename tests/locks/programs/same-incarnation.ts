@@ -3,7 +3,7 @@ import { writeSync } from "node:fs"
 import process from "node:process"
 import type { LockError } from "../../../src/locks/api/errors.ts"
 import { StoreLock } from "../../../src/locks/lock/store-lock.ts"
-import { fileStore } from "../../../src/locks/stores/file/store.ts"
+import { fileStore } from "../../../src/locks/stores/file/file-store.ts"
 
 const [directory = ""] = process.argv.slice(2)
 const lock = new StoreLock("k", { store: fileStore({ directory }), incarnation: { id: "pod-0" } })

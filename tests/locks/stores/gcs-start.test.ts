@@ -2,7 +2,7 @@
 // for who only reads not a write. Each case in which a proof must not count ends with a server that ignores preconditions
 // refused. tests/integration/gcs-start.test.ts counts on the real server.
 import { describe, expect, it } from "vitest"
-import { Connection } from "../../../src/locks/stores/gcs/connection/connection.ts"
+import { BucketConnection } from "../../../src/locks/stores/gcs/connection/connection.ts"
 import { checkOptions } from "../../../src/locks/stores/gcs/connection/options.ts"
 import { Paths } from "../../../src/locks/stores/gcs/connection/paths.ts"
 import { fetchHttp } from "../../../src/locks/stores/gcs/http/fetch.ts"
@@ -163,7 +163,7 @@ describe("a proof of a server", () => {
     const grant = { headers: {}, forced: true, accepted: false }
     const credentials = { get: () => grant, rejected: () => false, close: () => {} }
     const place = { name: settings.name, bucket: "bucket", endpoint }
-    const connection = new Connection(place, new Paths("", "bucket", "google"), http, credentials, scene.clock)
+    const connection = new BucketConnection(place, new Paths("", "bucket", "google"), http, credentials, scene.clock)
     return new Proofs(new BucketObjects(connection, settings, scene.clock), scene.clock)
   }
 

@@ -1,7 +1,7 @@
 // Pins what the start-up probe refuses, what it only notes, and that it gives up in time and cleans up.
 import { describe, expect, it } from "vitest"
 import { type LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../../src/locks/api/errors.ts"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import { ABSENT, type ObjectStore, type WriteAnswer } from "../../../src/locks/stores/port.ts"
 import { probe, type ProbedStore } from "../../../src/locks/stores/probe.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"

@@ -1,6 +1,6 @@
 /** The stores that locks make for themselves: one for the same parts in a process. */
 import { describe, expect, it } from "vitest"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import type { LeaseStore } from "../../../src/locks/stores/port.ts"
 import { SharedStores } from "../../../src/locks/stores/shared.ts"
 import { collected } from "../../support/gc.ts"

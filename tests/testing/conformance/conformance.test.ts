@@ -2,7 +2,7 @@
 // case is about, and what it says then.
 import { describe, expect, it } from "vitest"
 import { InvalidConfigError } from "../../../src/locks/api/errors.ts"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import { ABSENT, type ObjectStore } from "../../../src/locks/stores/port.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { conformance, ConformanceError, type ConformanceOptions, type MakeStore } from "../../../src/testing/mod.ts"

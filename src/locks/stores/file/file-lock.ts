@@ -6,7 +6,7 @@ import { LOCK_OPTIONS, type LockOptions } from "../../engine/options.ts"
 import { StoreLock } from "../../lock/store-lock.ts"
 import type { CheckpointStore, LeaseStore } from "../port.ts"
 import { SharedStores } from "../shared.ts"
-import { aDirectory, fileStore } from "./store.ts"
+import { aDirectory, fileStore } from "./file-store.ts"
 
 /** How a file lock is made. */
 export interface FileLockOptions extends LockOptions {

@@ -12,6 +12,7 @@
  */
 import { join } from "node:path"
 import { encodeName } from "../../api/keys.ts"
+import type { ProbeResult } from "../probe.ts"
 import { errnoOf, unlessMissing } from "./disk/failures.ts"
 import type { Files } from "./disk/files.ts"
 import { type Steps, step } from "./disk/steps.ts"
@@ -20,20 +21,15 @@ import { isNew } from "./objects/create.ts"
 /** To be raised whenever the probe asks for more. */
 const PROBE_VERSION = 1
 
-/** What was proved, beside that writes honour their preconditions: whether deletes do. */
-export interface Proof {
-  readonly deletes: boolean
-}
-
 /** Of which directory it is, and by which boot it is reached. */
-export interface Place {
+export interface ReachedDirectory {
   readonly files: Files
   readonly root: string
   readonly boot: string | undefined
 }
 
 /** Undefined where nothing counts, or it can't be looked for. */
-export function* recall(place: Place): Steps<Proof | undefined> {
+export function* recall(place: ReachedDirectory): Steps<ProbeResult | undefined> {
   const { files } = place
   try {
     const paths = yield* pathsOf(place)
@@ -48,7 +44,7 @@ export function* recall(place: Place): Steps<Proof | undefined> {
 }
 
 /** Where it fails the next start probes too, and no more. */
-export function* remember(place: Place, { deletes }: Proof): Steps<void> {
+export function* remember(place: ReachedDirectory, { deletes }: ProbeResult): Steps<void> {
   const { files, root } = place
   const paths = yield* pathsOf(place)
   if (paths === undefined) return
@@ -58,7 +54,7 @@ export function* remember(place: Place, { deletes }: Proof): Steps<void> {
 }
 
 /** Nothing that is remembered now counts for a process that starts later, as far as this one may say so. */
-export function* forget(place: Place): Steps<void> {
+export function* forget(place: ReachedDirectory): Steps<void> {
   const { files } = place
   try {
     const paths = yield* pathsOf(place)
@@ -73,7 +69,7 @@ function* pathsOf({
   files,
   root,
   boot,
-}: Place): Steps<{ readonly writes: string; readonly deletes: string } | undefined> {
+}: ReachedDirectory): Steps<{ readonly writes: string; readonly deletes: string } | undefined> {
   if (boot === undefined) return undefined
   const leases = yield* step(files.status(join(root, "leases")))
   if (leases === undefined) return undefined

@@ -6,7 +6,7 @@ import { StoreLock } from "../../lock/store-lock.ts"
 import type { LeaseStore } from "../port.ts"
 import { SharedStores } from "../shared.ts"
 import type { GcsStoreOptions } from "./connection/options.ts"
-import { GcsStore } from "./store.ts"
+import { GcsStore } from "./gcs-store.ts"
 
 /** How a GCS lock is made. */
 export interface GcsLockOptions extends LockOptions, Omit<GcsStoreOptions, "clock" | "objectNames"> {

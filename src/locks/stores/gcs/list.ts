@@ -6,7 +6,7 @@ import type { Clock } from "../../../runtime/time/clock.ts"
 import { StoreUnavailableError, LockError } from "../../api/errors.ts"
 import type { ListOptions, Page, RequestOptions } from "../port.ts"
 import { jsonIn } from "./connection/answers.ts"
-import type { Connection } from "./connection/connection.ts"
+import type { BucketConnection } from "./connection/connection.ts"
 import { answerError, bucketMissing, isPage } from "./connection/failures.ts"
 import type { Folder } from "./connection/paths.ts"
 
@@ -15,7 +15,7 @@ const PAGE_LIMIT = 8 * 1024 * 1024
 
 /** One page. Rejects with StoreUnavailableError or StoreMisconfiguredError. */
 export async function listPage(
-  connection: Connection,
+  connection: BucketConnection,
   clock: Clock,
   area: Folder,
   { prefix, after, ...limits }: ListOptions,
@@ -42,7 +42,7 @@ function tokenIn({ nextPageToken }: Readonly<Record<string, unknown>>): string |
 }
 
 async function ask(
-  connection: Connection,
+  connection: BucketConnection,
   path: string,
   { deadline, signal }: RequestOptions,
 ): Promise<Readonly<Record<string, unknown>>> {

@@ -8,9 +8,9 @@ import "../../../runtime/least-node.ts"
 import { refuseUnknown } from "../../../runtime/input/options.ts"
 import type { CheckpointStore, LeaseStore } from "../port.ts"
 import { GCS_STORE_OPTIONS, type GcsStoreOptions } from "./connection/options.ts"
-import { GcsStore } from "./store.ts"
+import { GcsStore } from "./gcs-store.ts"
 
-export type { StorageClient, TokenSource } from "./connection/credentials.ts"
+export type { StorageClient, TokenSource } from "./connection/storage-client.ts"
 export { GcsLock, type GcsLockOptions } from "./gcs-lock.ts"
 export type { GcsStoreOptions } from "./connection/options.ts"
 

@@ -16,7 +16,7 @@ import {
   type WriteAnswer,
 } from "../port.ts"
 import { isGeneration, readOutcome, removeOutcome, writeOutcome } from "./connection/answers.ts"
-import type { Connection } from "./connection/connection.ts"
+import type { BucketConnection } from "./connection/connection.ts"
 import { EXPLANATION_LIMIT } from "./connection/failures.ts"
 import type { GcsSettings } from "./connection/options.ts"
 import { contentTypeOf, type Folder, type FolderRef } from "./connection/paths.ts"
@@ -26,12 +26,12 @@ import { listPage } from "./list.ts"
 /** One bucket and prefix. */
 export class BucketObjects implements Pick<ObjectStore, "name" | "read" | "put" | "remove" | "list"> {
   readonly name: string
-  readonly #connection: Connection
+  readonly #connection: BucketConnection
   readonly #clock: Clock
   readonly #requestTimeout: number
   readonly #multipart: Multipart
 
-  constructor(connection: Connection, { name, requestTimeout }: GcsSettings, clock: Clock) {
+  constructor(connection: BucketConnection, { name, requestTimeout }: GcsSettings, clock: Clock) {
     this.name = name
     this.#connection = connection
     this.#clock = clock

@@ -20,6 +20,7 @@
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { sha256 } from "../../../runtime/time/hash.ts"
 import { ABSENT, type Generation, type Page, type RequestOptions } from "../port.ts"
+import type { ProbeResult } from "../probe.ts"
 import type { FolderRef } from "./connection/paths.ts"
 import type { BucketObjects } from "./objects.ts"
 
@@ -29,11 +30,6 @@ const PROBE_VERSION = 1
 const SERVER_LENGTH = 16
 /** In milliseconds. */
 const DAY = 86_400_000
-
-/** What was proved, beside that writes honour their preconditions: whether deletes do. */
-export interface Proof {
-  readonly deletes: boolean
-}
 
 /** What is remembered of one server. */
 export class Proofs {
@@ -51,7 +47,7 @@ export class Proofs {
   }
 
   /** By one request. Undefined where nothing counts. Rejects as `list` does, where the bucket is missing too. */
-  async recall(options: RequestOptions): Promise<Proof | undefined> {
+  async recall(options: RequestOptions): Promise<ProbeResult | undefined> {
     this.#items = (await this.#objects.list("proofs", { ...options, prefix: this.#stem })).items
     const anchor = this.#generationOf(this.#anchor)
     if (anchor === undefined) return undefined
@@ -61,7 +57,7 @@ export class Proofs {
   }
 
   /** Creates what is missing and removes what no longer counts. Where it fails the next start probes too, and no more. */
-  async remember({ deletes }: Proof, options: RequestOptions): Promise<void> {
+  async remember({ deletes }: ProbeResult, options: RequestOptions): Promise<void> {
     const anchor = this.#generationOf(this.#anchor) ?? (await this.#create(this.#anchor, options))
     if (anchor === undefined) return
     await this.#create(this.#name(anchor, deletes), options)

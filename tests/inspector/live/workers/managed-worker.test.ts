@@ -8,7 +8,7 @@ import { SandboxManager } from "../../../../src/actors/manager/manager.ts"
 import type { WorkerRow } from "../../../../src/inspector/live/model/wire.ts"
 import type { FleetSink } from "../../../../src/inspector/live/stream/source.ts"
 import { managedWorker } from "../../../../src/inspector/live/workers/managed-worker.ts"
-import { memoryStore } from "../../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../../src/locks/stores/memory-store.ts"
 import { counter } from "../../../actors/world.ts"
 
 const sink = (more: Partial<FleetSink> = {}): FleetSink => ({

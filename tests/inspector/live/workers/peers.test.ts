@@ -10,7 +10,7 @@ import type { ActionAnswer, SandboxDetail, WireMessages, WorkerRow } from "../..
 import { EventReader } from "../../../../src/inspector/live/stream/sse.ts"
 import { NONCE, PROOF, proofOf } from "../../../../src/inspector/live/workers/signature.ts"
 import { type Inspector, inspector, type InspectorOptions, nodeListener } from "../../../../src/inspector/mod.ts"
-import { memoryStore } from "../../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../../src/locks/stores/memory-store.ts"
 import { counter } from "../../../actors/world.ts"
 import { row, running, state } from "../made.ts"
 

@@ -8,13 +8,11 @@
  */
 import * as sync from "node:fs"
 import * as async from "node:fs/promises"
+import type { Awaitable } from "./awaitable.ts"
 import { errnoOf } from "./failures.ts"
 
-/** What an operation settles with, now or later. */
-export type Awaitable<A> = A | Promise<A>
-
 /** What is under a path. */
-export type Content =
+export type FileContent =
   | { readonly kind: "directory" }
   | { readonly kind: "large" }
   /** `modified` as the file system stamped it, in Unix milliseconds. */
@@ -27,7 +25,7 @@ export interface Files {
   /** Writes a file that must not exist. */
   create(path: string, body: Uint8Array): Awaitable<void>
   /** Reads a file of at most `limit` bytes. */
-  read(path: string, limit: number): Awaitable<Content>
+  read(path: string, limit: number): Awaitable<FileContent>
   /** Gives a file a second name, which must not exist. */
   link(path: string, second: string): Awaitable<void>
   /** Gives a file another name, in place of the file that has it. Between two names of one file it may do nothing. */
@@ -111,7 +109,7 @@ export const durableFiles: Files = {
   },
 }
 
-function contentOf(status: sync.Stats, limit: number): Content | undefined {
+function contentOf(status: sync.Stats, limit: number): FileContent | undefined {
   if (status.isDirectory()) return { kind: "directory" }
   return status.size > limit ? { kind: "large" } : undefined
 }

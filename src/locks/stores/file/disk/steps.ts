@@ -2,7 +2,7 @@
  * An algorithm on files as the steps it takes, so that there is one of it for two ways of running it: at once, where each
  * operation is a system call, and with the event loop in between, where an operation waits for the disk.
  */
-import type { Awaitable } from "./files.ts"
+import type { Awaitable } from "./awaitable.ts"
 
 /** Yields each operation, and is given what it came to. */
 export type Steps<A> = Generator<Awaitable<unknown>, A, unknown>

@@ -6,7 +6,7 @@
  * Not promised: that what was seen is still so when the caller hears of it. Writes find out by their own rules.
  */
 import { unlessMissing } from "../disk/failures.ts"
-import type { Content, Files } from "../disk/files.ts"
+import type { FileContent, Files } from "../disk/files.ts"
 import { type Steps, step } from "../disk/steps.ts"
 import { isTemporary, versionNumber, versionPath } from "./layout.ts"
 
@@ -63,7 +63,7 @@ export function* isTombstone(files: Files, directory: string, number: number): S
 /** Undefined where the version is gone: a higher one is there by now. */
 function* look(files: Files, directory: string, number: number, limit: number): Steps<Current | undefined> {
   if (number === 0) return { kind: "absent", number }
-  const content: Content | undefined = yield* unlessMissing(() =>
+  const content: FileContent | undefined = yield* unlessMissing(() =>
     step(files.read(versionPath(directory, number), limit)),
   )
   if (content === undefined) return undefined

@@ -5,11 +5,12 @@
 import type { Generation, ReadAnswer, WriteAnswer } from "../../port.ts"
 import { httpDate } from "../http/date.ts"
 import type { HttpAnswer } from "../http/port.ts"
-import { answerError, bucketMissing, isPage, type Place, saysBucketMissing, saysForbidden } from "./failures.ts"
+import type { BucketPlace } from "./bucket-place.ts"
+import { answerError, bucketMissing, isPage, saysBucketMissing, saysForbidden } from "./failures.ts"
 
 /** What a read saw. `limit`: of the object's body, in bytes. */
 export function readOutcome(
-  place: Place,
+  place: BucketPlace,
   answer: HttpAnswer,
   known: Generation | undefined,
   limit: number,
@@ -28,7 +29,7 @@ export function readOutcome(
 }
 
 /** What became of an upload. */
-export function writeOutcome(place: Place, answer: HttpAnswer): WriteAnswer {
+export function writeOutcome(place: BucketPlace, answer: HttpAnswer): WriteAnswer {
   if (answer.status === 412 && !saysForbidden(answer)) return { kind: "refused", ...stamp(answer) }
   const generation = answer.status === 200 ? generationIn(answer) : undefined
   if (generation !== undefined) return { kind: "applied", generation, ...stamp(answer) }
@@ -36,7 +37,7 @@ export function writeOutcome(place: Place, answer: HttpAnswer): WriteAnswer {
 }
 
 /** What became of a delete. */
-export function removeOutcome(place: Place, answer: HttpAnswer, expected: Generation): WriteAnswer {
+export function removeOutcome(place: BucketPlace, answer: HttpAnswer, expected: Generation): WriteAnswer {
   const { status } = answer
   const gone = status === 404 && !saysBucketMissing(answer) && !isPage(answer)
   if (status === 412 || gone) return { kind: "refused", ...stamp(answer) }
@@ -56,7 +57,7 @@ export function jsonIn(answer: HttpAnswer): Readonly<Record<string, unknown>> | 
   }
 }
 
-function unknown(place: Place, action: "write" | "delete", answer: HttpAnswer): WriteAnswer {
+function unknown(place: BucketPlace, action: "write" | "delete", answer: HttpAnswer): WriteAnswer {
   const error = answerError(place, action, answer)
   return answer.status === 429 ? { kind: "unknown", error, throttled: true } : { kind: "unknown", error }
 }

@@ -11,14 +11,15 @@ import { within } from "../http/limits.ts"
 import type { Http, HttpAnswer, HttpRequest } from "../http/port.ts"
 import { proxyOf } from "../http/proxy.ts"
 import { undiciHttp } from "../http/undici.ts"
+import type { BucketPlace } from "./bucket-place.ts"
 import { type Credentials, credentialsOf, type Grant } from "./credentials.ts"
 import { endpointOf } from "./endpoint.ts"
-import { type Action, credentialsError, lostError, type Place, unauthorizedError } from "./failures.ts"
+import { type BucketAction, credentialsError, lostError, unauthorizedError } from "./failures.ts"
 import type { GcsSettings } from "./options.ts"
 import { Paths } from "./paths.ts"
 
 /** Opens what the settings and the environment say. Rejects with a LockError. */
-export async function connect(settings: GcsSettings, clock: Clock): Promise<Connection> {
+export async function connect(settings: GcsSettings, clock: Clock): Promise<BucketConnection> {
   const endpoint = endpointOf(settings)
   const { url } = endpoint
   const base = url.pathname.replace(/(\/storage\/v1)?\/*$/, "")
@@ -26,18 +27,18 @@ export async function connect(settings: GcsSettings, clock: Clock): Promise<Conn
   const proxy = proxyOf(url)
   const http = "Deno" in globalThis ? fetchHttp(url, clock, proxy) : await undiciHttp(url, clock, proxy)
   const paths = new Paths(base, settings.bucket, settings.prefix, settings.objectNames, settings.userProject)
-  return new Connection(place, paths, http, await credentialsOf(endpoint, settings.storage, clock), clock)
+  return new BucketConnection(place, paths, http, await credentialsOf(endpoint, settings.storage, clock), clock)
 }
 
 /** An open way to a bucket. */
-export class Connection {
-  readonly place: Place
+export class BucketConnection {
+  readonly place: BucketPlace
   readonly paths: Paths
   readonly #http: Http
   readonly #credentials: Credentials
   readonly #clock: Clock
 
-  constructor(place: Place, paths: Paths, http: Http, credentials: Credentials, clock: Clock) {
+  constructor(place: BucketPlace, paths: Paths, http: Http, credentials: Credentials, clock: Clock) {
     this.place = place
     this.paths = paths
     this.#http = http
@@ -46,7 +47,7 @@ export class Connection {
   }
 
   /** Never rejects: an error is what no answer came for, or what a 401 means. */
-  async exchange(action: Action, request: HttpRequest): Promise<HttpAnswer | LockError> {
+  async exchange(action: BucketAction, request: HttpRequest): Promise<HttpAnswer | LockError> {
     const grant = this.#credentials.get()
     if (grant instanceof Promise) return this.#waitAndSend(action, request, grant)
     return this.#send(action, request, grant)
@@ -57,7 +58,11 @@ export class Connection {
     return this.#http.close()
   }
 
-  async #waitAndSend(action: Action, request: HttpRequest, pending: Promise<Grant>): Promise<HttpAnswer | LockError> {
+  async #waitAndSend(
+    action: BucketAction,
+    request: HttpRequest,
+    pending: Promise<Grant>,
+  ): Promise<HttpAnswer | LockError> {
     const start = this.#clock.read().mono
     try {
       const grant = await within(this.#clock, request, pending)
@@ -68,7 +73,7 @@ export class Connection {
     }
   }
 
-  async #send(action: Action, request: HttpRequest, grant: Grant): Promise<HttpAnswer | LockError> {
+  async #send(action: BucketAction, request: HttpRequest, grant: Grant): Promise<HttpAnswer | LockError> {
     const headers = { ...grant.headers, ...request.headers }
     const result = await this.#http.exchange({ ...request, headers })
     if (result.kind === "lost") return lostError(this.place, action, result.error)

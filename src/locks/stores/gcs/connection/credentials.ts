@@ -13,26 +13,7 @@ import { StoreMisconfiguredError } from "../../../api/errors.ts"
 import { within } from "../http/limits.ts"
 import { proxyOf } from "../http/proxy.ts"
 import type { Endpoint } from "./endpoint.ts"
-
-/** What is used of a client of @google-cloud/storage: its `Storage` has all of it. */
-export interface StorageClient {
-  /** The server that it speaks to, as a URL. */
-  readonly apiEndpoint: string
-  /** That server was named by its user. */
-  readonly customEndpoint?: boolean
-  /** It is shown credentials all the same. */
-  readonly useAuthWithCustomEndpoint?: boolean | undefined
-  /** Gets and renews its tokens. */
-  readonly authClient: TokenSource
-}
-
-/** Gets tokens: what is used of a `GoogleAuth` of google-auth-library. */
-export interface TokenSource {
-  /** The headers that prove who asks for a URL. */
-  getRequestHeaders(url?: string): Promise<Headers>
-  /** The client of one kind of credentials, which keeps the token. */
-  getClient(): Promise<{ readonly credentials: object; setCredentials(credentials: object): void }>
-}
+import type { StorageClient, TokenSource } from "./storage-client.ts"
 
 /** Headers that prove who asks, for one token. */
 export interface Grant {

@@ -5,20 +5,13 @@
 import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../../../api/errors.ts"
 import { GaveUp } from "../http/limits.ts"
 import type { HttpAnswer } from "../http/port.ts"
+import type { BucketPlace } from "./bucket-place.ts"
 import { refusalOf } from "./refusals.ts"
 
-/** Which store, for messages. */
-export interface Place {
-  /** `gs://bucket/prefix` */
-  readonly name: string
-  readonly bucket: string
-  readonly endpoint: string
-}
-
 /** What was asked of it. */
-export type Action = "read" | "write" | "delete" | "list"
+export type BucketAction = "read" | "write" | "delete" | "list"
 
-const permissions: Readonly<Record<Action, string>> = {
+const permissions: Readonly<Record<BucketAction, string>> = {
   read: "storage.objects.get and storage.objects.list",
   write: "storage.objects.create and storage.objects.delete",
   delete: "storage.objects.delete",
@@ -33,7 +26,7 @@ export const EXPLANATION_LIMIT: number = 64 * 1024
 const limits = new Set(["rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"])
 
 /** No whole answer came. */
-export function lostError(place: Place, action: Action, cause: Error): StoreUnavailableError {
+export function lostError(place: BucketPlace, action: BucketAction, cause: Error): StoreUnavailableError {
   const { code } = cause as { code?: unknown }
   const what = cause instanceof GaveUp ? cause.message : `the connection failed (${cause.message || cause.name})`
   return new StoreUnavailableError({
@@ -45,7 +38,7 @@ export function lostError(place: Place, action: Action, cause: Error): StoreUnav
 }
 
 /** An answer that gives no outcome. */
-export function answerError(place: Place, action: Action, answer: HttpAnswer): LockError {
+export function answerError(place: BucketPlace, action: BucketAction, answer: HttpAnswer): LockError {
   const { status } = answer
   if (status < 400) return notOurs(place, action, answer)
   if (status === 404) return isPage(answer) ? notOurs(place, action, answer) : bucketMissing(place)
@@ -72,7 +65,7 @@ export function answerError(place: Place, action: Action, answer: HttpAnswer): L
 }
 
 /** The bucket itself isn't there. */
-export function bucketMissing(place: Place): StoreMisconfiguredError {
+export function bucketMissing(place: BucketPlace): StoreMisconfiguredError {
   return new StoreMisconfiguredError({
     message: `the bucket ${place.bucket} doesn't exist at ${place.endpoint}`,
     next: `Create it (gcloud storage buckets create gs://${place.bucket}) or correct its name`,
@@ -96,7 +89,7 @@ export function isPage(answer: HttpAnswer): boolean {
 }
 
 /** A 401. `final`: with a token renewed on purpose, or with none to renew. */
-export function unauthorizedError(place: Place, action: Action, final: boolean): LockError {
+export function unauthorizedError(place: BucketPlace, action: BucketAction, final: boolean): LockError {
   const message = `${place.name} doesn't accept the credentials of a ${action} (status 401)`
   if (!final)
     return new StoreUnavailableError({ message, next: "Try again: the credentials are being renewed", status: 401 })
@@ -110,7 +103,7 @@ export function unauthorizedError(place: Place, action: Action, final: boolean):
 }
 
 /** There are no credentials to send, or they can't be renewed. */
-export function credentialsError(place: Place, cause: unknown): LockError {
+export function credentialsError(place: BucketPlace, cause: unknown): LockError {
   const details = {
     message: `no credentials for ${place.name}: ${cause instanceof Error ? cause.message : String(cause)}`,
     next: "Check the credentials: gcloud auth application-default login, GOOGLE_APPLICATION_CREDENTIALS, or the service account of this machine",
@@ -128,7 +121,7 @@ function isSetup(cause: unknown): boolean {
   return Object.getPrototypeOf(cause) === Error.prototype && code === undefined
 }
 
-function forbidden(place: Place, action: Action, message: string): StoreMisconfiguredError {
+function forbidden(place: BucketPlace, action: BucketAction, message: string): StoreMisconfiguredError {
   return new StoreMisconfiguredError({
     message: `${place.name} forbids a ${action} (status 403)${message}`,
     next: `Grant ${permissions[action]} on the bucket ${place.bucket}; roles/storage.objectUser has all that is needed`,
@@ -136,7 +129,7 @@ function forbidden(place: Place, action: Action, message: string): StoreMisconfi
   })
 }
 
-function notOurs(place: Place, action: Action, { status }: HttpAnswer): StoreUnavailableError {
+function notOurs(place: BucketPlace, action: BucketAction, { status }: HttpAnswer): StoreUnavailableError {
   return new StoreUnavailableError({
     message: `something other than Cloud Storage answered a ${action} of ${place.name} (status ${status})`,
     next: `Check for a proxy or a login page between this machine and ${place.endpoint}`,

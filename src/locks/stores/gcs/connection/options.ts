@@ -6,7 +6,7 @@ import { aClock, type OptionChecks, shown } from "../../../../runtime/input/opti
 import type { Clock } from "../../../../runtime/time/clock.ts"
 import { InvalidConfigError } from "../../../api/errors.ts"
 import { checkKey, encodeName } from "../../../api/keys.ts"
-import type { StorageClient } from "./credentials.ts"
+import type { StorageClient } from "./storage-client.ts"
 
 /** How to make a GCS store. */
 export interface GcsStoreOptions {

@@ -3,20 +3,20 @@
  * body of the answer names (JSON API, "HTTP status and error codes"), or by its text, where Google's front end answers with
  * a body of another form. Decides about words alone: that such a request was refused for good is the status's to say.
  */
-import type { Place } from "./failures.ts"
+import type { BucketPlace } from "./bucket-place.ts"
 
 /** One kind of refusal. */
-export interface Refusal {
+export interface KnownRefusal {
   /** In small letters: Google writes some of them with a capital, and some after a prefix `usageLimits.`. */
   readonly reason: RegExp
   /** Where the reason is a general one, or missing. */
   readonly text?: RegExp
   /** What is the matter, as the end of a sentence. */
   readonly problem: string
-  readonly next: (place: Place) => string
+  readonly next: (place: BucketPlace) => string
 }
 
-const refusals: readonly Refusal[] = [
+const refusals: readonly KnownRefusal[] = [
   {
     reason: /^retentionpolicynotmet$/,
     problem: "the bucket keeps objects for a time, and a lease is an object that is overwritten",
@@ -89,7 +89,7 @@ const refusals: readonly Refusal[] = [
 ]
 
 /** Undefined where the answer names no such reason. */
-export function refusalOf(reason: string, text: string): Refusal | undefined {
+export function refusalOf(reason: string, text: string): KnownRefusal | undefined {
   const plain = reason.toLowerCase().replace(/^usagelimits\./, "")
   return refusals.find((refusal) => refusal.reason.test(plain)) ?? refusals.find((refusal) => refusal.text?.test(text))
 }

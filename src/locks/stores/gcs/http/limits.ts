@@ -43,8 +43,3 @@ export function within<A>(clock: Clock, options: RequestOptions, promise: Promis
     promise.finally(stop).then(resolve, reject)
   })
 }
-
-/** Settles when the time is over or the signal aborts. */
-export function pause(clock: Clock, options: RequestOptions): Promise<void> {
-  return new Promise((settle) => void watch(clock, options, () => settle()))
-}

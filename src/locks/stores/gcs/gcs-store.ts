@@ -7,6 +7,7 @@
  * by a read (a write tells).
  */
 import { type Clock, liveClock } from "../../../runtime/time/clock.ts"
+import { sleep } from "../../../runtime/time/sleep.ts"
 import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../api/errors.ts"
 import type {
   Area,
@@ -23,14 +24,14 @@ import type {
   StoreCapabilities,
   WriteAnswer,
 } from "../port.ts"
-import { probe } from "../probe.ts"
+import { probe, type ProbeResult } from "../probe.ts"
+import { RETRY_AFTER_MS } from "../start.ts"
 import { connect } from "./connection/connection.ts"
 import { checkOptions, type GcsSettings, type GcsStoreOptions } from "./connection/options.ts"
-import { GaveUp, pause, within } from "./http/limits.ts"
+import { GaveUp, within } from "./http/limits.ts"
 import { BucketObjects } from "./objects.ts"
-import { type Proof, Proofs } from "./proofs.ts"
+import { Proofs } from "./proofs.ts"
 
-const RETRY_AFTER_MS = 1000
 /** Failures that pass, pass in this time; a start that outlives its caller by more keeps the process for nothing. */
 const RETRY_FOR_MS = 5000
 
@@ -38,7 +39,7 @@ const RETRY_FOR_MS = 5000
 interface Opened {
   readonly objects: BucketObjects
   readonly proofs: Proofs
-  readonly proof: Proof | undefined
+  readonly proof: ProbeResult | undefined
 }
 
 /** Made by `gcsStore`. */
@@ -150,7 +151,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     await within(this.#clock, limits, proofs.remember(found, limits)).catch(() => {})
   }
 
-  #trust({ deletes }: Proof): void {
+  #trust({ deletes }: ProbeResult): void {
     this.#capabilities = { ...this.#capabilities, deletes }
     this.#proved = true
   }
@@ -163,7 +164,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
         return await ask(this.#limits(due))
       } catch (error) {
         if (!(error instanceof LockError && error.retryable) || this.#clock.read().mono >= lastTry) throw error
-        await pause(this.#clock, { deadline: RETRY_AFTER_MS })
+        await sleep(this.#clock, RETRY_AFTER_MS, undefined, { background: true })
       }
     }
   }

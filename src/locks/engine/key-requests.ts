@@ -15,22 +15,20 @@ import type { LockError } from "../api/errors.ts"
 import { encodeName } from "../api/keys.ts"
 import type { Command, Input, ReadResult, WriteResult } from "../protocol/rules/state.ts"
 import { RECORD_LIMIT } from "../record.ts"
-import type {
-  LeaseStore,
-  ObjectRef,
-  PromptRequests,
-  ReadAnswer,
-  ReadOptions,
-  RequestOptions,
-  WriteAnswer,
+import {
+  DEADLINE_GRACE_MS,
+  type LeaseStore,
+  type ObjectRef,
+  type PromptRequests,
+  type ReadAnswer,
+  type ReadOptions,
+  type RequestOptions,
+  type WriteAnswer,
 } from "../stores/port.ts"
 import { lacksRoom } from "../stores/room.ts"
 import { started } from "../stores/start.ts"
 import { brokenStore, cancelled, notReady, silentStore } from "./refusals.ts"
 import { KeyTap, type RequestTaps } from "./request-taps.ts"
-
-/** A request's own deadline is the store's to keep; this much later it is no longer believed in. */
-const GRACE = 250
 
 /** How long to wait before a store that failed to start is started again. */
 const START_AGAIN = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")]).pipe(
@@ -41,16 +39,16 @@ const START_AGAIN = Schedule.min([Schedule.exponential("200 millis"), Schedule.s
 const LOOK_WITHIN = 30_000
 
 /** The requests that expect an answer. */
-export type Request = Exclude<Command, { type: "abandon" }>
+export type StoreRequest = Exclude<Command, { type: "abandon" }>
 
 /** One under way. */
-interface Flight {
+interface RunningRequest {
   readonly slot: Slot | undefined
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
 /** What the requests of all keys share. */
-export interface RequestsParts {
+export interface KeyRequestsParts {
   readonly clock: Clock
   readonly onError: OnError | undefined
   /** Who is told of them. */
@@ -58,7 +56,7 @@ export interface RequestsParts {
 }
 
 /** One key's way to one store. */
-export class Requests {
+export class KeyRequests {
   /** Where the key's record is. */
   readonly ref: ObjectRef
   readonly #key: string
@@ -66,9 +64,9 @@ export class Requests {
   readonly #clock: Clock
   readonly #fibers: Fibers
   readonly #tap: KeyTap
-  readonly #flights = new Map<number, Flight>()
+  readonly #flights = new Map<number, RunningRequest>()
 
-  constructor(key: string, store: LeaseStore, { clock, onError, taps }: RequestsParts) {
+  constructor(key: string, store: LeaseStore, { clock, onError, taps }: KeyRequestsParts) {
     this.#key = key
     this.#store = store
     this.ref = { area: "leases", name: encodeName(key) }
@@ -103,7 +101,7 @@ export class Requests {
   }
 
   /** Sends a request, which ends in exactly one input, unless it is given up on. Its slot is free again by then. */
-  run(request: Request, deadline: number, slot: Slot | undefined, answered: (input: Input) => void): void {
+  run(request: StoreRequest, deadline: number, slot: Slot | undefined, answered: (input: Input) => void): void {
     const { id } = request
     const answer = Effect.map(this.#send(request, deadline), (input) => {
       this.#flights.delete(id)
@@ -111,7 +109,7 @@ export class Requests {
       answered(input)
     })
     // In this order: what answers at once would else be remembered for ever.
-    const flight: Flight = { slot, fiber: undefined }
+    const flight: RunningRequest = { slot, fiber: undefined }
     this.#flights.set(id, flight)
     flight.fiber = this.#fibers.fork(answer)
   }
@@ -125,7 +123,7 @@ export class Requests {
   }
 
   /** Sends a request to a store that answers at once. */
-  prompt(store: PromptRequests, request: Request, deadline: number): Input {
+  runNow(store: PromptRequests, request: StoreRequest, deadline: number): Input {
     const { id } = request
     const options = { deadline }
     switch (request.type) {
@@ -145,7 +143,7 @@ export class Requests {
     }
   }
 
-  #send(request: Request, deadline: number): Effect.Effect<Extract<Input, { type: "read" | "wrote" }>> {
+  #send(request: StoreRequest, deadline: number): Effect.Effect<Extract<Input, { type: "read" | "wrote" }>> {
     const { id } = request
     return request.type === "read"
       ? Effect.map(this.#read(request.known, deadline), (answer) => ({ type: "read", id, answer }))
@@ -162,7 +160,7 @@ export class Requests {
     )
   }
 
-  #write(request: Exclude<Request, { type: "read" }>, deadline: number): Effect.Effect<WriteResult> {
+  #write(request: Exclude<StoreRequest, { type: "read" }>, deadline: number): Effect.Effect<WriteResult> {
     const { expected } = request
     const write = async (options: RequestOptions): Promise<WriteResult> =>
       this.#tap.later(request, deadline, () =>
@@ -182,7 +180,7 @@ export class Requests {
     })
     const orElse = (): Effect.Effect<never, LockError> =>
       Effect.fail(silentStore(this.#key, this.#store.name, deadline))
-    return Effect.timeoutOrElse(answer, { duration: deadline + GRACE, orElse })
+    return Effect.timeoutOrElse(answer, { duration: deadline + DEADLINE_GRACE_MS, orElse })
   }
 
   /** Fails once the signal aborts. */

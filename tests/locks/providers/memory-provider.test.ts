@@ -1,7 +1,7 @@
 // What the provider in memory adds: how little it keeps, and how many may wait.
 import { memoryLockProvider } from "leasehold"
 import { describe, expect, it } from "vitest"
-import { wishOf } from "../../../src/locks/engine/options.ts"
+import { acquireSettings } from "../../../src/locks/engine/options.ts"
 import { Queue } from "../../../src/locks/providers/queue.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { heapInUse } from "../../support/gc.ts"
@@ -30,7 +30,7 @@ describe("the queue for a key", () => {
     const queue = new Queue<string>("k", time)
     const told: unknown[] = []
     const wait = (timeout: "1 s" | "2 s" | "1 h"): void =>
-      void queue.join(wishOf({ timeout }), time.mono(), undefined).catch((error: unknown) => told.push(error))
+      void queue.join(acquireSettings({ timeout }), time.mono(), undefined).catch((error: unknown) => told.push(error))
     wait("1 s")
     for (let n = 0; n < 200_000; n++) wait("1 h") // more than a call can have arguments
     wait("2 s")

@@ -14,7 +14,7 @@ import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section, Secti
 import { cancelled, here, inUseHere } from "../engine/refusals.ts"
 import { type WaitWatch, watchOf } from "../waits/watch.ts"
 import { acquireAll } from "./all.ts"
-import { callWish, checkSection } from "./options.ts"
+import { callSettings, checkSection } from "./options.ts"
 import { Queue } from "./queue.ts"
 import { RunningSection, sectionClock } from "./sections.ts"
 
@@ -34,7 +34,7 @@ export function memoryLockProvider(options: MemoryLockProviderOptions = {}): Loc
   return new MemoryLockProvider(options)
 }
 
-const standard = callWish({})
+const standard = callSettings({})
 
 class MemoryLockProvider implements LockProvider {
   readonly #clock: Clock
@@ -103,14 +103,14 @@ class MemoryLockProvider implements LockProvider {
   }
 
   #watch(key: string, options: ProviderOptions, from: number): WaitWatch | undefined {
-    const asking = { key, wish: callWish(options), from, onError: this.#onError }
-    return watchOf(options.observer, this.#clock, asking)
+    const call = { key, settings: callSettings(options), from, onError: this.#onError }
+    return watchOf(options.observer, this.#clock, call)
   }
 
   /** The key, if nobody has it. */
   #take(key: string, options: ProviderOptions | undefined): MemoryLock | undefined {
     if (options !== undefined) {
-      callWish(options)
+      callSettings(options)
       if (options.signal?.aborted) throw cancelled(key)
     }
     return this.#held.has(key) ? undefined : this.#give(key, undefined)
@@ -123,13 +123,13 @@ class MemoryLockProvider implements LockProvider {
   }
 
   #wait(key: string, options: ProviderOptions | undefined, from: number, watch?: WaitWatch): Promise<MemoryLock> {
-    const wish = options === undefined ? standard : callWish(options)
-    if (wish.budgetMs === 0) throw inUseHere(key, here, wish, 0)
+    const settings = options === undefined ? standard : callSettings(options)
+    if (settings.budgetMs === 0) throw inUseHere(key, here, settings, 0)
     const queue = this.#held.get(key)!.queued(this.#clock)
     this.#counts.waits++
     if (queue.size > 0) this.#counts.contention++
     watch?.waits("process", () => undefined)
-    return queue.join(wish, from, options?.signal)
+    return queue.join(settings, from, options?.signal)
   }
 
   /** @internal The key goes to who has waited longest; without anybody it is forgotten. */

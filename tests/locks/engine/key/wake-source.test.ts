@@ -1,8 +1,8 @@
 /** What wakes a key before its next look: a store that tells of changes, and a oracle that tells of an owner's end. */
 import { describe, expect, it } from "vitest"
-import { encodeName } from "../../../src/locks/api/keys.ts"
-import type { HostHalf } from "../../../src/locks/record.ts"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { encodeName } from "../../../../src/locks/api/keys.ts"
+import type { HostHalf } from "../../../../src/locks/record.ts"
+import { memoryStore } from "../../../../src/locks/stores/memory-store.ts"
 import type {
   Generation,
   LeaseStore,
@@ -10,9 +10,9 @@ import type {
   Liveness,
   Watching,
   ProcessOracle,
-} from "../../../src/locks/stores/port.ts"
-import { unwatched } from "../../../src/runtime/machine/processes.ts"
-import { KEY, lockWorld, type LockWorld, settling, silence, storeWith } from "../../support/lock-world.ts"
+} from "../../../../src/locks/stores/port.ts"
+import { unwatched } from "../../../../src/runtime/machine/processes.ts"
+import { KEY, lockWorld, type LockWorld, settling, silence, storeWith } from "../../../support/lock-world.ts"
 
 /** A store that tells of every write, and knows when the process of a record has ended. */
 class Telling implements ProcessOracle {

@@ -5,9 +5,9 @@
  *
  * Not promised: that anything is heard. The looks go on, more seldom where both watches may be relied on.
  */
-import type { LockState } from "../protocol/rules/state.ts"
-import { type HostHalf, LINE_LENGTH } from "../record.ts"
-import type { Generation, LeaseStore, ObjectRef, Watching } from "../stores/port.ts"
+import type { LockState } from "../../protocol/rules/state.ts"
+import { type HostHalf, LINE_LENGTH } from "../../record.ts"
+import type { Generation, LeaseStore, ObjectRef, Watching } from "../../stores/port.ts"
 
 /** One key's. */
 export class WakeSource {

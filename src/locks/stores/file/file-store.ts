@@ -30,10 +30,10 @@ import type {
   ProcessOracle,
   WriteAnswer,
 } from "../port.ts"
-import { probe } from "../probe.ts"
-import { Bounds } from "./disk/bounds.ts"
+import { probe, type ProbeResult } from "../probe.ts"
 import { failure } from "./disk/failures.ts"
 import { durableFiles, type Files, quickFiles } from "./disk/files.ts"
+import { RequestBudget } from "./disk/request-budget.ts"
 import { run, runNow, step, type Steps } from "./disk/steps.ts"
 import { generationNumber, isDurable, objectDirectory, type Target } from "./objects/layout.ts"
 import { list } from "./objects/list.ts"
@@ -41,7 +41,7 @@ import { prepare, requireArea, requireStore } from "./objects/prepare.ts"
 import { put, remove, type Swap } from "./objects/swap.ts"
 import { readCurrent } from "./objects/versions.ts"
 import { MachineProcesses } from "./process-oracle.ts"
-import { forget, type Place, type Proof, recall, remember } from "./proof.ts"
+import { forget, type ReachedDirectory, recall, remember } from "./proof.ts"
 import { knownTime, storeTime, type StoreTime } from "./time.ts"
 import { wholeOrUnknown } from "./torn.ts"
 import { watchVersions } from "./watch.ts"
@@ -70,7 +70,7 @@ export function aDirectory(name: string, path: unknown): void {
 const OPTIONS: OptionChecks<FileStoreOptions> = { directory: aDirectory, clock: aClock }
 
 /** A request as the steps it takes. */
-type Work<A> = (target: Target, bounds: Bounds) => Steps<A>
+type FileWork<A> = (target: Target, budget: RequestBudget) => Steps<A>
 
 class FileStore implements LeaseStore, CheckpointStore {
   readonly leases = true as const
@@ -147,10 +147,10 @@ class FileStore implements LeaseStore, CheckpointStore {
   }
 
   async list(area: Area, options: ListOptions): Promise<Page> {
-    const bounds = new Bounds(this.#clock, options, this.#root)
-    const listed = { files: bounds.guarded(durableFiles), clock: this.#clock, root: this.#root, area }
+    const budget = new RequestBudget(this.#clock, options, this.#root)
+    const listed = { files: budget.guarded(durableFiles), clock: this.#clock, root: this.#root, area }
     try {
-      return await bounds.within(() => run(list(listed, options)))
+      return await budget.within(() => run(list(listed, options)))
     } catch (error) {
       throw failure(error, `listing ${area}`, this.#root)
     }
@@ -166,20 +166,20 @@ class FileStore implements LeaseStore, CheckpointStore {
 
   async #start(options: RequestOptions, again: boolean): Promise<void> {
     if (process.platform === "win32") throw unsupported()
-    const bounds = new Bounds(this.#clock, options, this.#root)
-    const files = bounds.guarded(durableFiles)
-    await bounds.within(() => run(prepare(files, this.#root)))
-    this.#time = await bounds.within(() => run(storeTime(files, this.#root, this.#id, this.#clock)))
+    const budget = new RequestBudget(this.#clock, options, this.#root)
+    const files = budget.guarded(durableFiles)
+    await budget.within(() => run(prepare(files, this.#root)))
+    this.#time = await budget.within(() => run(storeTime(files, this.#root, this.#id, this.#clock)))
     const place = { files, root: this.#root, boot: this.#bootId }
-    if (again) await bounds.within(() => run(forget(place)))
-    const proof = again ? undefined : await bounds.within(() => run(recall(place)))
-    const { deletes } = proof ?? (await bounds.within(() => this.#probe(place, options)))
+    if (again) await budget.within(() => run(forget(place)))
+    const proof = again ? undefined : await budget.within(() => run(recall(place)))
+    const { deletes } = proof ?? (await budget.within(() => this.#probe(place, options)))
     const { id: bootId } = this.#time ?? {}
     this.#capabilities = { ...this.#capabilities, deletes, ...(bootId !== undefined && { bootId }) }
   }
 
   /** Where what it shows can't be written down, the next start probes as well. */
-  async #probe(place: Place, options: RequestOptions): Promise<Proof> {
+  async #probe(place: ReachedDirectory, options: RequestOptions): Promise<ProbeResult> {
     const proof = await probe(this, this.#clock, options)
     await run(remember(place, proof)).catch(() => {})
     return proof
@@ -189,21 +189,21 @@ class FileStore implements LeaseStore, CheckpointStore {
   async #startReading(options: RequestOptions): Promise<void> {
     try {
       if (process.platform === "win32") throw unsupported()
-      const bounds = new Bounds(this.#clock, options, this.#root)
-      const files = bounds.guarded(durableFiles)
-      await bounds.within(() => run(requireStore(files, this.#root)))
-      this.#time ??= await bounds.within(() => run(knownTime(files, this.#root, this.#clock)))
+      const budget = new RequestBudget(this.#clock, options, this.#root)
+      const files = budget.guarded(durableFiles)
+      await budget.within(() => run(requireStore(files, this.#root)))
+      this.#time ??= await budget.within(() => run(knownTime(files, this.#root, this.#clock)))
     } catch (error) {
       throw failure(error, "starting", this.#root)
     }
   }
 
-  #reading(options: ReadOptions): Work<ReadAnswer> {
+  #reading(options: ReadOptions): FileWork<ReadAnswer> {
     const known = options.known === undefined ? -1 : generationNumber(options.known)
     const [root, time, unsure] = [this.#root, this.#time, this.#unsure]
-    return function* ({ files, ref }, bounds) {
+    return function* ({ files, ref }, budget) {
       const directory = objectDirectory(root, ref)
-      const current = yield* readCurrent(files, directory, { limit: options.limit, known }, bounds.check)
+      const current = yield* readCurrent(files, directory, { limit: options.limit, known }, budget.check)
       // Or a write that still waits for the disk would be found there, and be taken for one that survives.
       if (current.number > 0 && unsure.has(ref.name)) yield* step(files.persist(directory))
       const generation = String(current.number)
@@ -223,7 +223,7 @@ class FileStore implements LeaseStore, CheckpointStore {
     }
   }
 
-  #putting(ref: ObjectRef, expected: Generation, body: Uint8Array): Work<WriteAnswer> {
+  #putting(ref: ObjectRef, expected: Generation, body: Uint8Array): FileWork<WriteAnswer> {
     const answer = (swap: Swap): WriteAnswer =>
       swap.kind === "applied" ? { kind: "applied", generation: String(swap.number) } : this.#without(swap, ref)
     return function* (target) {
@@ -231,7 +231,7 @@ class FileStore implements LeaseStore, CheckpointStore {
     }
   }
 
-  #removing(ref: ObjectRef, expected: Generation): Work<WriteAnswer> {
+  #removing(ref: ObjectRef, expected: Generation): FileWork<WriteAnswer> {
     const answer = (swap: Swap): WriteAnswer =>
       swap.kind === "applied" ? { kind: "applied", generation: expected } : this.#without(swap, ref)
     return function* (target) {
@@ -240,21 +240,21 @@ class FileStore implements LeaseStore, CheckpointStore {
   }
 
   /** What is done before any timer can be due. */
-  #now<A>(ref: ObjectRef, options: RequestOptions, work: Work<A>): A {
-    const bounds = new Bounds(this.#clock, options, this.#root)
-    if (options.signal?.aborted === true) throw bounds.over()
+  #now<A>(ref: ObjectRef, options: RequestOptions, work: FileWork<A>): A {
+    const budget = new RequestBudget(this.#clock, options, this.#root)
+    if (options.signal?.aborted === true) throw budget.over()
     this.#requireBoot()
-    return runNow(work(this.#target(quickFiles, ref), bounds))
+    return runNow(work(this.#target(quickFiles, ref), budget))
   }
 
   /** What may wait for the disk, and whose budget may end meanwhile. */
-  async #later<A>(ref: ObjectRef, options: RequestOptions, work: Work<A>): Promise<A> {
-    const bounds = new Bounds(this.#clock, options, this.#root)
+  async #later<A>(ref: ObjectRef, options: RequestOptions, work: FileWork<A>): Promise<A> {
+    const budget = new RequestBudget(this.#clock, options, this.#root)
     this.#requireBoot()
-    return bounds.within(() => run(work(this.#target(bounds.guarded(durableFiles), ref), bounds)))
+    return budget.within(() => run(work(this.#target(budget.guarded(durableFiles), ref), budget)))
   }
 
-  #writeNow(ref: ObjectRef, options: RequestOptions, work: Work<WriteAnswer>): WriteAnswer {
+  #writeNow(ref: ObjectRef, options: RequestOptions, work: FileWork<WriteAnswer>): WriteAnswer {
     try {
       return this.#stamped(this.#now(ref, options, work))
     } catch (error) {
@@ -262,7 +262,7 @@ class FileStore implements LeaseStore, CheckpointStore {
     }
   }
 
-  async #write(ref: ObjectRef, options: RequestOptions, work: Work<WriteAnswer>): Promise<WriteAnswer> {
+  async #write(ref: ObjectRef, options: RequestOptions, work: FileWork<WriteAnswer>): Promise<WriteAnswer> {
     try {
       const answer = await this.#later(ref, options, work)
       if (answer.kind === "applied") this.#unsure.delete(ref.name)

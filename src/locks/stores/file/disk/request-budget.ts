@@ -8,7 +8,7 @@ import { StoreUnavailableError } from "../../../api/errors.ts"
 import type { RequestOptions } from "../../port.ts"
 import type { Files } from "./files.ts"
 
-export class Bounds {
+export class RequestBudget {
   readonly #clock: Clock
   readonly #options: RequestOptions
   readonly #directory: string

@@ -1,6 +1,6 @@
 // Pins what the memory store adds to the contract of all stores: its clock and its determinism.
 import { describe, expect, it } from "vitest"
-import { memoryStore } from "../../../src/locks/stores/memory.ts"
+import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import { ABSENT } from "../../../src/locks/stores/port.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { describeConformance } from "../../support/conformance.ts"

@@ -15,7 +15,7 @@ import type { HeldLock, HeldLocks, LockProvider, ProviderOptions, Section } from
 import { cancelled } from "../engine/refusals.ts"
 import { watchOf } from "../waits/watch.ts"
 import { acquireAll } from "./all.ts"
-import { callWish, checkSection } from "./options.ts"
+import { callSettings, checkSection } from "./options.ts"
 import { sectionClock } from "./sections.ts"
 
 /** How a provider that keeps nobody out is made. */
@@ -58,8 +58,8 @@ class NoLockProvider implements LockProvider {
 
   async acquire(key: string, options: ProviderOptions = {}): Promise<HeldLock> {
     checkKey(key)
-    const asking = { key, wish: callWish(options), from: this.#clock.mono(), onError: this.#onError }
-    const watch = watchOf(options.observer, this.#clock, asking)
+    const call = { key, settings: callSettings(options), from: this.#clock.mono(), onError: this.#onError }
+    const watch = watchOf(options.observer, this.#clock, call)
     if (options.signal?.aborted) {
       const error = cancelled(key)
       watch?.failed(error)

@@ -21,7 +21,7 @@ import type { LeaseStore } from "../stores/port.ts"
 import { isStore } from "../stores/start.ts"
 import { watchOf } from "../waits/watch.ts"
 import { acquireAll } from "./all.ts"
-import { callWish, checkSection } from "./options.ts"
+import { callSettings, checkSection } from "./options.ts"
 import { RunningSection, sectionClock } from "./sections.ts"
 
 /** How a provider over a store is made: the store, and how its locks behave. */
@@ -63,8 +63,8 @@ class StoreLockProvider implements LockProvider {
   /** Why the call was refused before it asked for the key, once its observer is told. */
   #told<E>(refusal: E, key: string, options: ProviderOptions = {}): E {
     const { clock = liveClock, onError } = this.#options
-    const wish = callWish(options)
-    watchOf(options.observer, clock, { key, wish, from: clock.mono(), onError })?.failed(refusal)
+    const settings = callSettings(options)
+    watchOf(options.observer, clock, { key, settings, from: clock.mono(), onError })?.failed(refusal)
     return refusal
   }
 
@@ -102,7 +102,7 @@ class StoreLockProvider implements LockProvider {
 
 /** Whoever meets another who waits takes a turn too. */
 const queueing = (options: ProviderOptions): AcquireOptions => {
-  callWish(options)
+  callSettings(options)
   return { ...options, contention: "retry" }
 }
 

@@ -1,0 +1,52 @@
+/**
+ * When a key's record is worth a look before the next one is due: its wake source rang. Owns whether a ring is still to be answered.
+ * One that comes while a request is under way waits for its answer, which may be older than what rang.
+ */
+import type { LockState } from "../../protocol/rules/state.ts"
+import type { Generation, LeaseStore, ObjectRef } from "../../stores/port.ts"
+import { WakeSource } from "./wake-source.ts"
+
+/** What rings are judged and answered by. */
+export interface RingsParts {
+  /** The protocol's state, once there is one. */
+  readonly state: () => LockState | undefined
+  /** Called where a look is worth it now. */
+  readonly onRing: () => void
+}
+
+/** Those of one key. */
+export class Rings {
+  readonly #parts: RingsParts
+  /** None on a store that watches nothing. */
+  readonly #source: WakeSource | undefined
+  #rung = false
+
+  constructor(store: LeaseStore, ref: ObjectRef, parts: RingsParts) {
+    this.#parts = parts
+    if (store.watch !== undefined) this.#source = new WakeSource(store, ref, (generation) => this.#ring(generation))
+  }
+
+  /** Whether nothing that is waited for can happen unheard, as far as the system's word goes. */
+  get hears(): boolean {
+    return this.#source?.hears === true
+  }
+
+  /** Watches what this state waits for. Where it begins to, what came just before may have been missed: that is worth a look. */
+  follow(state: LockState): void {
+    if (this.#source?.follow(state) === true) this.#rung = true
+  }
+
+  /** Passes a ring on, if there is one and no request is under way. */
+  answer(): void {
+    if (!this.#rung || this.#parts.state()?.flight !== undefined) return
+    this.#rung = false
+    this.#parts.onRing()
+  }
+
+  /** A version that is known is no news: most are this process's own writes. */
+  #ring(generation: Generation | undefined): void {
+    if (generation !== undefined && generation === this.#parts.state()?.view?.generation) return
+    this.#rung = true
+    this.answer()
+  }
+}

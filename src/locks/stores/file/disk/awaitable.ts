@@ -1,0 +1,2 @@
+/** What an operation on files settles with: at once or later. */
+export type Awaitable<A> = A | Promise<A>
