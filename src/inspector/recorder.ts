@@ -26,9 +26,9 @@ import {
 import { type OnError, reporter } from "../runtime/report.ts"
 import { type Clock, liveClock } from "../runtime/time/clock.ts"
 import { Handoffs } from "../trace/handoffs.ts"
-import { type Recorded, type RecorderParts, recordedStore } from "../trace/recorded-store.ts"
+import { type Recorded, recordedStore } from "../trace/recorded-store.ts"
 import { type AppliedLine, type FaultLine, TRACE_VERSION, type TraceHeader, type TraceLine } from "../trace/trace.ts"
-import { type Called, WorkerLines } from "../trace/worker-lines.ts"
+import { type Called, type RecorderParts, WorkerLines } from "../trace/worker-lines.ts"
 import { homeOf, recordedSandbox, WorkRecorder } from "./recorded-sandbox.ts"
 
 /** How a recorder is made. */

@@ -1,6 +1,5 @@
 /** A call on the library as lines of a trace, where somebody reads them. */
-import type { LinesOf } from "./recorded-store.ts"
-import type { Called, Ends } from "./worker-lines.ts"
+import type { Called, Ends, LinesOf } from "./worker-lines.ts"
 
 /** Makes a call, and tells of it where somebody reads. Settles as it does. */
 export function traced<A>({ lines }: LinesOf, asked: () => Called, make: () => Promise<A>): Promise<A> {

@@ -17,27 +17,10 @@ import type {
   StoreCapabilities,
   WriteAnswer,
 } from "../locks/stores/port.ts"
-import type { Clock } from "../runtime/time/clock.ts"
-import type { TraceLine } from "./trace.ts"
-import type { Asked, Came, WorkerLines } from "./worker-lines.ts"
-
-/** What the parts of a recorder share. */
-export interface RecorderParts {
-  /** Of the lines' times. */
-  readonly clock: Clock
-  /** Takes each line; never throws. */
-  readonly emit: (line: TraceLine) => void
-  /** Numbers requests. */
-  readonly nextId: () => number
-}
+import type { Asked, Came, LinesOf, WorkerLines } from "./worker-lines.ts"
 
 /** A recorded store is fit for what the store is fit for, and nothing else of it can be seen. */
 export type Recorded<S extends ObjectStore> = ObjectStore & Pick<S, Extract<keyof S, "leases" | "checkpoints">>
-
-/** Where a worker's lines are made; `lines` is undefined while nobody reads them. */
-export interface LinesOf {
-  readonly lines: WorkerLines | undefined
-}
 
 /** `store`, recorded as a worker's. */
 export function recordedStore<S extends ObjectStore>(store: S, worker: LinesOf): Recorded<S> {

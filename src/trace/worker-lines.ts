@@ -6,9 +6,19 @@
  */
 import type { LockEvent } from "../locks/api/lock.ts"
 import type { ReadAnswer, WriteAnswer } from "../locks/stores/port.ts"
+import type { Clock } from "../runtime/time/clock.ts"
 import { type ErrorOf, lockLine, stateLine, type StateMoment, traceError } from "./lines.ts"
-import type { RecorderParts } from "./recorded-store.ts"
-import type { AnswerLine, CallLine, RequestLine, TraceError, WorkLine } from "./trace.ts"
+import type { AnswerLine, CallLine, RequestLine, TraceError, TraceLine, WorkLine } from "./trace.ts"
+
+/** What the parts of a recorder share. */
+export interface RecorderParts {
+  /** Of the lines' times. */
+  readonly clock: Clock
+  /** Takes each line; never throws. */
+  readonly emit: (line: TraceLine) => void
+  /** Numbers requests. */
+  readonly nextId: () => number
+}
 
 /** What is asked of a store. */
 export type Asked = Omit<RequestLine, "kind" | "at" | "worker" | "id" | "store">
@@ -20,6 +30,11 @@ export type Section = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<Wo
 export type Called = Pick<CallLine, "call" | "key" | "budget" | "durable">
 /** Tells how something ended: well, or with an error. Call it once. */
 export type Ends = (failed?: { readonly error: unknown }) => void
+
+/** Where a worker's lines are made; `lines` is undefined while nobody reads them. */
+export interface LinesOf {
+  readonly lines: WorkerLines | undefined
+}
 
 /** The lines of one worker. */
 export class WorkerLines {

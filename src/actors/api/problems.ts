@@ -14,7 +14,7 @@ import {
   UnknownDefinitionError,
 } from "../../locks/api/errors.ts"
 import type { EndReason } from "../chart/types.ts"
-import type { HookLimit, HookName, LimitOption } from "../sandbox/work/hook-runs.ts"
+import type { HookLimit, HookName, LimitOption } from "./hooks.ts"
 
 const because: Readonly<Record<EndReason, string>> = {
   handoff: "another process asked for it",

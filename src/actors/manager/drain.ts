@@ -5,6 +5,7 @@ import { aDuration, aFunction, anObject, type OptionChecks, refuseUnknown } from
 import { onShutdown, SHUTDOWN_OPTIONS, type ShutdownOptions } from "../../runtime/machine/signals.ts"
 import { reporter } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
+import type { DrainOptions } from "../api/call-options.ts"
 import { unsaved } from "../api/problems.ts"
 import type { Registry } from "../registry/registry.ts"
 
@@ -42,12 +43,6 @@ export const drainAll = async (registry: Registry, { clock, grace, cleared }: Le
   const cause = lost.find(({ failure }) => failure !== undefined)?.failure
   const keys = lost.map(({ lockKey }) => lockKey)
   return { stuck, error: unsaved(keys, runtimes.length, grace, cause) }
-}
-
-/** How to drain. */
-export interface DrainOptions {
-  /** How long to wait for all to leave. Default: the manager's `killGrace`. */
-  readonly grace?: Duration
 }
 
 /** What can be drained. */

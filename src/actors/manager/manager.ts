@@ -7,17 +7,24 @@
 import type { Observable } from "rxjs"
 import { HandingOffError, LockLostError, type ManagerClosedError, type Owner } from "../../locks/api/errors.ts"
 import { checkKey, sandboxLockKey } from "../../locks/api/keys.ts"
-import type { AcquireOptions, LockEvent } from "../../locks/api/lock.ts"
+import type { LockEvent } from "../../locks/api/lock.ts"
 import { identityOf, type StoreIdentity } from "../../locks/stores/identity.ts"
 import { started } from "../../locks/stores/start.ts"
 import { aFunction, millis, refuseUnknown } from "../../runtime/input/options.ts"
 import { traced } from "../../trace/calls.ts"
 import type { TraceCall } from "../../trace/trace.ts"
 import type { Ends } from "../../trace/worker-lines.ts"
-import { DRAIN_OPTIONS, MANAGER_USE_OPTIONS, RESTORE_OPTIONS } from "../api/call-options.ts"
+import {
+  DRAIN_OPTIONS,
+  type DrainOptions,
+  MANAGER_USE_OPTIONS,
+  type ManagerUseOptions,
+  RESTORE_OPTIONS,
+  type RestoreOptions,
+} from "../api/call-options.ts"
 import { partsOf } from "../api/definition.ts"
 import { managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
-import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView, UseOptions } from "../api/sandbox.ts"
+import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView } from "../api/sandbox.ts"
 import { openInside } from "../inside/inside.ts"
 import { requestTap } from "../inside/taps.ts"
 import {
@@ -34,21 +41,9 @@ import type { SandboxRuntime } from "../sandbox/runtime.ts"
 import { told } from "../sandbox/tally.ts"
 import { use, type UseFn } from "../sandbox/uses.ts"
 import { Wait } from "../sandbox/waits.ts"
-import { drainAll, type DrainOptions, type DrainResult } from "./drain.ts"
+import { drainAll, type DrainResult } from "./drain.ts"
 import { listSaved, readSaved } from "./reads.ts"
 import { statsOf } from "./stats.ts"
-
-/**
- * How to restore a sandbox: as one acquires a lock. An `observer` hears of the whole call: of another process that has the
- * sandbox, of other calls of this one, and of the restore; it ends as `acquired` when the sandbox, or the use, can begin.
- */
-export type RestoreOptions = Pick<
-  AcquireOptions,
-  "timeout" | "timeoutSource" | "signal" | "observer" | "whenOwned" | "contention"
->
-
-/** How to use a sandbox through its manager: as one restores it, and as `Sandbox.use`. */
-export type ManagerUseOptions = RestoreOptions & Pick<UseOptions, "durable">
 
 /** Where a sandbox is. */
 export type Whereabouts = Owner & {

@@ -16,6 +16,7 @@ import { traced } from "../../trace/calls.ts"
 import type { LiveTrace } from "../../trace/live/live-trace.ts"
 import type { Ends } from "../../trace/worker-lines.ts"
 import type { DefinitionParts } from "../api/definition.ts"
+import type { HookLimit, HookLimits, HookName, LimitOption } from "../api/hooks.ts"
 import { type Inspected, inspectedBy } from "../api/inspected.ts"
 import { handingOff } from "../api/problems.ts"
 import type { CheckpointReason, HookContext, RunContext } from "../api/sandbox.ts"
@@ -24,7 +25,7 @@ import type { SavedState } from "./saved-state.ts"
 import type { Tally } from "./tally.ts"
 import { Commits } from "./work/commits.ts"
 import { hookContext, leaseView } from "./work/contexts.ts"
-import { type HookLimit, type HookName, HookRuns, type LimitOption } from "./work/hook-runs.ts"
+import { HookRuns } from "./work/hook-runs.ts"
 import { Routine } from "./work/routine.ts"
 import { Turns } from "./work/turns.ts"
 
@@ -52,9 +53,6 @@ export interface ActivationParts {
   /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
   readonly onFenced: (error: unknown) => void
 }
-
-/** What each hook may take, in milliseconds. */
-export type HookLimits = Readonly<Record<LimitOption, number>>
 
 /** A checkpoint that was taken. */
 interface Taken {

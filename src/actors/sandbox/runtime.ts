@@ -15,6 +15,7 @@ import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { LiveTrace } from "../../trace/live/live-trace.ts"
 import type { DefinitionParts } from "../api/definition.ts"
+import type { HookLimits } from "../api/hooks.ts"
 import { handingOff, lostBefore } from "../api/problems.ts"
 import type { SandboxEnding } from "../api/sandbox.ts"
 import { endReason, type sandboxChart } from "../chart/chart.ts"
@@ -29,7 +30,7 @@ import type {
   LeaveReason,
   SandboxSnapshot,
 } from "../chart/types.ts"
-import { type HookLimits, Activation } from "./activation.ts"
+import { Activation } from "./activation.ts"
 import type { Departure, Departures } from "./departures.ts"
 import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
 import type { SavedState } from "./saved-state.ts"

@@ -6,11 +6,11 @@
  * again, so a late or repeated delete can't meet anything but this very content.
  */
 import { ABSENT, type Generation, type ObjectStore, type WriteAnswer } from "../../../locks/stores/port.ts"
-import { type Content, type Digest, matches } from "../head/head.ts"
 import { contentPrefix, contentRef, contentToken } from "../objects/names.ts"
 import { pagesOf } from "../objects/pages.ts"
 import { Again, insist, type Patience } from "../objects/patience.ts"
 import { orFail, type Place } from "../objects/problems.ts"
+import { type Digest, matches, type NamedContent } from "./digest.ts"
 
 const requestMs = 10_000
 const mebibyte = 1024 * 1024
@@ -22,7 +22,7 @@ export type Fetched = { readonly kind: "bytes"; readonly bytes: Uint8Array } | {
 export async function fetchContent(
   store: ObjectStore,
   place: Place,
-  content: Content,
+  content: NamedContent,
   patience: Patience,
 ): Promise<Fetched> {
   const fetched = await insist<Fetched>(patience, timeFor(content.bytes), async (request) => {
@@ -54,8 +54,8 @@ export async function storeContent(
   digest: Digest,
   freshName: () => string,
   patience: Patience,
-): Promise<{ readonly content: Content; readonly generation: Generation }> {
-  let content: Content = { content: freshName(), ...digest }
+): Promise<{ readonly content: NamedContent; readonly generation: Generation }> {
+  let content: NamedContent = { content: freshName(), ...digest }
   const stored = await insist<Generation>(patience, timeFor(bytes.byteLength), async (request) => {
     const ref = contentRef(place.lockKey, content.content)
     const answer = await store.put(ref, ABSENT, bytes, request)

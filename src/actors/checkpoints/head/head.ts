@@ -7,7 +7,7 @@
  */
 import { Buffer } from "node:buffer"
 import type { LeaseOrigin } from "../../../locks/stores/identity.ts"
-import { sha256 } from "../../../runtime/time/hash.ts"
+import { type Digest, matches, type NamedContent } from "../content/digest.ts"
 import { contentToken } from "../objects/names.ts"
 import {
   corruptHead,
@@ -31,21 +31,8 @@ const longestTtl = 86_400_000
 /** What one write may add to a head beside its state: a kept content, longer numbers and ids. In bytes. */
 const growth = 1024
 
-/** What a head says about bytes that it holds or names. */
-export interface Digest {
-  /** In hexadecimal. */
-  readonly sha256: string
-  /** How many. */
-  readonly bytes: number
-}
-
-/** A content object that a head names. */
-export interface Content extends Digest {
-  readonly content: string
-}
-
 /** An older content that isn't deleted yet, with the version of the definition that made it. */
-export interface KeptContent extends Content {
+export interface KeptContent extends NamedContent {
   readonly version: number
 }
 
@@ -53,7 +40,7 @@ export interface KeptContent extends Content {
 export type Saved =
   | { readonly state: "none" }
   | ({ readonly state: "inline"; readonly inline: string } & Digest)
-  | ({ readonly state: "content" } & Content)
+  | ({ readonly state: "content" } & NamedContent)
   | { readonly state: "removed" }
 
 /** One head. Plain data. */
@@ -199,11 +186,6 @@ export function inlined(bytes: Uint8Array, digest: Digest): Saved {
   return { state: "inline", inline, ...digest }
 }
 
-/** What is saved about bytes, and what tells two states apart. */
-export function digestOf(bytes: Uint8Array): Digest {
-  return { sha256: sha256(bytes), bytes: bytes.byteLength }
-}
-
 /** Whether state of this size can sit in the head that follows `head`, next to all that the head carries on. */
 export function fitsInline(head: Head | null, bytes: number): boolean {
   if (bytes > INLINE_LIMIT || head === null) return bytes <= INLINE_LIMIT
@@ -217,11 +199,6 @@ export function inlineBytes(saved: Saved & { state: "inline" }, place: Place): U
   const bytes = Uint8Array.from(Buffer.from(saved.inline, "base64"))
   if (matches(saved, bytes)) return bytes
   throw corruptHead(place, "holds a state that doesn't match its checksum")
-}
-
-/** Whether these are the bytes whose checksum and length were saved. */
-export function matches(saved: Digest, bytes: Uint8Array): boolean {
-  return bytes.byteLength === saved.bytes && sha256(bytes) === saved.sha256
 }
 
 /** The content objects that a head names, its own first. */

@@ -2,7 +2,8 @@
  * The heads that an owner writes, each built from the very version it replaces. Owns what a claim, the end of a wait, a commit
  * and a removal change; everything else, fields of later releases included, is carried over.
  */
-import { type Digest, emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
+import type { Digest } from "../content/digest.ts"
+import { emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
 import type { Settings, State, Wish } from "./types.ts"
 
 /** The same content under my token and nonce; a removed sandbox begins anew, as one with nothing saved. */

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { digestOf } from "../../../../src/actors/checkpoints/content/digest.ts"
 import {
-  digestOf,
   fitsInline,
   formatHead,
   type Head,
