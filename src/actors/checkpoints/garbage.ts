@@ -11,7 +11,7 @@ import type { Clock } from "../../runtime/time/clock.ts"
 import { listContents, removeContent } from "./content/content.ts"
 import { type Head, namedContents } from "./head/head.ts"
 import type { Patience } from "./objects/patience.ts"
-import type { Place } from "./objects/problems.ts"
+import type { StatePlace } from "./objects/problems.ts"
 
 const withinMs = 10_000
 
@@ -19,7 +19,7 @@ const withinMs = 10_000
 export interface GarbageParts {
   readonly store: ObjectStore
   readonly clock: Clock
-  readonly place: Place
+  readonly place: StatePlace
   readonly onError?: OnError | undefined
 }
 

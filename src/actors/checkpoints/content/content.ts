@@ -9,7 +9,7 @@ import { ABSENT, type Generation, type ObjectStore, type WriteAnswer } from "../
 import { contentPrefix, contentRef, contentToken } from "../objects/names.ts"
 import { pagesOf } from "../objects/pages.ts"
 import { Again, insist, type Patience } from "../objects/patience.ts"
-import { orFail, type Place } from "../objects/problems.ts"
+import { orFail, type StatePlace } from "../objects/problems.ts"
 import { type Digest, matches, type NamedContent } from "./digest.ts"
 
 const requestMs = 10_000
@@ -21,7 +21,7 @@ export type Fetched = { readonly kind: "bytes"; readonly bytes: Uint8Array } | {
 /** Downloads a content object and checks its bytes. Rejects as `readHead` does. */
 export async function fetchContent(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   content: NamedContent,
   patience: Patience,
 ): Promise<Fetched> {
@@ -49,7 +49,7 @@ export async function fetchContent(
  */
 export async function storeContent(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   bytes: Uint8Array,
   digest: Digest,
   freshName: () => string,
@@ -74,7 +74,7 @@ export async function storeContent(
 /** Deletes a content object; without its generation, that is looked up. True when it is known to be gone. */
 export async function removeContent(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   content: string,
   known: Generation | undefined,
   patience: Patience,
@@ -92,7 +92,7 @@ export async function removeContent(
 /** All content objects of a sandbox. Rejects as `pagesOf` does. */
 export async function* listContents(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   patience: Patience,
 ): AsyncGenerator<{ readonly content: string; readonly token: number; readonly generation: Generation }> {
   const prefix = contentPrefix(place.lockKey)
@@ -107,7 +107,7 @@ export async function* listContents(
 
 async function generationOf(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   name: string,
   patience: Patience,
 ): Promise<Generation | undefined> {
