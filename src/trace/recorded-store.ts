@@ -17,7 +17,7 @@ import type {
   StoreCapabilities,
   WriteAnswer,
 } from "../locks/stores/port.ts"
-import type { Asked, Came, LinesOf, WorkerLines } from "./worker-lines.ts"
+import type { RequestDetail, AnswerDetail, LinesOf, WorkerLines } from "./worker-lines.ts"
 
 /** A recorded store is fit for what the store is fit for, and nothing else of it can be seen. */
 export type Recorded<S extends ObjectStore> = ObjectStore & Pick<S, Extract<keyof S, "leases" | "checkpoints">>
@@ -51,7 +51,7 @@ class RecordedStore implements ObjectStore {
     const send = (): Promise<void> => this.#store.start(options)
     const { lines } = this.#worker
     if (lines === undefined) return send()
-    const asked: Asked = { op: "start", deadline: options.deadline }
+    const asked: RequestDetail = { op: "start", deadline: options.deadline }
     return this.#recorded(lines, asked, send, () => ({ outcome: "done" }))
   }
 
@@ -60,7 +60,7 @@ class RecordedStore implements ObjectStore {
     const { lines } = this.#worker
     if (lines === undefined) return send()
     const { known, deadline } = options
-    const asked: Asked = { op: "read", ...ref, ...(known !== undefined && { generation: known }), deadline }
+    const asked: RequestDetail = { op: "read", ...ref, ...(known !== undefined && { generation: known }), deadline }
     return this.#recorded(lines, asked, send, (answer) => lines.cameOf(answer))
   }
 
@@ -69,7 +69,7 @@ class RecordedStore implements ObjectStore {
     const { lines } = this.#worker
     if (lines === undefined) return send()
     const { deadline } = options
-    const asked: Asked = { op: "put", ...ref, generation: expected, bytes: body.length, deadline }
+    const asked: RequestDetail = { op: "put", ...ref, generation: expected, bytes: body.length, deadline }
     return this.#recorded(lines, asked, send, (answer) => lines.cameOf(answer))
   }
 
@@ -77,7 +77,7 @@ class RecordedStore implements ObjectStore {
     const send = (): Promise<WriteAnswer> => this.#store.remove(ref, expected, options)
     const { lines } = this.#worker
     if (lines === undefined) return send()
-    const asked: Asked = { op: "remove", ...ref, generation: expected, deadline: options.deadline }
+    const asked: RequestDetail = { op: "remove", ...ref, generation: expected, deadline: options.deadline }
     return this.#recorded(lines, asked, send, (answer) => lines.cameOf(answer))
   }
 
@@ -85,7 +85,7 @@ class RecordedStore implements ObjectStore {
     const send = (): Promise<Page> => this.#store.list(area, options)
     const { lines } = this.#worker
     if (lines === undefined) return send()
-    const asked: Asked = { op: "list", area, name: options.prefix, deadline: options.deadline }
+    const asked: RequestDetail = { op: "list", area, name: options.prefix, deadline: options.deadline }
     return this.#recorded(lines, asked, send, ({ items }) => ({ outcome: "done", items: items.length }))
   }
 
@@ -93,7 +93,12 @@ class RecordedStore implements ObjectStore {
     return this.#store.close()
   }
 
-  async #recorded<A>(lines: WorkerLines, asked: Asked, send: () => Promise<A>, came: (answer: A) => Came): Promise<A> {
+  async #recorded<A>(
+    lines: WorkerLines,
+    asked: RequestDetail,
+    send: () => Promise<A>,
+    came: (answer: A) => AnswerDetail,
+  ): Promise<A> {
     const answered = lines.sent(this.name, asked)
     try {
       const answer = await send()

@@ -21,13 +21,13 @@ export interface RecorderParts {
 }
 
 /** What is asked of a store. */
-export type Asked = Omit<RequestLine, "kind" | "at" | "worker" | "id" | "store">
+export type RequestDetail = Omit<RequestLine, "kind" | "at" | "worker" | "id" | "store">
 /** What came of that. */
-export type Came = Omit<AnswerLine, "kind" | "at" | "worker" | "id" | "ms">
+export type AnswerDetail = Omit<AnswerLine, "kind" | "at" | "worker" | "id" | "ms">
 /** Whose code runs, and which. */
-export type Section = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<WorkLine>, "reason">
+export type WorkDetail = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<WorkLine>, "reason">
 /** What is asked of the library. */
-export type Called = Pick<CallLine, "call" | "key" | "budget" | "durable">
+export type CallDetail = Pick<CallLine, "call" | "key" | "budget" | "durable">
 /** Tells how something ended: well, or with an error. Call it once. */
 export type Ends = (failed?: { readonly error: unknown }) => void
 
@@ -70,7 +70,7 @@ export class WorkerLines {
   }
 
   /** A request is sent to the store of this name. Call the result with what came of it. */
-  sent(store: string, asked: Asked): (came: Came) => void {
+  sent(store: string, asked: RequestDetail): (came: AnswerDetail) => void {
     const { clock, emit, nextId } = this.#parts
     const id = nextId()
     const from = clock.mono()
@@ -82,7 +82,7 @@ export class WorkerLines {
   }
 
   /** What a store's answer says, without its body. */
-  cameOf(answer: ReadAnswer | WriteAnswer): Came {
+  cameOf(answer: ReadAnswer | WriteAnswer): AnswerDetail {
     const { kind: outcome, storeTime } = answer
     return {
       outcome,
@@ -96,12 +96,12 @@ export class WorkerLines {
   }
 
   /** What a request says of which the store's call rejected. */
-  rejected(error: unknown): Came {
+  rejected(error: unknown): AnswerDetail {
     return { outcome: "rejected", error: this.#errorOf(error) }
   }
 
   /** A section of the user's code begins. */
-  begins({ key, token, work, reason }: Section): Ends {
+  begins({ key, token, work, reason }: WorkDetail): Ends {
     const id = this.#parts.nextId()
     const line = (edge: WorkLine["edge"], more: Partial<WorkLine>): void =>
       this.#parts.emit({ kind: "work", ...this.#at, id, key, token, work, edge, ...more })
@@ -110,7 +110,7 @@ export class WorkerLines {
   }
 
   /** A call on the library begins. */
-  called(asked: Called): Ends {
+  called(asked: CallDetail): Ends {
     const id = this.#parts.nextId()
     const line = (edge: CallLine["edge"], more: Partial<CallLine>): void =>
       this.#parts.emit({ kind: "call", ...this.#at, id, ...asked, edge, ...more })

@@ -18,7 +18,7 @@ export interface DrainResult {
 }
 
 /** How the sandboxes of a manager leave. */
-interface Leaving {
+interface DrainSettings {
   readonly clock: Clock
   /** In milliseconds. */
   readonly grace: number
@@ -30,7 +30,7 @@ interface Leaving {
  * Asks every sandbox to leave: the work of all ends at once, and as many are saved at a time as the store answers. Settles
  * when all have left, and left nothing, or when the grace is over. Never rejects.
  */
-export const drainAll = async (registry: Registry, { clock, grace, cleared }: Leaving): Promise<DrainResult> => {
+export const drainAll = async (registry: Registry, { clock, grace, cleared }: DrainSettings): Promise<DrainResult> => {
   const runtimes = [...registry.runtimes]
   for (const runtime of runtimes) runtime.leave("drain")
   const { promise: over, resolve } = Promise.withResolvers<void>()

@@ -30,17 +30,17 @@ import { requestTap } from "../inside/taps.ts"
 import {
   checkAgainst,
   inTrace,
-  type Known,
+  type KnownDefinition,
   type ManagerOptions,
-  type Settings,
+  type ManagerSettings,
   settingsOf,
 } from "../registry/options.ts"
-import { type Admit, type Named, type OpenOptions, Registry } from "../registry/registry.ts"
-import { Handle, View } from "../sandbox/handle.ts"
+import { type Admit, type SandboxRef, type OpenOptions, Registry } from "../registry/registry.ts"
+import { RuntimeHandle, RuntimeView } from "../sandbox/handle.ts"
 import type { SandboxRuntime } from "../sandbox/runtime.ts"
 import { told } from "../sandbox/tally.ts"
 import { use, type UseFn } from "../sandbox/uses.ts"
-import { Wait } from "../sandbox/waits.ts"
+import { CallWait } from "../sandbox/waits.ts"
 import { drainAll, type DrainResult } from "./drain.ts"
 import { listSaved, readSaved } from "./reads.ts"
 import { statsOf } from "./stats.ts"
@@ -126,13 +126,13 @@ export interface SandboxManager extends AsyncDisposable {
 
 class Manager implements SandboxManager {
   readonly events$: Observable<LockEvent>
-  readonly #settings: Settings
+  readonly #settings: ManagerSettings
   readonly #registry: Registry
-  readonly #handles = new WeakMap<SandboxRuntime, { readonly sandbox: Handle; readonly given: unknown }>()
+  readonly #handles = new WeakMap<SandboxRuntime, { readonly sandbox: RuntimeHandle; readonly given: unknown }>()
   #closed: ManagerClosedError["state"] | undefined
   #disposing: Promise<void> | undefined
 
-  constructor(settings: Settings, leases: StoreIdentity) {
+  constructor(settings: ManagerSettings, leases: StoreIdentity) {
     this.#settings = settings
     this.#registry = new Registry(settings, leases)
     this.events$ = this.#registry.events.observable
@@ -245,7 +245,7 @@ class Manager implements SandboxManager {
 
   *sandboxes(): Iterable<SandboxView> {
     for (const runtime of this.#registry.runtimes) {
-      yield this.#handles.get(runtime)?.sandbox ?? new View(runtime, this.#settings)
+      yield this.#handles.get(runtime)?.sandbox ?? new RuntimeView(runtime, this.#settings)
     }
   }
 
@@ -293,40 +293,40 @@ class Manager implements SandboxManager {
   }
 
   /** For a trace that somebody reads: a call with a wait begins. */
-  #called(call: TraceCall, { key, budget }: Wait, durable?: boolean): Ends | undefined {
+  #called(call: TraceCall, { key, budget }: CallWait, durable?: boolean): Ends | undefined {
     const { lines } = this.#settings.trace
     return lines?.called({ call, key, ...budget, ...(durable !== undefined && { durable }) })
   }
 
-  #open(named: Named, { whenOwned, contention }: RestoreOptions, wait: Wait): Promise<SandboxRuntime> {
+  #open(named: SandboxRef, { whenOwned, contention }: RestoreOptions, wait: CallWait): Promise<SandboxRuntime> {
     return this.#registry.open(named, wishes({ whenOwned, contention }), wait, this.#admit)
   }
 
   /** A call begins, whatever it is refused for from here on. */
-  #wait(definition: AnyDefinition, key: string, options: RestoreOptions): Wait {
+  #wait(definition: AnyDefinition, key: string, options: RestoreOptions): CallWait {
     const { hooks } = partsOf(definition)
     checkKey(key)
     const { clock, report: onError } = this.#settings
-    return new Wait(clock, { key: sandboxLockKey(hooks.name, key), what: "the sandbox", onError }, options)
+    return new CallWait(clock, { key: sandboxLockKey(hooks.name, key), what: "the sandbox", onError }, options)
   }
 
-  #known(definition: AnyDefinition): Known {
+  #known(definition: AnyDefinition): KnownDefinition {
     const { name } = partsOf(definition).hooks
     const known = this.#settings.definitions.get(name)
     if (known?.definition !== definition) throw unknownDefinition(name)
     return known
   }
 
-  #named(definition: AnyDefinition, key: string): Named {
+  #named(definition: AnyDefinition, key: string): SandboxRef {
     checkKey(key)
     return { known: this.#known(definition), key }
   }
 
   /** One handle an activation, whoever asks for it. */
-  #handlesOf(runtime: SandboxRuntime): { readonly sandbox: Handle; readonly given: unknown } {
+  #handlesOf(runtime: SandboxRuntime): { readonly sandbox: RuntimeHandle; readonly given: unknown } {
     let handles = this.#handles.get(runtime)
     if (handles === undefined) {
-      const sandbox = new Handle(runtime, runtime.activation!, this.#settings)
+      const sandbox = new RuntimeHandle(runtime, runtime.activation!, this.#settings)
       handles = { sandbox, given: runtime.definition.handle(sandbox) }
       this.#handles.set(runtime, handles)
     }
@@ -340,7 +340,7 @@ class Manager implements SandboxManager {
   }
 }
 
-const lockKeyOf = ({ known, key }: Named): string => sandboxLockKey(known.definition.name, key)
+const lockKeyOf = ({ known, key }: SandboxRef): string => sandboxLockKey(known.definition.name, key)
 
 /** Without the ones that aren't there. */
 const wishes = ({ whenOwned, contention }: { [K in keyof OpenOptions]: OpenOptions[K] | undefined }): OpenOptions => ({

@@ -24,10 +24,10 @@ import { CheckpointWriter } from "../checkpoints/writer.ts"
 import { Departures } from "../sandbox/departures.ts"
 import { SandboxRuntime, type Surroundings } from "../sandbox/runtime.ts"
 import { SavedState, type SavedStateParts } from "../sandbox/saved-state.ts"
-import { newTally, type Tally } from "../sandbox/tally.ts"
-import type { Wait, WaitDetail } from "../sandbox/waits.ts"
+import { newTally, type SandboxTally } from "../sandbox/tally.ts"
+import type { CallWait, WaitDetail } from "../sandbox/waits.ts"
 import { BackOff } from "./back-off.ts"
-import type { Known, Settings } from "./options.ts"
+import type { KnownDefinition, ManagerSettings } from "./options.ts"
 
 /** How a caller wants a sandbox. */
 export type OpenOptions = Pick<AcquireOptions, "whenOwned" | "contention">
@@ -36,8 +36,8 @@ export type OpenOptions = Pick<AcquireOptions, "whenOwned" | "contention">
 export type Admit = (lockKey: string, isNew: boolean) => void
 
 /** Which sandbox. */
-export interface Named {
-  readonly known: Known
+export interface SandboxRef {
+  readonly known: KnownDefinition
   readonly key: string
 }
 
@@ -50,8 +50,8 @@ export class Registry {
   /** Of locks made elsewhere, as their events tell. */
   readonly counts: Counting = noCounts()
   /** What they have done. */
-  readonly tally: Tally = newTally()
-  readonly #settings: Settings
+  readonly tally: SandboxTally = newTally()
+  readonly #settings: ManagerSettings
   readonly #leases: StoreIdentity
   readonly #around: Surroundings
   readonly #backOff: BackOff
@@ -61,7 +61,7 @@ export class Registry {
   readonly #cleaning = new Set<Promise<void>>()
   #begun = 0
 
-  constructor(settings: Settings, leases: StoreIdentity) {
+  constructor(settings: ManagerSettings, leases: StoreIdentity) {
     const { clock, report, inspect, sumsUp, trace } = settings
     this.#settings = settings
     this.#leases = leases
@@ -87,7 +87,7 @@ export class Registry {
   }
 
   /** The sandbox of a key, however far it is. */
-  find({ known, key }: Named): SandboxRuntime | undefined {
+  find({ known, key }: SandboxRef): SandboxRuntime | undefined {
     return this.of(lockKeyOf(known, key))
   }
 
@@ -105,7 +105,7 @@ export class Registry {
    * Settles with the running sandbox of a key: begins it, or joins the one that is on its way, or waits for the end of
    * one that leaves. `admit` throws where no new one may begin. Rejects with why it doesn't run within the wait.
    */
-  async open(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<SandboxRuntime> {
+  async open(named: SandboxRef, options: OpenOptions, wait: CallWait, admit: Admit): Promise<SandboxRuntime> {
     for (;;) {
       const runtime = this.find(named)
       if (runtime?.isRunning) return runtime
@@ -121,7 +121,7 @@ export class Registry {
   }
 
   /** Settles when a tombstone is all that is saved of a key: by way of its running sandbox, or of one begun for that. */
-  async remove(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<void> {
+  async remove(named: SandboxRef, options: OpenOptions, wait: CallWait, admit: Admit): Promise<void> {
     for (;;) {
       const runtime = this.find(named)
       admit(lockKeyOf(named.known, named.key), runtime === undefined)
@@ -143,7 +143,7 @@ export class Registry {
     await Promise.all(this.#cleaning)
   }
 
-  #begin({ known, key }: Named, purpose: "run" | "remove", options: OpenOptions, wait: Wait): SandboxRuntime {
+  #begin({ known, key }: SandboxRef, purpose: "run" | "remove", options: OpenOptions, wait: CallWait): SandboxRuntime {
     const { makeLock, minTenure, restoreWithin, settleWithin, checkpointWithin, closeWithin } = this.#settings
     const lockKey = lockKeyOf(known, key)
     const { ms: backOff } = this.#backOff.of(lockKey)
@@ -187,7 +187,7 @@ export class Registry {
   }
 
   #savedState(
-    { definition, parts, codec }: Known,
+    { definition, parts, codec }: KnownDefinition,
     home: Pick<SavedStateParts, "key" | "lockKey" | "lease">,
   ): SavedState {
     const { lockKey } = home
@@ -207,7 +207,7 @@ export class Registry {
   }
 
   /** Waits for a sandbox that another call began, or that leaves. */
-  async #pass(runtime: SandboxRuntime, wait: Wait, join: () => Promise<void>): Promise<void> {
+  async #pass(runtime: SandboxRuntime, wait: CallWait, join: () => Promise<void>): Promise<void> {
     runtime.activation?.turns.refuseInside("restore")
     wait.detail = () => this.#whySlow(runtime)
     wait.mayWait()
@@ -216,7 +216,7 @@ export class Registry {
   }
 
   /** Settles with the promise of a runtime; the last call that stops waiting for one to open ends it. */
-  async #join<A>(runtime: SandboxRuntime, wait: Wait, promise: Promise<A>): Promise<A> {
+  async #join<A>(runtime: SandboxRuntime, wait: CallWait, promise: Promise<A>): Promise<A> {
     runtime.callers++
     wait.detail = () => this.#whySlow(runtime)
     try {
@@ -235,7 +235,7 @@ export class Registry {
   }
 
   /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */
-  async #joinOther(runtime: SandboxRuntime, options: OpenOptions, wait: Wait): Promise<void> {
+  async #joinOther(runtime: SandboxRuntime, options: OpenOptions, wait: CallWait): Promise<void> {
     if (options.whenOwned === "report" && runtime.owner !== undefined)
       throw ownedElsewhere(runtime.lockKey, runtime.owner)
     try {
@@ -252,7 +252,7 @@ export class Registry {
   }
 }
 
-const lockKeyOf = ({ definition }: Known, key: string): string => sandboxLockKey(definition.name, key)
+const lockKeyOf = ({ definition }: KnownDefinition, key: string): string => sandboxLockKey(definition.name, key)
 
 /** It failed for the budget, the signal or the wishes of the call that began it. */
 const isTheirs = (error: unknown, runtime: SandboxRuntime, options: OpenOptions): boolean => {

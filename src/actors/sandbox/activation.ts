@@ -22,7 +22,7 @@ import { handingOff } from "../api/problems.ts"
 import type { CheckpointReason, HookContext, RunContext } from "../api/sandbox.ts"
 import type { EndReason } from "../chart/types.ts"
 import type { SavedState } from "./saved-state.ts"
-import type { Tally } from "./tally.ts"
+import type { SandboxTally } from "./tally.ts"
 import { Commits } from "./work/commits.ts"
 import { hookContext, leaseView } from "./work/contexts.ts"
 import { HookRuns } from "./work/hook-runs.ts"
@@ -42,7 +42,7 @@ export interface ActivationParts {
   /** What hooks may take, in milliseconds. */
   readonly limits: HookLimits
   /** Counts what is done. */
-  readonly tally: Tally
+  readonly tally: SandboxTally
   readonly trace: LiveTrace
   /** A hook goes on past its limit. Must not throw. */
   readonly onOverrun: (error: HookOverrunError) => void

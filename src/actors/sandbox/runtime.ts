@@ -34,7 +34,7 @@ import { Activation } from "./activation.ts"
 import type { Departure, Departures } from "./departures.ts"
 import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
 import type { SavedState } from "./saved-state.ts"
-import type { Tally } from "./tally.ts"
+import type { SandboxTally } from "./tally.ts"
 
 /** What all sandboxes of a manager share. */
 export interface Surroundings {
@@ -46,7 +46,7 @@ export interface Surroundings {
   readonly sumsUp: boolean
   /** The chart, its commands given to `obey` of the runtime that has the actor's id in `runtimes`. */
   readonly chart: typeof sandboxChart
-  readonly tally: Tally
+  readonly tally: SandboxTally
   readonly trace: LiveTrace
   readonly runtimes: Map<string, SandboxRuntime>
   readonly inspect: ((event: InspectionEvent) => void) | undefined
