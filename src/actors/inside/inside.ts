@@ -90,7 +90,7 @@ class Inside implements ManagerInside {
   }
 
   find(lockKey: string): SandboxInside | undefined {
-    const runtime = this.#parts.registry.of(lockKey)
+    const runtime = this.#parts.registry.find(lockKey)
     return runtime && new RuntimeInside(runtime, this.#shared)
   }
 

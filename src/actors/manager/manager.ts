@@ -35,7 +35,7 @@ import {
   type ManagerSettings,
   settingsOf,
 } from "../registry/options.ts"
-import { type Admit, type SandboxRef, type OpenOptions, Registry } from "../registry/registry.ts"
+import { type Admit, Registry, type SandboxRef } from "../registry/registry.ts"
 import { RuntimeHandle, RuntimeView } from "../sandbox/handle.ts"
 import type { SandboxRuntime } from "../sandbox/runtime.ts"
 import { told } from "../sandbox/tally.ts"
@@ -134,7 +134,7 @@ class Manager implements SandboxManager {
 
   constructor(settings: ManagerSettings, leases: StoreIdentity) {
     this.#settings = settings
-    this.#registry = new Registry(settings, leases)
+    this.#registry = new Registry(settings, leases, this.#admit)
     this.events$ = this.#registry.events.observable
     openInside(this, {
       ...{ settings, registry: this.#registry },
@@ -155,8 +155,8 @@ class Manager implements SandboxManager {
     using wait = this.#wait(definition, key, options)
     const ends = this.#called("restore", wait)
     try {
-      const named = this.#named(definition, key)
-      const runtime = await this.#open(named, options, wait)
+      const ref = this.#ref(definition, key)
+      const runtime = await this.#registry.open(ref, options, wait)
       wait.watch?.acquired(runtime.activation?.lease)
       ends?.()
       return this.#handlesOf(runtime).given as H
@@ -179,9 +179,9 @@ class Manager implements SandboxManager {
     const { signal, durable, contention = "retry" } = options
     const ends = this.#called("use", wait, durable === true)
     const attempt = async (): Promise<A> => {
-      const named = this.#named(definition, key)
-      this.#registry.find(named)?.activation?.turns.refuseInside("use")
-      const { activation } = await this.#open(named, { ...options, contention }, wait)
+      const ref = this.#ref(definition, key)
+      this.#registry.find(ref.lockKey)?.activation?.turns.refuseInside("use")
+      const { activation } = await this.#registry.open(ref, { ...options, contention }, wait)
       const onBegin = (): void => {
         begun = true
         wait.watch?.acquired(activation!.lease)
@@ -204,20 +204,19 @@ class Manager implements SandboxManager {
   }
 
   async checkpointSandbox(definition: AnyDefinition, key: string): Promise<void> {
-    const named = this.#named(definition, key)
-    const runtime = this.#registry.find(named)
-    if (!runtime?.isRunning) throw notHere(lockKeyOf(named))
+    const ref = this.#ref(definition, key)
+    const runtime = this.#registry.find(ref.lockKey)
+    if (!runtime?.isRunning) throw notHere(ref.lockKey)
     await this.#handlesOf(runtime).sandbox.checkpoint()
   }
 
   async remove(definition: AnyDefinition, key: string, options: RestoreOptions = {}): Promise<void> {
     refuseUnknown("remove", options, RESTORE_OPTIONS)
     using wait = this.#wait(definition, key, options)
-    const { whenOwned, contention } = options
     const ends = this.#called("remove", wait)
     try {
-      const named = this.#named(definition, key)
-      await this.#registry.remove(named, wishes({ whenOwned, contention }), wait, this.#admit)
+      const ref = this.#ref(definition, key)
+      await this.#registry.remove(ref, options, wait)
       wait.watch?.acquired()
       ends?.()
     } catch (error) {
@@ -227,8 +226,8 @@ class Manager implements SandboxManager {
   }
 
   async readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined> {
-    const named = this.#named(definition, key)
-    return (await readSaved(this.#settings, named.known, key)) as C | undefined
+    const ref = this.#ref(definition, key)
+    return (await readSaved(this.#settings, ref)) as C | undefined
   }
 
   list(definition: AnyDefinition): AsyncIterable<string> {
@@ -236,10 +235,10 @@ class Manager implements SandboxManager {
   }
 
   async whereIs(definition: AnyDefinition, key: string): Promise<Whereabouts | undefined> {
-    const named = this.#named(definition, key)
-    const owner = await this.#settings.makeLock(lockKeyOf(named)).peek()
+    const ref = this.#ref(definition, key)
+    const owner = await this.#settings.makeLock(ref.lockKey).peek()
     if (owner === undefined) return undefined
-    const lease = this.#registry.find(named)?.activation?.lease
+    const lease = this.#registry.find(ref.lockKey)?.activation?.lease
     return { ...owner, here: lease !== undefined && lease.token === owner.token && lease.isHeld() }
   }
 
@@ -298,10 +297,6 @@ class Manager implements SandboxManager {
     return lines?.called({ call, key, ...budget, ...(durable !== undefined && { durable }) })
   }
 
-  #open(named: SandboxRef, { whenOwned, contention }: RestoreOptions, wait: CallWait): Promise<SandboxRuntime> {
-    return this.#registry.open(named, wishes({ whenOwned, contention }), wait, this.#admit)
-  }
-
   /** A call begins, whatever it is refused for from here on. */
   #wait(definition: AnyDefinition, key: string, options: RestoreOptions): CallWait {
     const { hooks } = partsOf(definition)
@@ -317,9 +312,10 @@ class Manager implements SandboxManager {
     return known
   }
 
-  #named(definition: AnyDefinition, key: string): SandboxRef {
+  #ref(definition: AnyDefinition, key: string): SandboxRef {
     checkKey(key)
-    return { known: this.#known(definition), key }
+    const known = this.#known(definition)
+    return { known, key, lockKey: sandboxLockKey(known.definition.name, key) }
   }
 
   /** One handle an activation, whoever asks for it. */
@@ -339,14 +335,6 @@ class Manager implements SandboxManager {
     throw managerClosed(this.#closed, key)
   }
 }
-
-const lockKeyOf = ({ known, key }: SandboxRef): string => sandboxLockKey(known.definition.name, key)
-
-/** Without the ones that aren't there. */
-const wishes = ({ whenOwned, contention }: { [K in keyof OpenOptions]: OpenOptions[K] | undefined }): OpenOptions => ({
-  ...(whenOwned !== undefined && { whenOwned }),
-  ...(contention !== undefined && { contention }),
-})
 
 /** Starts managers. */
 export const SandboxManager: {

@@ -1,11 +1,11 @@
 /** Looking at saved state without owning it. */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
-import { sandboxLockKey } from "../../locks/api/keys.ts"
 import type { AnyHooks } from "../api/definition.ts"
 import { checkpointCodec } from "../checkpoints/content/codec.ts"
 import { listHeads } from "../checkpoints/listing.ts"
 import { readCheckpointBytes } from "../checkpoints/read.ts"
-import type { KnownDefinition, ManagerSettings } from "../registry/options.ts"
+import type { ManagerSettings } from "../registry/options.ts"
+import type { SandboxRef } from "../registry/registry.ts"
 import { defaultWait } from "../sandbox/waits.ts"
 import { HookRuns } from "../sandbox/work/hook-runs.ts"
 
@@ -15,13 +15,9 @@ const from = ({ checkpoints, clock }: ManagerSettings) => ({ store: checkpoints,
  * What is saved of a sandbox, as `checkpoint` returned it (migrated); undefined where nothing is. Beside the errors of saved
  * state it rejects with HookOverrunError.
  */
-export const readSaved = async (
-  settings: ManagerSettings,
-  { parts }: KnownDefinition,
-  key: string,
-): Promise<unknown> => {
+export const readSaved = async (settings: ManagerSettings, { known, key, lockKey }: SandboxRef): Promise<unknown> => {
+  const { parts } = known
   const { schema, migrate, name } = parts.hooks
-  const lockKey = sandboxLockKey(name, key)
   const saved = await readCheckpointBytes(from(settings), { lockKey, type: name })
   if (saved === undefined) return undefined
   const { maxCheckpoint, clock, restoreWithin } = settings

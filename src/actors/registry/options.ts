@@ -192,7 +192,11 @@ export const settingsOf = (options: ManagerOptions): ManagerSettings => {
     sumsUp: onError === undefined,
   }
   checkInequalities(settings)
-  return { ...settings, makeLock: lockMaker(options, lockOptions), keyRuntimes: keyRuntimesBy(options, lockOptions) }
+  return {
+    ...settings,
+    makeLock: options.lockFactory ?? ((lockKey) => new StoreLock(lockKey, { ...lockOptions, store: options.store })),
+    keyRuntimes: () => store && keyRuntimesOf(store, lockOptions.incarnation.id, clock, ""),
+  }
 }
 
 /** Checks what only a store that has started can tell: its clock decides which ttl it allows. */
@@ -267,17 +271,6 @@ const storesOf = (options: ManagerOptions): Pick<ManagerSettings, "store" | "che
   }
   return { store, checkpointStore: checkpoints }
 }
-
-const lockMaker = ({ store, lockFactory }: ManagerOptions, lockOptions: LockOptions): ManagerSettings["makeLock"] =>
-  lockFactory ?? ((lockKey) => new StoreLock(lockKey, { ...lockOptions, store }))
-
-const keyRuntimesBy =
-  (
-    { store }: ManagerOptions,
-    { clock = liveClock, incarnation }: ManagerSettings["lockOptions"],
-  ): ManagerSettings["keyRuntimes"] =>
-  () =>
-    store && keyRuntimesOf(store, incarnation.id, clock, "")
 
 type Checked = Pick<ManagerSettings, "settleWithin" | "checkpointWithin" | "killGrace" | "keepCheckpoints">
 

@@ -259,7 +259,7 @@ export class Member<S, C> {
   /** A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection. */
   async #call<A>(call: CallDetail, make: (life: Up<S, C>, record: CallRecorder) => Promise<A>): Promise<A> {
     const life = await this.#up()
-    const record: CallRecorder = (what, call) => life.process.orGone(this.#recorder.call(what, call))
+    const record: CallRecorder = (each, fn) => life.process.orGone(this.#recorder.call(each, fn))
     return record(call, () => make(life, record))
   }
 
