@@ -41,7 +41,7 @@ export const careMutants: readonly Mutant[] = [
       {
         file: "src/actors/sandbox/runtime.ts",
         find: 'minTenure: "infinite"',
-        replace: "minTenure: this.#parts.minTenure",
+        replace: "minTenure: this.#around.minTenure",
       },
     ],
     hunts: [crowded("turns are used")],

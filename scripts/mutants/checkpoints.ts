@@ -7,8 +7,8 @@ export const checkpointMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/checkpoints/head/protocol.ts",
-        find: 'job.wish.kind === "claim" && isLeft(state))',
-        replace: 'job.wish.kind === "claim" && (isLeft(state) || state.base!.head !== null))',
+        find: 'job.task.kind === "claim" && isLeft(state))',
+        replace: 'job.task.kind === "claim" && (isLeft(state) || state.base!.head !== null))',
       },
     ],
     hunts: [{ by: "checker", config: "together" }],
@@ -40,7 +40,7 @@ export const checkpointMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/checkpoints/head/writes.ts",
-        find: "return Math.max(found.quietMs, past",
+        find: "return Math.max(found.waitOutMs, past",
         replace: "return Math.max(0, past",
       },
     ],
@@ -53,7 +53,7 @@ export const checkpointMutants: readonly Mutant[] = [
         file: "src/actors/checkpoints/head/protocol.ts",
         find: 'return waiting.next === "renewal" ? waitOut(state, job, now)',
         replace:
-          'return waiting.next === "renewal" ? waitOut({ ...state, quietMs: state.quietUntil === null ? state.quietMs : 0 }, job, now)',
+          'return waiting.next === "renewal" ? waitOut({ ...state, waitOutMs: state.waitOutUntil === null ? state.waitOutMs : 0 }, job, now)',
       },
     ],
     hunts: [{ by: "checker", config: "brought back under another" }],
@@ -71,12 +71,12 @@ export const checkpointMutants: readonly Mutant[] = [
         file: "src/actors/checkpoints/head/protocol.ts",
         find: "return decide({ ...state, base: seen, unresolved: null, lastWriteAt }",
         replace:
-          "return decide({ ...state, quietMs: state.base === null ? first : state.quietMs, base: seen, unresolved: null, lastWriteAt }",
+          "return decide({ ...state, waitOutMs: state.base === null ? first : state.waitOutMs, base: seen, unresolved: null, lastWriteAt }",
       },
       {
         file: "src/actors/checkpoints/head/protocol.ts",
-        find: 'phase: "owner", quietMs: head.quietMs }',
-        replace: 'phase: "owner", quietMs: state.quietMs }',
+        find: 'phase: "owner", waitOutMs: head.waitOutMs }',
+        replace: 'phase: "owner", waitOutMs: state.waitOutMs }',
       },
     ],
     hunts: [{ by: "checker", config: "deleted before a claim" }],
@@ -97,8 +97,8 @@ export const checkpointMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/checkpoints/head/protocol.ts",
-        find: 'if (job.wish.kind === "claim" || seen.head === null) {',
-        replace: 'if (job.wish.kind === "claim" || seen.head?.nonce !== "") {',
+        find: 'if (job.task.kind === "claim" || seen.head === null) {',
+        replace: 'if (job.task.kind === "claim" || seen.head?.nonce !== "") {',
       },
     ],
     hunts: [{ by: "checker", config: "deleted under a head" }],
@@ -119,8 +119,8 @@ export const checkpointMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/checkpoints/head/protocol.ts",
-        find: "const head = job.write ?? build(state, job.wish, now)",
-        replace: "const head = build(state, job.wish, now)",
+        find: "const head = job.write ?? build(state, job.task, now)",
+        replace: "const head = build(state, job.task, now)",
       },
       {
         file: "src/actors/checkpoints/head/protocol.ts",
@@ -137,7 +137,7 @@ export const checkpointMutants: readonly Mutant[] = [
         file: "src/actors/checkpoints/head/protocol.ts",
         find: "      return readBack({ ...state, lastWriteAt: now.at }, job, now)",
         replace:
-          "      if (job.wish.kind === 'commit') return end({ ...state, lastWriteAt: now.at }, done(state))\n" +
+          "      if (job.task.kind === 'commit') return end({ ...state, lastWriteAt: now.at }, done(state))\n" +
           "      return readBack({ ...state, lastWriteAt: now.at }, job, now)",
       },
     ],
@@ -148,11 +148,11 @@ export const checkpointMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/checkpoints/writer.ts",
-        find: "    const outcome = await headWriter.wish(wish, write.until)\n",
+        find: "    const outcome = await headWriter.perform(task, write.until)\n",
         replace:
-          '    if (wish.kind === "commit" && headWriter.state.base?.head)\n' +
-          "      this.#garbage.superseded({ ...headWriter.state.base.head, saved: wish.saved, kept: [] })\n" +
-          "    const outcome = await headWriter.wish(wish, write.until)\n",
+          '    if (task.kind === "commit" && headWriter.state.base?.head)\n' +
+          "      this.#garbage.superseded({ ...headWriter.state.base.head, saved: task.saved, kept: [] })\n" +
+          "    const outcome = await headWriter.perform(task, write.until)\n",
       },
     ],
     hunts: [

@@ -88,9 +88,9 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "the turn of a checkpoint hook ends with its limit",
     edits: [
       {
-        file: "src/actors/sandbox/activation.ts",
-        find: "      await ended()\n",
-        replace: "      void ended\n",
+        file: "src/actors/sandbox/saved-state.ts",
+        find: "    await ended()\n",
+        replace: "    void ended\n",
       },
     ],
     hunts: [

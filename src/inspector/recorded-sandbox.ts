@@ -10,7 +10,7 @@ import type { HookContext, RunContext, SandboxDefinition } from "../actors/api/s
 import type { CodecContext } from "../actors/checkpoints/content/codec.ts"
 import { sandboxLockKey } from "../locks/api/keys.ts"
 import type { CallLine, WorkLine } from "../trace/trace.ts"
-import type { Section, WorkerLines } from "../trace/worker-lines.ts"
+import type { WorkDetail, WorkerLines } from "../trace/worker-lines.ts"
 
 /** Writes down the beginning and the end of sections of work. */
 export class WorkRecorder {
@@ -21,13 +21,13 @@ export class WorkRecorder {
   }
 
   /** Runs fn as one section only where it is asynchronous: of what is done at once there is nothing to tell. */
-  later<A>(section: Section, fn: () => A): A {
+  later<A>(section: WorkDetail, fn: () => A): A {
     const result = fn()
     return result instanceof Promise ? this.section(section, () => result) : result
   }
 
   /** Runs fn, which may be asynchronous or not, as one section. */
-  section<A>(section: Section, fn: () => A): A {
+  section<A>(section: WorkDetail, fn: () => A): A {
     const ends = this.#lines.begins(section)
     const fail = (error: unknown): never => {
       ends({ error })
@@ -74,7 +74,7 @@ export function recordedSandbox<S, C>(
     if (isObject(state)) homes.set(state, home)
     return state
   }
-  const section = <A>(state: unknown, what: Omit<Section, keyof Home>, fn: () => A): A => {
+  const section = <A>(state: unknown, what: Omit<WorkDetail, keyof Home>, fn: () => A): A => {
     const home = isObject(state) ? homes.get(state) : undefined
     return home === undefined ? fn() : recorder.section({ ...home, ...what }, fn)
   }

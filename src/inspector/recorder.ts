@@ -26,9 +26,9 @@ import {
 import { type OnError, reporter } from "../runtime/report.ts"
 import { type Clock, liveClock } from "../runtime/time/clock.ts"
 import { Handoffs } from "../trace/handoffs.ts"
-import { type Recorded, type RecorderParts, recordedStore } from "../trace/recorded-store.ts"
+import { type Recorded, recordedStore } from "../trace/recorded-store.ts"
 import { type AppliedLine, type FaultLine, TRACE_VERSION, type TraceHeader, type TraceLine } from "../trace/trace.ts"
-import { type Called, WorkerLines } from "../trace/worker-lines.ts"
+import { type CallDetail, type RecorderParts, WorkerLines } from "../trace/worker-lines.ts"
 import { homeOf, recordedSandbox, WorkRecorder } from "./recorded-sandbox.ts"
 
 /** How a recorder is made. */
@@ -212,7 +212,7 @@ export class WorkerRecorder {
   }
 
   /** Makes a call, and records it with how it settles. Settles as it does. */
-  async call<A>(asked: Called, make: () => Promise<A>): Promise<A> {
+  async call<A>(asked: CallDetail, make: () => Promise<A>): Promise<A> {
     anObject("Give at least the name of the call")("asked", asked)
     aFunction("make", make)
     const ends = this.#lines.called(asked)

@@ -40,7 +40,8 @@ export * from "./simulate/mod.ts"
 export { type TestWorker, testWorker, type TestWorkerOptions, type WorkerFault } from "./test-worker/mod.ts"
 
 // Traces, until leasehold/inspector is an entry of its own.
-export type { Recorded, RecorderParts } from "../trace/recorded-store.ts"
+export type { Recorded } from "../trace/recorded-store.ts"
+export type { RecorderParts } from "../trace/worker-lines.ts"
 export { traceTable, type TraceTableOptions } from "../trace/table.ts"
 export { timelineHtml, type TimelineMark, type TimelineOptions } from "../inspector/timeline.ts"
 export { TraceRecorder, type TraceRecorderOptions, type WorkerRecorder } from "../inspector/recorder.ts"

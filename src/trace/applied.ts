@@ -32,9 +32,9 @@ export function appliedWrite(applied: AppliedWrite): Omit<AppliedLine, "kind" | 
   return area === "state" && name.endsWith("/head") ? { ...put, head: headOf(fields) } : put
 }
 
-type Fields = Readonly<Record<string, unknown>>
+type BodyFields = Readonly<Record<string, unknown>>
 
-function leaseOf(fields: Fields): TraceLease {
+function leaseOf(fields: BodyFields): TraceLease {
   const { ownerId, expiresAt, waitingOwnerId, owner, waiter, line } = fields
   const waiterNonce = isFields(waiter) && waiter["for"] === waitingOwnerId ? textOf(waiter["nonce"]) : null
   const behind = Array.isArray(line) ? line.filter(isFields) : []
@@ -51,10 +51,10 @@ function leaseOf(fields: Fields): TraceLease {
   }
 }
 
-const namesOf = (entries: readonly Fields[]): readonly string[] =>
+const namesOf = (entries: readonly BodyFields[]): readonly string[] =>
   entries.flatMap((entry) => textOf(entry["for"]) ?? [])
 
-function headOf({ token, nonce, seq, state, sha256 }: Fields): TraceHead {
+function headOf({ token, nonce, seq, state, sha256 }: BodyFields): TraceHead {
   return {
     token: numberOf(token) ?? 0,
     nonce: textOf(nonce) ?? "",
@@ -64,7 +64,7 @@ function headOf({ token, nonce, seq, state, sha256 }: Fields): TraceHead {
   }
 }
 
-function fieldsOf(body: Uint8Array): Fields | undefined {
+function fieldsOf(body: Uint8Array): BodyFields | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body))
     return isFields(value) ? value : undefined
@@ -73,7 +73,7 @@ function fieldsOf(body: Uint8Array): Fields | undefined {
   }
 }
 
-const isFields = (value: unknown): value is Fields =>
+const isFields = (value: unknown): value is BodyFields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
 const numberOf = (value: unknown): number | null => (typeof value === "number" ? value : null)

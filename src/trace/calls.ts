@@ -1,9 +1,8 @@
 /** A call on the library as lines of a trace, where somebody reads them. */
-import type { LinesOf } from "./recorded-store.ts"
-import type { Called, Ends } from "./worker-lines.ts"
+import type { CallDetail, Ends, LinesOf } from "./worker-lines.ts"
 
 /** Makes a call, and tells of it where somebody reads. Settles as it does. */
-export function traced<A>({ lines }: LinesOf, asked: () => Called, make: () => Promise<A>): Promise<A> {
+export function traced<A>({ lines }: LinesOf, asked: () => CallDetail, make: () => Promise<A>): Promise<A> {
   return lines === undefined ? make() : told(lines.called(asked()), make)
 }
 

@@ -3,7 +3,7 @@ import type { Owner } from "../locks/api/errors.ts"
 import type { HandoffLine, LockLine } from "./trace.ts"
 
 /** What is known of a key's owner. */
-interface Known {
+interface KnownOwner {
   readonly ownerId: string
   readonly token: number
   /** Since when it no longer acts; undefined while it may. */
@@ -13,7 +13,7 @@ interface Known {
 /** Remembers the owner of each key, or of so many that were heard of last. */
 export class Handoffs {
   readonly #most: number
-  readonly #owners = new Map<string, Known>()
+  readonly #owners = new Map<string, KnownOwner>()
 
   constructor(most: number = Infinity) {
     this.#most = most
@@ -31,7 +31,7 @@ export class Handoffs {
     return { kind: "handoff", at, worker, key, how: line.how, ...from, to: ownerId, token, ms }
   }
 
-  #remember(key: string, owner: Known): void {
+  #remember(key: string, owner: KnownOwner): void {
     this.#owners.delete(key)
     this.#owners.set(key, owner)
     if (this.#owners.size <= this.#most) return
@@ -40,7 +40,7 @@ export class Handoffs {
   }
 }
 
-function ownerAfter(line: LockLine, known: Known | undefined): Known | undefined {
+function ownerAfter(line: LockLine, known: KnownOwner | undefined): KnownOwner | undefined {
   const { type, ownerId, token = 0, at } = line
   switch (type) {
     case "Acquired":
@@ -64,12 +64,12 @@ function ownerAfter(line: LockLine, known: Known | undefined): Known | undefined
 }
 
 /** What a former owner says late is no news. */
-function supersedes(token: number, known: Known | undefined): boolean {
+function supersedes(token: number, known: KnownOwner | undefined): boolean {
   return known === undefined || token > known.token
 }
 
 /** A stranger publishes no token: it counts as 0. */
-function isNews(owner: Owner, known: Known | undefined): boolean {
+function isNews(owner: Owner, known: KnownOwner | undefined): boolean {
   return owner.token === 0 ? owner.ownerId !== known?.ownerId : supersedes(owner.token, known)
 }
 

@@ -3,7 +3,7 @@ import { LockError } from "../locks/api/errors.ts"
 import type { LockEvent } from "../locks/api/lock.ts"
 import type { LockLine, StateLine, TraceError } from "./trace.ts"
 
-type OfWorker = Pick<LockLine, "at" | "worker">
+type LineOrigin = Pick<LockLine, "at" | "worker">
 
 /** What a trace tells of a moment of a sandbox's chart: a part of the chart's snapshot. */
 export interface StateMoment {
@@ -23,7 +23,7 @@ export interface StateMoment {
 export type ErrorOf = (error: unknown) => TraceError
 
 /** The line of a lock's event. */
-export function lockLine({ at, worker }: OfWorker, event: LockEvent, errorOf: ErrorOf = traceError): LockLine {
+export function lockLine({ at, worker }: LineOrigin, event: LockEvent, errorOf: ErrorOf = traceError): LockLine {
   const { at: wall, key, ownerId, type, ...more } = event
   const { error, ...rest } = "error" in more ? more : { ...more, error: undefined }
   return {
@@ -41,7 +41,7 @@ export function lockLine({ at, worker }: OfWorker, event: LockEvent, errorOf: Er
 
 /** The line of a sandbox's snapshot. */
 export function stateLine(
-  { at, worker }: OfWorker,
+  { at, worker }: LineOrigin,
   { value, context }: StateMoment,
   errorOf: ErrorOf = traceError,
 ): StateLine {

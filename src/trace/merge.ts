@@ -9,12 +9,12 @@ import { aList, refusal } from "../runtime/input/options.ts"
 import { aTrace } from "./trace-text.ts"
 import { TRACE_VERSION, type Trace, type TraceHeader, type TraceLine, type UnknownLine } from "./trace.ts"
 
-type Line = TraceLine | UnknownLine
+type AnyLine = TraceLine | UnknownLine
 
 /** A line in its place. */
-interface Placed {
+interface DatedLine {
   readonly at: number
-  readonly line: Line
+  readonly line: AnyLine
 }
 
 /**
@@ -38,7 +38,7 @@ export function mergeTraces(traces: readonly Trace[]): Trace {
 }
 
 /** Where a clock was set back, and where a line tells no time, it counts as being at the time of the one before it. */
-function inPlace(lines: readonly Line[]): readonly Placed[] {
+function inPlace(lines: readonly AnyLine[]): readonly DatedLine[] {
   let latest = 0
   return lines.map((line) => {
     const { at } = line
@@ -57,11 +57,11 @@ function headerOf(first: TraceHeader, traces: readonly Trace[]): TraceHeader {
   }
 }
 
-function idOf(line: Line): number | undefined {
+function idOf(line: AnyLine): number | undefined {
   return "id" in line && typeof line.id === "number" ? line.id : undefined
 }
 
-function renumbered(line: Line, by: number): Line {
+function renumbered(line: AnyLine, by: number): AnyLine {
   const id = idOf(line)
   return id === undefined || by === 0 ? line : { ...line, id: id + by }
 }

@@ -17,27 +17,10 @@ import type {
   StoreCapabilities,
   WriteAnswer,
 } from "../locks/stores/port.ts"
-import type { Clock } from "../runtime/time/clock.ts"
-import type { TraceLine } from "./trace.ts"
-import type { Asked, Came, WorkerLines } from "./worker-lines.ts"
-
-/** What the parts of a recorder share. */
-export interface RecorderParts {
-  /** Of the lines' times. */
-  readonly clock: Clock
-  /** Takes each line; never throws. */
-  readonly emit: (line: TraceLine) => void
-  /** Numbers requests. */
-  readonly nextId: () => number
-}
+import type { RequestDetail, AnswerDetail, LinesOf, WorkerLines } from "./worker-lines.ts"
 
 /** A recorded store is fit for what the store is fit for, and nothing else of it can be seen. */
 export type Recorded<S extends ObjectStore> = ObjectStore & Pick<S, Extract<keyof S, "leases" | "checkpoints">>
-
-/** Where a worker's lines are made; `lines` is undefined while nobody reads them. */
-export interface LinesOf {
-  readonly lines: WorkerLines | undefined
-}
 
 /** `store`, recorded as a worker's. */
 export function recordedStore<S extends ObjectStore>(store: S, worker: LinesOf): Recorded<S> {
@@ -68,7 +51,7 @@ class RecordedStore implements ObjectStore {
     const send = (): Promise<void> => this.#store.start(options)
     const { lines } = this.#worker
     if (lines === undefined) return send()
-    const asked: Asked = { op: "start", deadline: options.deadline }
+    const asked: RequestDetail = { op: "start", deadline: options.deadline }
     return this.#recorded(lines, asked, send, () => ({ outcome: "done" }))
   }
 
@@ -77,7 +60,7 @@ class RecordedStore implements ObjectStore {
     const { lines } = this.#worker
     if (lines === undefined) return send()
     const { known, deadline } = options
-    const asked: Asked = { op: "read", ...ref, ...(known !== undefined && { generation: known }), deadline }
+    const asked: RequestDetail = { op: "read", ...ref, ...(known !== undefined && { generation: known }), deadline }
     return this.#recorded(lines, asked, send, (answer) => lines.cameOf(answer))
   }
 
@@ -86,7 +69,7 @@ class RecordedStore implements ObjectStore {
     const { lines } = this.#worker
     if (lines === undefined) return send()
     const { deadline } = options
-    const asked: Asked = { op: "put", ...ref, generation: expected, bytes: body.length, deadline }
+    const asked: RequestDetail = { op: "put", ...ref, generation: expected, bytes: body.length, deadline }
     return this.#recorded(lines, asked, send, (answer) => lines.cameOf(answer))
   }
 
@@ -94,7 +77,7 @@ class RecordedStore implements ObjectStore {
     const send = (): Promise<WriteAnswer> => this.#store.remove(ref, expected, options)
     const { lines } = this.#worker
     if (lines === undefined) return send()
-    const asked: Asked = { op: "remove", ...ref, generation: expected, deadline: options.deadline }
+    const asked: RequestDetail = { op: "remove", ...ref, generation: expected, deadline: options.deadline }
     return this.#recorded(lines, asked, send, (answer) => lines.cameOf(answer))
   }
 
@@ -102,7 +85,7 @@ class RecordedStore implements ObjectStore {
     const send = (): Promise<Page> => this.#store.list(area, options)
     const { lines } = this.#worker
     if (lines === undefined) return send()
-    const asked: Asked = { op: "list", area, name: options.prefix, deadline: options.deadline }
+    const asked: RequestDetail = { op: "list", area, name: options.prefix, deadline: options.deadline }
     return this.#recorded(lines, asked, send, ({ items }) => ({ outcome: "done", items: items.length }))
   }
 
@@ -110,7 +93,12 @@ class RecordedStore implements ObjectStore {
     return this.#store.close()
   }
 
-  async #recorded<A>(lines: WorkerLines, asked: Asked, send: () => Promise<A>, came: (answer: A) => Came): Promise<A> {
+  async #recorded<A>(
+    lines: WorkerLines,
+    asked: RequestDetail,
+    send: () => Promise<A>,
+    came: (answer: A) => AnswerDetail,
+  ): Promise<A> {
     const answered = lines.sent(this.name, asked)
     try {
       const answer = await send()

@@ -6,28 +6,28 @@ import { FormatVersionError, TraceFormatError } from "../locks/api/errors.ts"
 import { type Check as OptionCheck, refusal, shown } from "../runtime/input/options.ts"
 import { TRACE_VERSION, type Trace, type TraceHeader, type TraceLine, type UnknownLine } from "./trace.ts"
 
-type Fields = Readonly<Record<string, unknown>>
-type Check = (value: unknown) => boolean
+type LineFields = Readonly<Record<string, unknown>>
+type FieldCheck = (value: unknown) => boolean
 
-const isText: Check = (value) => typeof value === "string"
-const isNumber: Check = (value) => typeof value === "number"
-const isBoolean: Check = (value) => typeof value === "boolean"
-const isFields = (value: unknown): value is Fields =>
+const isText: FieldCheck = (value) => typeof value === "string"
+const isNumber: FieldCheck = (value) => typeof value === "number"
+const isBoolean: FieldCheck = (value) => typeof value === "boolean"
+const isFields = (value: unknown): value is LineFields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 const orNull =
-  (check: Check): Check =>
+  (check: FieldCheck): FieldCheck =>
   (value) =>
     value === null || check(value)
 const orAbsent =
-  (check: Check): Check =>
+  (check: FieldCheck): FieldCheck =>
   (value) =>
     value === undefined || check(value)
 const oneOf =
-  (...texts: readonly string[]): Check =>
+  (...texts: readonly string[]): FieldCheck =>
   (value) =>
     texts.includes(value as string)
 
-const header: Readonly<Record<keyof TraceHeader, Check>> = {
+const header: Readonly<Record<keyof TraceHeader, FieldCheck>> = {
   kind: oneOf("trace"),
   version: isNumber,
   source: oneOf("live", "simulated"),
@@ -36,10 +36,10 @@ const header: Readonly<Record<keyof TraceHeader, Check>> = {
 }
 
 /** What a line of a kind must have, and what its other fields must be where they are there. */
-type Shape<L> = Readonly<Record<Exclude<keyof L, "kind">, Check>>
+type Shape<L> = Readonly<Record<Exclude<keyof L, "kind">, FieldCheck>>
 
 const ofWorker = { at: isNumber, worker: isText }
-const isError: Check = (value) => isFields(value) && isText(value["tag"]) && isText(value["message"])
+const isError: FieldCheck = (value) => isFields(value) && isText(value["tag"]) && isText(value["message"])
 
 // Words that may be added to (types of events, outcomes, names of states) are any text here.
 const shapes: { readonly [L in TraceLine as L["kind"]]: Shape<L> } = {
@@ -141,7 +141,7 @@ export const isTraceLine = (line: TraceLine | UnknownLine): line is TraceLine =>
 /** Whether a value that another process sent is a line of a known kind, each field as its kind has it. */
 export function isSoundLine(value: unknown): value is TraceLine {
   if (!isFields(value) || typeof value["kind"] !== "string" || !Object.hasOwn(shapes, value["kind"])) return false
-  const shape: Readonly<Record<string, Check>> = shapes[value["kind"] as TraceLine["kind"]]
+  const shape: Readonly<Record<string, FieldCheck>> = shapes[value["kind"] as TraceLine["kind"]]
   return Object.entries(shape).every(([name, check]) => check(value[name]))
 }
 
@@ -154,7 +154,7 @@ export const hasLines: OptionCheck = (name, value) => {
 /** A trace with its header. */
 export const aTrace: OptionCheck = (name, value) => {
   hasLines(name, value)
-  if (!isFields((value as Fields)["header"]))
+  if (!isFields((value as LineFields)["header"]))
     throw refusal(`${name} has no header`, "Give a whole trace, such as parseTrace reads")
 }
 
@@ -205,14 +205,14 @@ function parseLine(text: string, number: number): TraceLine | UnknownLine {
   const { kind } = fields
   if (typeof kind !== "string") throw noLine(number, "has no kind")
   if (kind === "trace") throw noLine(number, "is a second header")
-  const shape: Readonly<Record<string, Check>> | undefined = Object.hasOwn(shapes, kind)
+  const shape: Readonly<Record<string, FieldCheck>> | undefined = Object.hasOwn(shapes, kind)
     ? shapes[kind as TraceLine["kind"]]
     : undefined
   if (shape !== undefined) checkShape(fields, shape, number)
   return fields as unknown as TraceLine | UnknownLine
 }
 
-function fieldsOf(text: string, number: number): Fields {
+function fieldsOf(text: string, number: number): LineFields {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -223,7 +223,7 @@ function fieldsOf(text: string, number: number): Fields {
   return value
 }
 
-function checkShape(fields: Fields, shape: Readonly<Record<string, Check>>, number: number): void {
+function checkShape(fields: LineFields, shape: Readonly<Record<string, FieldCheck>>, number: number): void {
   for (const [name, check] of Object.entries(shape)) {
     if (check(fields[name])) continue
     const found = JSON.stringify(fields[name]) ?? "nothing"

@@ -28,12 +28,12 @@ export interface TraceHeader {
   readonly commit: string | null
 }
 
-interface At {
+interface TimedLine {
   /** Unix milliseconds by the recorder's wall clock: in a simulation true time, whatever the workers' clocks say. */
   readonly at: number
 }
 
-interface OfWorker extends At {
+interface LineOfWorker extends TimedLine {
   /** Whose line it is: the name that the worker was given when recording began. */
   readonly worker: string
 }
@@ -51,7 +51,7 @@ export interface TraceError {
 }
 
 /** A lock's event. */
-export interface LockLine extends OfWorker {
+export interface LockLine extends LineOfWorker {
   /** Which kind of line. */
   readonly kind: "lock"
   /** The lock key. */
@@ -79,7 +79,7 @@ export interface LockLine extends OfWorker {
 }
 
 /** A state of a sandbox's chart, written when it differs from the one before. */
-export interface StateLine extends OfWorker {
+export interface StateLine extends LineOfWorker {
   /** Which kind of line. */
   readonly kind: "state"
   /** The lock key of the sandbox. */
@@ -98,7 +98,7 @@ export interface StateLine extends OfWorker {
 export type TraceOp = "start" | "read" | "put" | "remove" | "list"
 
 /** A request to a store, as it is sent. */
-export interface RequestLine extends OfWorker {
+export interface RequestLine extends LineOfWorker {
   /** Which kind of line. */
   readonly kind: "request"
   /** Joins it with its answer; unique in the trace of one recorder. */
@@ -133,7 +133,7 @@ export type TraceOutcome =
   | "rejected"
 
 /** The answer to a request, as its sender gets it. */
-export interface AnswerLine extends OfWorker {
+export interface AnswerLine extends LineOfWorker {
   /** Which kind of line. */
   readonly kind: "answer"
   /** The request's. */
@@ -159,7 +159,7 @@ export interface AnswerLine extends OfWorker {
 }
 
 /** A change of owner, as the trace tells it: written beside the `Acquired` that completes it. */
-export interface HandoffLine extends OfWorker {
+export interface HandoffLine extends LineOfWorker {
   /** Which kind of line. */
   readonly kind: "handoff"
   /** The lock key. */
@@ -182,7 +182,7 @@ export interface HandoffLine extends OfWorker {
 export type TraceWork = "restore" | "run" | "turn" | "use" | "checkpoint" | "close" | "migrate" | "schema"
 
 /** A section of the user's own code under a lease: its beginning, or its end. One that was killed has no end. */
-export interface WorkLine extends OfWorker {
+export interface WorkLine extends LineOfWorker {
   /** Which kind of line. */
   readonly kind: "work"
   /** Joins its beginning with its end; unique in the trace of one recorder. */
@@ -214,7 +214,7 @@ export type TraceCall =
   | "acquire"
 
 /** A call on the library, and how it settled. One that never settles has no second line. */
-export interface CallLine extends OfWorker {
+export interface CallLine extends LineOfWorker {
   /** Which kind of line. */
   readonly kind: "call"
   /** Joins a call with its end; unique in the trace of one recorder. */
@@ -269,7 +269,7 @@ export interface TraceHead {
  * A write that took effect, told by whoever is the store and not by who sent it: what is true, whatever its sender hears.
  * Only simulated stores, and oracles that watch a real one, can write it.
  */
-export interface AppliedLine extends At {
+export interface AppliedLine extends TimedLine {
   /** Which kind of line. */
   readonly kind: "applied"
   /** Whose write it was; null for a stranger's, or an operator's. */
@@ -291,7 +291,7 @@ export interface AppliedLine extends At {
 }
 
 /** Something that a run came to: what a test asks for by `sometimes`. */
-export interface NoteLine extends At {
+export interface NoteLine extends TimedLine {
   /** Which kind of line. */
   readonly kind: "note"
   /** Who came to it; null where nobody in particular. */
@@ -301,7 +301,7 @@ export interface NoteLine extends At {
 }
 
 /** What was done to the world: a crash, a pause, a lost answer, a step of a clock. */
-export interface FaultLine extends At {
+export interface FaultLine extends TimedLine {
   /** Which kind of line. */
   readonly kind: "fault"
   /** Whom it befell; null where all. */

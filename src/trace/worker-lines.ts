@@ -6,20 +6,35 @@
  */
 import type { LockEvent } from "../locks/api/lock.ts"
 import type { ReadAnswer, WriteAnswer } from "../locks/stores/port.ts"
+import type { Clock } from "../runtime/time/clock.ts"
 import { type ErrorOf, lockLine, stateLine, type StateMoment, traceError } from "./lines.ts"
-import type { RecorderParts } from "./recorded-store.ts"
-import type { AnswerLine, CallLine, RequestLine, TraceError, WorkLine } from "./trace.ts"
+import type { AnswerLine, CallLine, RequestLine, TraceError, TraceLine, WorkLine } from "./trace.ts"
+
+/** What the parts of a recorder share. */
+export interface RecorderParts {
+  /** Of the lines' times. */
+  readonly clock: Clock
+  /** Takes each line; never throws. */
+  readonly emit: (line: TraceLine) => void
+  /** Numbers requests. */
+  readonly nextId: () => number
+}
 
 /** What is asked of a store. */
-export type Asked = Omit<RequestLine, "kind" | "at" | "worker" | "id" | "store">
+export type RequestDetail = Omit<RequestLine, "kind" | "at" | "worker" | "id" | "store">
 /** What came of that. */
-export type Came = Omit<AnswerLine, "kind" | "at" | "worker" | "id" | "ms">
+export type AnswerDetail = Omit<AnswerLine, "kind" | "at" | "worker" | "id" | "ms">
 /** Whose code runs, and which. */
-export type Section = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<WorkLine>, "reason">
+export type WorkDetail = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<WorkLine>, "reason">
 /** What is asked of the library. */
-export type Called = Pick<CallLine, "call" | "key" | "budget" | "durable">
+export type CallDetail = Pick<CallLine, "call" | "key" | "budget" | "durable">
 /** Tells how something ended: well, or with an error. Call it once. */
 export type Ends = (failed?: { readonly error: unknown }) => void
+
+/** Where a worker's lines are made; `lines` is undefined while nobody reads them. */
+export interface LinesOf {
+  readonly lines: WorkerLines | undefined
+}
 
 /** The lines of one worker. */
 export class WorkerLines {
@@ -55,7 +70,7 @@ export class WorkerLines {
   }
 
   /** A request is sent to the store of this name. Call the result with what came of it. */
-  sent(store: string, asked: Asked): (came: Came) => void {
+  sent(store: string, asked: RequestDetail): (came: AnswerDetail) => void {
     const { clock, emit, nextId } = this.#parts
     const id = nextId()
     const from = clock.mono()
@@ -67,7 +82,7 @@ export class WorkerLines {
   }
 
   /** What a store's answer says, without its body. */
-  cameOf(answer: ReadAnswer | WriteAnswer): Came {
+  cameOf(answer: ReadAnswer | WriteAnswer): AnswerDetail {
     const { kind: outcome, storeTime } = answer
     return {
       outcome,
@@ -81,12 +96,12 @@ export class WorkerLines {
   }
 
   /** What a request says of which the store's call rejected. */
-  rejected(error: unknown): Came {
+  rejected(error: unknown): AnswerDetail {
     return { outcome: "rejected", error: this.#errorOf(error) }
   }
 
   /** A section of the user's code begins. */
-  begins({ key, token, work, reason }: Section): Ends {
+  begins({ key, token, work, reason }: WorkDetail): Ends {
     const id = this.#parts.nextId()
     const line = (edge: WorkLine["edge"], more: Partial<WorkLine>): void =>
       this.#parts.emit({ kind: "work", ...this.#at, id, key, token, work, edge, ...more })
@@ -95,7 +110,7 @@ export class WorkerLines {
   }
 
   /** A call on the library begins. */
-  called(asked: Called): Ends {
+  called(asked: CallDetail): Ends {
     const id = this.#parts.nextId()
     const line = (edge: CallLine["edge"], more: Partial<CallLine>): void =>
       this.#parts.emit({ kind: "call", ...this.#at, id, ...asked, edge, ...more })

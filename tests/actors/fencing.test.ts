@@ -16,7 +16,7 @@ const claimByAnother = async (world: World): Promise<void> => {
   const answer = await world.store.read(ref, request)
   if (answer.kind !== "found") throw new Error(`the head is ${answer.kind}`)
   const head = parseHead(answer.body, { store: world.store.name, lockKey })
-  const claimed = { ...head, token: head.token + 1000, nonce: "another", opId: "another-1", over: head.opId }
+  const claimed = { ...head, token: head.token + 1000, nonce: "another", opId: "another-1", predecessorOpId: head.opId }
   await world.store.put(ref, answer.generation, formatHead({ ...claimed, seq: head.seq + 1 }), request)
 }
 

@@ -1,9 +1,31 @@
-/** Every option of the calls of a manager and of a sandbox, with the check of its value. What they mean is said in their types. */
+/**
+ * The options of a manager's calls, and the check of each. What waiting and budgets do is said in `Lock.acquire`.
+ *
+ * Not promised: that an option's value was checked. The calls do that, with the checks that stand here.
+ */
+import type { AcquireOptions } from "../../locks/api/lock.ts"
 import { ACQUIRE_OPTIONS } from "../../locks/engine/options.ts"
+import type { Duration } from "../../runtime/input/duration.ts"
 import { aDuration, aFlag, type OptionChecks } from "../../runtime/input/options.ts"
-import type { DrainOptions } from "../manager/drain.ts"
-import type { ManagerUseOptions, RestoreOptions } from "../manager/manager.ts"
 import type { UseOptions } from "./sandbox.ts"
+
+/**
+ * How to restore a sandbox: as one acquires a lock. The `observer` is told of the whole call: of another process that has
+ * the sandbox, of other calls of this one, and of the restore. It ends as `acquired` when the sandbox, or the use, can begin.
+ */
+export type RestoreOptions = Pick<
+  AcquireOptions,
+  "timeout" | "timeoutSource" | "signal" | "observer" | "whenOwned" | "contention"
+>
+
+/** How to use a sandbox through its manager: as one restores it, and as `Sandbox.use`. */
+export type ManagerUseOptions = RestoreOptions & Pick<UseOptions, "durable">
+
+/** How to drain. */
+export interface DrainOptions {
+  /** How long to wait for all to leave. Default: the manager's `killGrace`. */
+  readonly grace?: Duration
+}
 
 const { timeout, timeoutSource, signal, observer, whenOwned, contention } = ACQUIRE_OPTIONS
 

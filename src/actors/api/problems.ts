@@ -13,23 +13,14 @@ import {
   StatesUnsavedError,
   UnknownDefinitionError,
 } from "../../locks/api/errors.ts"
+import { END_REASONS } from "../chart/reasons.ts"
 import type { EndReason } from "../chart/types.ts"
-import type { HookLimit, HookName, LimitOption } from "../sandbox/work/hook-runs.ts"
-
-const because: Readonly<Record<EndReason, string>> = {
-  handoff: "another process asked for it",
-  drain: "this process is draining",
-  idle: "nobody has used it for a while",
-  released: "it is being released",
-  removed: "it is being removed",
-  lost: "its lease was lost",
-  failed: "it failed",
-}
+import type { HookLimit, HookName, LimitOption } from "./hooks.ts"
 
 /** It leaves, or has left: use it where it goes. `cause`: what its run threw, where that is why. */
 export const handingOff = (key: string, reason: EndReason, cause?: unknown): HandingOffError =>
   new HandingOffError({
-    message: `${key} is leaving this process: ${because[reason]}${cause === undefined ? "" : ` (${briefly(cause)})`}`,
+    message: `${key} is leaving this process: ${END_REASONS[reason].because}${cause === undefined ? "" : ` (${briefly(cause)})`}`,
     next:
       reason === "failed"
         ? "Use it again through the manager, which restores what was saved last, after a pause of 1 s or more"

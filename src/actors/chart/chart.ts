@@ -11,6 +11,7 @@
  * work ends, or the process; and for `queued`, which ends when those in front have, each within limits of its own.
  */
 import { setup, type EventObject, type MetaObject, type StateMachine, type StateSchema } from "xstate"
+import { ruleOf } from "./reasons.ts"
 import type {
   ChartCommand,
   ChartCommands,
@@ -66,7 +67,7 @@ const chart = setup({
     isLeaving: ({ context }) => context.leaving !== undefined,
     isRemoval: ({ context }) => context.purpose === "remove",
     hasFailed: ({ context }) => context.failure !== undefined,
-    wasGranted: ({ context }) => context.granted || context.leaving === "handoff",
+    wasGranted: ({ context }) => context.granted || ruleOf(context.leaving)?.isForAnother === true,
     isContended: ({ event }) => event.type === "lock.refused" && event.how === "contended",
     isTimedOut: ({ event }) => event.type === "lock.refused" && event.how === "timedOut",
     isCancelled: ({ event }) => event.type === "lock.refused" && event.how === "cancelled",

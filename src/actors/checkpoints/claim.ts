@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime/time/clock.ts"
 import { type Fetched, fetchContent } from "./content/content.ts"
 import type { Head } from "./head/head.ts"
 import type { HeadWriter } from "./head/writer.ts"
-import { lossOf, type Place, rejected } from "./objects/problems.ts"
+import { lossOf, type StatePlace, rejected } from "./objects/problems.ts"
 import { failureOf } from "./outcomes.ts"
 import { savedBytes } from "./read.ts"
 
@@ -24,14 +24,14 @@ export interface Claimed {
   /** The version of the definition that saved it; 0 where nothing was. */
   readonly version: number
   /** Above 0: the sandbox may run only after `CheckpointWriter.waitOut`, which takes so long at least, in milliseconds. */
-  readonly quietMs: number
+  readonly waitOutMs: number
 }
 
 /** What a claim runs on. */
 export interface ClaimParts extends ClaimOptions {
   readonly store: CheckpointStore
   readonly clock: Clock
-  readonly place: Place
+  readonly place: StatePlace
   readonly headWriter: HeadWriter
 }
 
@@ -57,14 +57,14 @@ export async function claimState(parts: ClaimParts): Promise<Replaced> {
     fetches.set(saved.content, fetched)
   }
   try {
-    const outcome = await headWriter.wish({ kind: "claim" }, until, { signal, onSend })
+    const outcome = await headWriter.perform({ kind: "claim" }, until, { signal, onSend })
     if (outcome.kind !== "done") throw failureOf(outcome, { ...parts, what: "Claiming the head" })
     const seen = headWriter.state.base!
     const { saved, version } = seen.head!
     const fetched = saved.state === "content" ? fetches.get(saved.content) : undefined
     const checkpoint = await savedBytes(store, place, seen, patience, fetched)
     if (checkpoint === "moved") throw rejected(place)
-    return { claimed: { checkpoint, version, quietMs: headWriter.state.quietMs }, before: outcome.before }
+    return { claimed: { checkpoint, version, waitOutMs: headWriter.state.waitOutMs }, before: outcome.before }
   } catch (error) {
     throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error
   } finally {

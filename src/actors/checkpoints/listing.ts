@@ -54,11 +54,11 @@ async function lockKeyOf(from: ReadFrom, ref: ObjectRef): Promise<string | undef
   return body !== undefined && isRemoved(body, from, lockKey) ? undefined : lockKey
 }
 
-type Known = Exclude<ReadAnswer, { readonly kind: "failed" }>
+type KnownAnswer = Exclude<ReadAnswer, { readonly kind: "failed" }>
 
-async function readBody(from: ReadFrom, ref: ObjectRef): Promise<Known> {
+async function readBody(from: ReadFrom, ref: ObjectRef): Promise<KnownAnswer> {
   const { store, signal } = from
-  const answer = await insist<Known>(patienceOf(from), requestMs, async (request) => {
+  const answer = await insist<KnownAnswer>(patienceOf(from), requestMs, async (request) => {
     const read = await store.read(ref, { ...request, limit: HEAD_LIMIT })
     if (read.kind !== "failed") return read
     if (!read.error.retryable) throw read.error

@@ -2,13 +2,13 @@
 import type { LockError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
-import type { Outcome } from "./head/types.ts"
+import type { HeadOutcome } from "./head/types.ts"
 import type { HeadWriter } from "./head/writer.ts"
-import { cancelled, lossOf, notReached, type Place, rejected, unknownFate } from "./objects/problems.ts"
+import { cancelled, lossOf, notReached, type StatePlace, rejected, unknownFate } from "./objects/problems.ts"
 
-/** Whose wish it was. */
-export interface Wisher {
-  readonly place: Place
+/** The task that failed, and what it ran on. */
+export interface FailedTask {
+  readonly place: StatePlace
   readonly lease: Lease
   readonly headWriter: HeadWriter
   readonly clock: Clock
@@ -17,10 +17,10 @@ export interface Wisher {
   readonly what: string
 }
 
-/** Why a wish came to nothing. */
+/** The error that tells why a task failed. */
 export function failureOf(
-  outcome: Exclude<Outcome, { readonly kind: "done" }>,
-  { place, lease, headWriter, clock, signal, what }: Wisher,
+  outcome: Exclude<HeadOutcome, { readonly kind: "done" }>,
+  { place, lease, headWriter, clock, signal, what }: FailedTask,
 ): LockError {
   switch (outcome.kind) {
     case "rejected":

@@ -10,7 +10,7 @@ import { type Head, HEAD_LIMIT, inlineBytes, parseHead } from "./head/head.ts"
 import type { Seen } from "./head/types.ts"
 import { headRef } from "./objects/names.ts"
 import { Again, insist, type Patience } from "./objects/patience.ts"
-import { corruptContent, corruptHead, orFail, type Place } from "./objects/problems.ts"
+import { corruptContent, corruptHead, orFail, type StatePlace } from "./objects/problems.ts"
 
 const requestMs = 5000
 
@@ -57,7 +57,7 @@ export async function readCheckpointBytes(from: ReadFrom, of: HeadOf): Promise<S
 }
 
 /** One version of the head; `byStore`: not one that a cache kept. Rejects as `readHead` does. */
-async function readSeen(store: ObjectStore, place: Place, patience: Patience, byStore = false): Promise<Seen> {
+async function readSeen(store: ObjectStore, place: StatePlace, patience: Patience, byStore = false): Promise<Seen> {
   const seen = await insist<Seen>(patience, requestMs, async (request) => {
     const answer = await store.read(headRef(place.lockKey), { ...request, limit: HEAD_LIMIT })
     switch (answer.kind) {
@@ -86,7 +86,7 @@ async function readSeen(store: ObjectStore, place: Place, patience: Patience, by
  */
 export async function savedBytes(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   { head, generation }: Seen,
   patience: Patience,
   fetched?: Promise<Fetched>,
@@ -101,7 +101,7 @@ export async function savedBytes(
   throw corruptContent(place, head.saved.content, why)
 }
 
-const placeOf = ({ store }: ReadFrom, of: HeadOf): Place => ({ store: store.name, ...of })
+const placeOf = ({ store }: ReadFrom, of: HeadOf): StatePlace => ({ store: store.name, ...of })
 
 /** The budget from now on. */
 export const patienceOf = ({ clock, store, budget, signal }: ReadFrom): Patience => ({

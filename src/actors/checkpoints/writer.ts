@@ -17,14 +17,15 @@ import type { Clock } from "../../runtime/time/clock.ts"
 import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
 import { overCap } from "./content/codec.ts"
 import { storeContent } from "./content/content.ts"
-import { Garbage } from "./content/garbage.ts"
-import { digestOf, fitsInline, inlined, KEPT_LIMIT, namedContents } from "./head/head.ts"
+import { digestOf } from "./content/digest.ts"
+import { Garbage } from "./garbage.ts"
+import { fitsInline, inlined, KEPT_LIMIT, namedContents } from "./head/head.ts"
 import { leftBy } from "./head/protocol.ts"
-import type { Wish } from "./head/types.ts"
+import type { HeadTask } from "./head/types.ts"
 import { HeadWriter } from "./head/writer.ts"
 import { holdsBytes } from "./head/writes.ts"
 import { contentName } from "./objects/names.ts"
-import { lossOf, notReached, type Place, rejected, unknownFate } from "./objects/problems.ts"
+import { lossOf, notReached, type StatePlace, rejected, unknownFate } from "./objects/problems.ts"
 import { failureOf } from "./outcomes.ts"
 import { PendingWrite, type WriteKind } from "./pending-write.ts"
 
@@ -70,7 +71,7 @@ export interface WriteOptions {
 
 export class CheckpointWriter {
   readonly #options: CheckpointWriterOptions
-  readonly #place: Place
+  readonly #place: StatePlace
   readonly #cap: number
   readonly #keep: number
   readonly #garbage: Garbage
@@ -100,7 +101,7 @@ export class CheckpointWriter {
    */
   async claim({ lease, budget, signal }: ClaimOptions): Promise<Claimed> {
     const { store, clock } = this.#options
-    this.#activation ??= { lease, headWriter: this.#openRuntime(lease) }
+    this.#activation ??= { lease, headWriter: this.#openHeadWriter(lease) }
     const { headWriter } = this.#activation
     const { claimed, before } = await claimState({
       store,
@@ -127,7 +128,7 @@ export class CheckpointWriter {
   async waitOut({ signal }: Pick<ClaimOptions, "signal"> = {}): Promise<void> {
     const { clock } = this.#options
     const { lease, headWriter } = this.#activation!
-    const outcome = await headWriter.wish({ kind: "waitOut" }, Infinity, { signal })
+    const outcome = await headWriter.perform({ kind: "waitOut" }, Infinity, { signal })
     if (outcome.kind === "done") return
     throw failureOf(outcome, {
       place: this.#place,
@@ -192,7 +193,7 @@ export class CheckpointWriter {
     await this.#garbage.close()
   }
 
-  #openRuntime(lease: Lease): HeadWriter {
+  #openHeadWriter(lease: Lease): HeadWriter {
     const { store, clock, lockKey, type, version, ttlMs, adoptHeads = false, knowsBoot } = this.#options
     const { leases, leasesId, leasesBoot } = this.#options
     const left = this.#options.claimsGranted === true ? undefined : lease.note
@@ -239,16 +240,16 @@ export class CheckpointWriter {
     if (write.until <= clock.read().mono) throw this.#whyLate(write)
     if (headWriter.state.phase === "fenced") throw rejected(this.#place)
     if (lease.signal.aborted) throw lossOf(lease, clock.read().wall)
-    const wish = write.kind === "commit" ? await this.#commitOf(write) : { kind: write.kind }
-    if (wish === undefined) return
-    const outcome = await headWriter.wish(wish, write.until)
+    const task = write.kind === "commit" ? await this.#commitOf(write) : { kind: write.kind }
+    if (task === undefined) return
+    const outcome = await headWriter.perform(task, write.until)
     if (outcome.kind !== "done")
       throw failureOf(outcome, { place: this.#place, lease, headWriter, clock, what: writing })
     this.#collect(write.kind)
   }
 
   /** Puts the content there before any head can name it. Undefined where the head holds these bytes already. */
-  async #commitOf({ bytes, until }: PendingWrite): Promise<Wish | undefined> {
+  async #commitOf({ bytes, until }: PendingWrite): Promise<HeadTask | undefined> {
     const { store, clock, version } = this.#options
     const { lease, headWriter } = this.#activation!
     const { base, unresolved, token } = headWriter.state

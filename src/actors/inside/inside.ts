@@ -9,7 +9,7 @@ import { refusal, shown } from "../../runtime/input/options.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { TraceTap } from "../../trace/live/live-trace.ts"
 import type { AnyDefinition } from "../api/sandbox.ts"
-import type { Settings } from "../registry/options.ts"
+import type { ManagerSettings } from "../registry/options.ts"
 import type { Registry } from "../registry/registry.ts"
 import type { SandboxRuntime } from "../sandbox/runtime.ts"
 import { readRecord, type RecordInside } from "./record.ts"
@@ -53,7 +53,7 @@ export interface ManagerInside {
 
 /** What an inside is made of. */
 export interface InsideParts {
-  readonly settings: Settings
+  readonly settings: ManagerSettings
   readonly registry: Registry
   readonly stats: () => Readonly<Record<string, number>>
   readonly cordon: () => void
@@ -90,7 +90,7 @@ class Inside implements ManagerInside {
   }
 
   find(lockKey: string): SandboxInside | undefined {
-    const runtime = this.#parts.registry.of(lockKey)
+    const runtime = this.#parts.registry.find(lockKey)
     return runtime && new RuntimeInside(runtime, this.#shared)
   }
 

@@ -6,7 +6,7 @@ import { requestDeadline } from "../../locks/engine/options.ts"
 import { RequestTaps } from "../../locks/engine/request-taps.ts"
 import { corruptError, type LeaseRecord, ownerOf, parseRecord } from "../../locks/record.ts"
 import type { LeaseStore } from "../../locks/stores/port.ts"
-import type { Settings } from "../registry/options.ts"
+import type { ManagerSettings } from "../registry/options.ts"
 
 /** What a lease record says. Every text in it was written by others. */
 export interface RecordInside {
@@ -27,13 +27,13 @@ export interface RecordInside {
 }
 
 /** Reads the record of a lock key. Undefined where there is none. Rejects as `Lock.peek` does, and with InvalidKeyError. */
-export async function readRecord(settings: Settings, lockKey: string): Promise<RecordInside | undefined> {
+export async function readRecord(settings: ManagerSettings, lockKey: string): Promise<RecordInside | undefined> {
   checkKey(lockKey)
   return settings.store === undefined ? peeked(settings, lockKey) : looked(settings, settings.store, lockKey)
 }
 
 async function looked(
-  { clock, ttl, report }: Settings,
+  { clock, ttl, report }: ManagerSettings,
   store: LeaseStore,
   lockKey: string,
 ): Promise<RecordInside | undefined> {
@@ -66,7 +66,7 @@ function saidBy(record: LeaseRecord): Pick<RecordInside, "owner" | "waiterId" | 
 }
 
 /** What a lock tells that was made elsewhere. */
-async function peeked({ makeLock, clock }: Settings, lockKey: string): Promise<RecordInside | undefined> {
+async function peeked({ makeLock, clock }: ManagerSettings, lockKey: string): Promise<RecordInside | undefined> {
   const owner = await makeLock(lockKey).peek()
   if (owner === undefined) return undefined
   const none = { line: [], quiet: [], generation: undefined, storeTime: undefined }

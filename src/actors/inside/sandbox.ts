@@ -2,11 +2,11 @@
 import type { Owner } from "../../locks/api/errors.ts"
 import type { LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
 import type { KeyRuntimes } from "../../locks/engine/key-runtimes.ts"
+import type { HookName } from "../api/hooks.ts"
 import type { Inspected } from "../api/inspected.ts"
 import { notHere } from "../api/problems.ts"
 import type { SandboxSnapshot } from "../chart/types.ts"
 import type { SandboxRuntime } from "../sandbox/runtime.ts"
-import type { HookName } from "../sandbox/work/hook-runs.ts"
 
 /** What there is to see of a sandbox, owned or not, and the little that can be asked of it. */
 export interface SandboxInside {

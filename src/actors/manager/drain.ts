@@ -5,6 +5,7 @@ import { aDuration, aFunction, anObject, type OptionChecks, refuseUnknown } from
 import { onShutdown, SHUTDOWN_OPTIONS, type ShutdownOptions } from "../../runtime/machine/signals.ts"
 import { reporter } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
+import type { DrainOptions } from "../api/call-options.ts"
 import { unsaved } from "../api/problems.ts"
 import type { Registry } from "../registry/registry.ts"
 
@@ -17,7 +18,7 @@ export interface DrainResult {
 }
 
 /** How the sandboxes of a manager leave. */
-interface Leaving {
+interface DrainSettings {
   readonly clock: Clock
   /** In milliseconds. */
   readonly grace: number
@@ -29,7 +30,7 @@ interface Leaving {
  * Asks every sandbox to leave: the work of all ends at once, and as many are saved at a time as the store answers. Settles
  * when all have left, and left nothing, or when the grace is over. Never rejects.
  */
-export const drainAll = async (registry: Registry, { clock, grace, cleared }: Leaving): Promise<DrainResult> => {
+export const drainAll = async (registry: Registry, { clock, grace, cleared }: DrainSettings): Promise<DrainResult> => {
   const runtimes = [...registry.runtimes]
   for (const runtime of runtimes) runtime.leave("drain")
   const { promise: over, resolve } = Promise.withResolvers<void>()
@@ -42,12 +43,6 @@ export const drainAll = async (registry: Registry, { clock, grace, cleared }: Le
   const cause = lost.find(({ failure }) => failure !== undefined)?.failure
   const keys = lost.map(({ lockKey }) => lockKey)
   return { stuck, error: unsaved(keys, runtimes.length, grace, cause) }
-}
-
-/** How to drain. */
-export interface DrainOptions {
-  /** How long to wait for all to leave. Default: the manager's `killGrace`. */
-  readonly grace?: Duration
 }
 
 /** What can be drained. */

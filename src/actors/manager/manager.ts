@@ -7,48 +7,43 @@
 import type { Observable } from "rxjs"
 import { HandingOffError, LockLostError, type ManagerClosedError, type Owner } from "../../locks/api/errors.ts"
 import { checkKey, sandboxLockKey } from "../../locks/api/keys.ts"
-import type { AcquireOptions, LockEvent } from "../../locks/api/lock.ts"
+import type { LockEvent } from "../../locks/api/lock.ts"
 import { identityOf, type StoreIdentity } from "../../locks/stores/identity.ts"
 import { started } from "../../locks/stores/start.ts"
 import { aFunction, millis, refuseUnknown } from "../../runtime/input/options.ts"
 import { traced } from "../../trace/calls.ts"
 import type { TraceCall } from "../../trace/trace.ts"
 import type { Ends } from "../../trace/worker-lines.ts"
-import { DRAIN_OPTIONS, MANAGER_USE_OPTIONS, RESTORE_OPTIONS } from "../api/call-options.ts"
+import {
+  DRAIN_OPTIONS,
+  type DrainOptions,
+  MANAGER_USE_OPTIONS,
+  type ManagerUseOptions,
+  RESTORE_OPTIONS,
+  type RestoreOptions,
+} from "../api/call-options.ts"
 import { partsOf } from "../api/definition.ts"
 import { managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
-import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView, UseOptions } from "../api/sandbox.ts"
+import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView } from "../api/sandbox.ts"
 import { openInside } from "../inside/inside.ts"
 import { requestTap } from "../inside/taps.ts"
 import {
   checkAgainst,
   inTrace,
-  type Known,
+  type KnownDefinition,
   type ManagerOptions,
-  type Settings,
+  type ManagerSettings,
   settingsOf,
 } from "../registry/options.ts"
-import { type Admit, type Named, type OpenOptions, Registry } from "../registry/registry.ts"
-import { Handle, View } from "../sandbox/handle.ts"
+import { type Admit, Registry, type SandboxRef } from "../registry/registry.ts"
+import { RuntimeHandle, RuntimeView } from "../sandbox/handle.ts"
 import type { SandboxRuntime } from "../sandbox/runtime.ts"
 import { told } from "../sandbox/tally.ts"
 import { use, type UseFn } from "../sandbox/uses.ts"
-import { Wait } from "../sandbox/waits.ts"
-import { drainAll, type DrainOptions, type DrainResult } from "./drain.ts"
+import { CallWait } from "../sandbox/waits.ts"
+import { drainAll, type DrainResult } from "./drain.ts"
 import { listSaved, readSaved } from "./reads.ts"
 import { statsOf } from "./stats.ts"
-
-/**
- * How to restore a sandbox: as one acquires a lock. An `observer` hears of the whole call: of another process that has the
- * sandbox, of other calls of this one, and of the restore; it ends as `acquired` when the sandbox, or the use, can begin.
- */
-export type RestoreOptions = Pick<
-  AcquireOptions,
-  "timeout" | "timeoutSource" | "signal" | "observer" | "whenOwned" | "contention"
->
-
-/** How to use a sandbox through its manager: as one restores it, and as `Sandbox.use`. */
-export type ManagerUseOptions = RestoreOptions & Pick<UseOptions, "durable">
 
 /** Where a sandbox is. */
 export type Whereabouts = Owner & {
@@ -131,15 +126,15 @@ export interface SandboxManager extends AsyncDisposable {
 
 class Manager implements SandboxManager {
   readonly events$: Observable<LockEvent>
-  readonly #settings: Settings
+  readonly #settings: ManagerSettings
   readonly #registry: Registry
-  readonly #handles = new WeakMap<SandboxRuntime, { readonly sandbox: Handle; readonly given: unknown }>()
+  readonly #handles = new WeakMap<SandboxRuntime, { readonly sandbox: RuntimeHandle; readonly given: unknown }>()
   #closed: ManagerClosedError["state"] | undefined
   #disposing: Promise<void> | undefined
 
-  constructor(settings: Settings, leases: StoreIdentity) {
+  constructor(settings: ManagerSettings, leases: StoreIdentity) {
     this.#settings = settings
-    this.#registry = new Registry(settings, leases)
+    this.#registry = new Registry(settings, leases, this.#admit)
     this.events$ = this.#registry.events.observable
     openInside(this, {
       ...{ settings, registry: this.#registry },
@@ -160,8 +155,8 @@ class Manager implements SandboxManager {
     using wait = this.#wait(definition, key, options)
     const ends = this.#called("restore", wait)
     try {
-      const named = this.#named(definition, key)
-      const runtime = await this.#open(named, options, wait)
+      const ref = this.#ref(definition, key)
+      const runtime = await this.#registry.open(ref, options, wait)
       wait.watch?.acquired(runtime.activation?.lease)
       ends?.()
       return this.#handlesOf(runtime).given as H
@@ -184,9 +179,9 @@ class Manager implements SandboxManager {
     const { signal, durable, contention = "retry" } = options
     const ends = this.#called("use", wait, durable === true)
     const attempt = async (): Promise<A> => {
-      const named = this.#named(definition, key)
-      this.#registry.find(named)?.activation?.turns.refuseInside("use")
-      const { activation } = await this.#open(named, { ...options, contention }, wait)
+      const ref = this.#ref(definition, key)
+      this.#registry.find(ref.lockKey)?.activation?.turns.refuseInside("use")
+      const { activation } = await this.#registry.open(ref, { ...options, contention }, wait)
       const onBegin = (): void => {
         begun = true
         wait.watch?.acquired(activation!.lease)
@@ -209,20 +204,19 @@ class Manager implements SandboxManager {
   }
 
   async checkpointSandbox(definition: AnyDefinition, key: string): Promise<void> {
-    const named = this.#named(definition, key)
-    const runtime = this.#registry.find(named)
-    if (!runtime?.isRunning) throw notHere(lockKeyOf(named))
+    const ref = this.#ref(definition, key)
+    const runtime = this.#registry.find(ref.lockKey)
+    if (!runtime?.isRunning) throw notHere(ref.lockKey)
     await this.#handlesOf(runtime).sandbox.checkpoint()
   }
 
   async remove(definition: AnyDefinition, key: string, options: RestoreOptions = {}): Promise<void> {
     refuseUnknown("remove", options, RESTORE_OPTIONS)
     using wait = this.#wait(definition, key, options)
-    const { whenOwned, contention } = options
     const ends = this.#called("remove", wait)
     try {
-      const named = this.#named(definition, key)
-      await this.#registry.remove(named, wishes({ whenOwned, contention }), wait, this.#admit)
+      const ref = this.#ref(definition, key)
+      await this.#registry.remove(ref, options, wait)
       wait.watch?.acquired()
       ends?.()
     } catch (error) {
@@ -232,8 +226,8 @@ class Manager implements SandboxManager {
   }
 
   async readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined> {
-    const named = this.#named(definition, key)
-    return (await readSaved(this.#settings, named.known, key)) as C | undefined
+    const ref = this.#ref(definition, key)
+    return (await readSaved(this.#settings, ref)) as C | undefined
   }
 
   list(definition: AnyDefinition): AsyncIterable<string> {
@@ -241,16 +235,16 @@ class Manager implements SandboxManager {
   }
 
   async whereIs(definition: AnyDefinition, key: string): Promise<Whereabouts | undefined> {
-    const named = this.#named(definition, key)
-    const owner = await this.#settings.makeLock(lockKeyOf(named)).peek()
+    const ref = this.#ref(definition, key)
+    const owner = await this.#settings.makeLock(ref.lockKey).peek()
     if (owner === undefined) return undefined
-    const lease = this.#registry.find(named)?.activation?.lease
+    const lease = this.#registry.find(ref.lockKey)?.activation?.lease
     return { ...owner, here: lease !== undefined && lease.token === owner.token && lease.isHeld() }
   }
 
   *sandboxes(): Iterable<SandboxView> {
     for (const runtime of this.#registry.runtimes) {
-      yield this.#handles.get(runtime)?.sandbox ?? new View(runtime, this.#settings)
+      yield this.#handles.get(runtime)?.sandbox ?? new RuntimeView(runtime, this.#settings)
     }
   }
 
@@ -298,40 +292,37 @@ class Manager implements SandboxManager {
   }
 
   /** For a trace that somebody reads: a call with a wait begins. */
-  #called(call: TraceCall, { key, budget }: Wait, durable?: boolean): Ends | undefined {
+  #called(call: TraceCall, { key, budget }: CallWait, durable?: boolean): Ends | undefined {
     const { lines } = this.#settings.trace
     return lines?.called({ call, key, ...budget, ...(durable !== undefined && { durable }) })
   }
 
-  #open(named: Named, { whenOwned, contention }: RestoreOptions, wait: Wait): Promise<SandboxRuntime> {
-    return this.#registry.open(named, wishes({ whenOwned, contention }), wait, this.#admit)
-  }
-
   /** A call begins, whatever it is refused for from here on. */
-  #wait(definition: AnyDefinition, key: string, options: RestoreOptions): Wait {
+  #wait(definition: AnyDefinition, key: string, options: RestoreOptions): CallWait {
     const { hooks } = partsOf(definition)
     checkKey(key)
     const { clock, report: onError } = this.#settings
-    return new Wait(clock, { key: sandboxLockKey(hooks.name, key), what: "the sandbox", onError }, options)
+    return new CallWait(clock, { key: sandboxLockKey(hooks.name, key), what: "the sandbox", onError }, options)
   }
 
-  #known(definition: AnyDefinition): Known {
+  #known(definition: AnyDefinition): KnownDefinition {
     const { name } = partsOf(definition).hooks
     const known = this.#settings.definitions.get(name)
     if (known?.definition !== definition) throw unknownDefinition(name)
     return known
   }
 
-  #named(definition: AnyDefinition, key: string): Named {
+  #ref(definition: AnyDefinition, key: string): SandboxRef {
     checkKey(key)
-    return { known: this.#known(definition), key }
+    const known = this.#known(definition)
+    return { known, key, lockKey: sandboxLockKey(known.definition.name, key) }
   }
 
   /** One handle an activation, whoever asks for it. */
-  #handlesOf(runtime: SandboxRuntime): { readonly sandbox: Handle; readonly given: unknown } {
+  #handlesOf(runtime: SandboxRuntime): { readonly sandbox: RuntimeHandle; readonly given: unknown } {
     let handles = this.#handles.get(runtime)
     if (handles === undefined) {
-      const sandbox = new Handle(runtime, runtime.activation!, this.#settings)
+      const sandbox = new RuntimeHandle(runtime, runtime.activation!, this.#settings)
       handles = { sandbox, given: runtime.definition.handle(sandbox) }
       this.#handles.set(runtime, handles)
     }
@@ -344,14 +335,6 @@ class Manager implements SandboxManager {
     throw managerClosed(this.#closed, key)
   }
 }
-
-const lockKeyOf = ({ known, key }: Named): string => sandboxLockKey(known.definition.name, key)
-
-/** Without the ones that aren't there. */
-const wishes = ({ whenOwned, contention }: { [K in keyof OpenOptions]: OpenOptions[K] | undefined }): OpenOptions => ({
-  ...(whenOwned !== undefined && { whenOwned }),
-  ...(contention !== undefined && { contention }),
-})
 
 /** Starts managers. */
 export const SandboxManager: {

@@ -1,23 +1,23 @@
 /** Looking at saved state without owning it. */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
-import { sandboxLockKey } from "../../locks/api/keys.ts"
 import type { AnyHooks } from "../api/definition.ts"
 import { checkpointCodec } from "../checkpoints/content/codec.ts"
 import { listHeads } from "../checkpoints/listing.ts"
 import { readCheckpointBytes } from "../checkpoints/read.ts"
-import type { Known, Settings } from "../registry/options.ts"
+import type { ManagerSettings } from "../registry/options.ts"
+import type { SandboxRef } from "../registry/registry.ts"
 import { defaultWait } from "../sandbox/waits.ts"
 import { HookRuns } from "../sandbox/work/hook-runs.ts"
 
-const from = ({ checkpoints, clock }: Settings) => ({ store: checkpoints, clock, budget: defaultWait })
+const from = ({ checkpoints, clock }: ManagerSettings) => ({ store: checkpoints, clock, budget: defaultWait })
 
 /**
  * What is saved of a sandbox, as `checkpoint` returned it (migrated); undefined where nothing is. Beside the errors of saved
  * state it rejects with HookOverrunError.
  */
-export const readSaved = async (settings: Settings, { parts }: Known, key: string): Promise<unknown> => {
+export const readSaved = async (settings: ManagerSettings, { known, key, lockKey }: SandboxRef): Promise<unknown> => {
+  const { parts } = known
   const { schema, migrate, name } = parts.hooks
-  const lockKey = sandboxLockKey(name, key)
   const saved = await readCheckpointBytes(from(settings), { lockKey, type: name })
   if (saved === undefined) return undefined
   const { maxCheckpoint, clock, restoreWithin } = settings
@@ -28,7 +28,7 @@ export const readSaved = async (settings: Settings, { parts }: Known, key: strin
 }
 
 /** The keys of all sandboxes of a definition that have saved state. */
-export const listSaved = (settings: Settings, definition: string): AsyncIterable<string> =>
+export const listSaved = (settings: ManagerSettings, definition: string): AsyncIterable<string> =>
   listHeads(from(settings), definition)
 
 /** The same schema, which gives back what it was given: what is saved is its input, not what it makes of that. */

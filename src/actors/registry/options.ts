@@ -128,16 +128,16 @@ function anInspector(name: string, value: unknown): void {
 }
 
 /** A definition that a manager knows. */
-export interface Known {
+export interface KnownDefinition {
   readonly definition: AnyDefinition
   readonly parts: DefinitionParts
   readonly codec: CheckpointCodec<unknown, unknown>
 }
 
 /** Options that hold. Times are milliseconds. */
-export interface Settings {
+export interface ManagerSettings {
   /** By name. */
-  readonly definitions: ReadonlyMap<string, Known>
+  readonly definitions: ReadonlyMap<string, KnownDefinition>
   readonly store: LeaseStore | undefined
   /** The one that keeps checkpoints, as it was given; ask `checkpoints`. */
   readonly checkpointStore: CheckpointStore
@@ -166,7 +166,7 @@ export interface Settings {
 }
 
 /** Checks what can be checked before the store has started. Throws InvalidConfigError or UnknownDefinitionError. */
-export const settingsOf = (options: ManagerOptions): Settings => {
+export const settingsOf = (options: ManagerOptions): ManagerSettings => {
   refuseUnknown("SandboxManager.start", options, MANAGER_OPTIONS)
   const { clock = liveClock, onError, inspect, adoptHeads = false, keepCheckpoints = 1 } = options
   const { ttl = "30 s", minTenure = "5 s", restoreWithin = "30 s", settleWithin = "10 s" } = options
@@ -192,16 +192,24 @@ export const settingsOf = (options: ManagerOptions): Settings => {
     sumsUp: onError === undefined,
   }
   checkInequalities(settings)
-  return { ...settings, makeLock: lockMaker(options, lockOptions), keyRuntimes: keyRuntimesBy(options, lockOptions) }
+  return {
+    ...settings,
+    makeLock: options.lockFactory ?? ((lockKey) => new StoreLock(lockKey, { ...lockOptions, store: options.store })),
+    keyRuntimes: () => store && keyRuntimesOf(store, lockOptions.incarnation.id, clock, ""),
+  }
 }
 
 /** Checks what only a store that has started can tell: its clock decides which ttl it allows. */
-export const checkAgainst = (settings: Settings, store: LeaseStore): void => {
+export const checkAgainst = (settings: ManagerSettings, store: LeaseStore): void => {
   const { lockOptions } = settings
   configOf("ttl", { ...lockOptions.incarnation, life: "" }, lockOptions, store.capabilities)
 }
 
-const lockOptionsOf = (options: ManagerOptions, clock: Clock, here: () => Incarnation): Settings["lockOptions"] => {
+const lockOptionsOf = (
+  options: ManagerOptions,
+  clock: Clock,
+  here: () => Incarnation,
+): ManagerSettings["lockOptions"] => {
   const { ttl, address, onError, incarnation = here() } = options
   return {
     clock,
@@ -212,10 +220,13 @@ const lockOptionsOf = (options: ManagerOptions, clock: Clock, here: () => Incarn
   }
 }
 
-const definitionsOf = (sandboxes: ManagerOptions["sandboxes"], maxCheckpoint: number): Settings["definitions"] => {
+const definitionsOf = (
+  sandboxes: ManagerOptions["sandboxes"],
+  maxCheckpoint: number,
+): ManagerSettings["definitions"] => {
   if (!Array.isArray(sandboxes))
     throw refusal("sandboxes is no array", "Give the definitions that this process can run")
-  const definitions: Map<string, Known> = new Map()
+  const definitions: Map<string, KnownDefinition> = new Map()
   for (const definition of sandboxes as readonly AnyDefinition[]) {
     const parts = partsOf(definition)
     if (definitions.has(definition.name)) {
@@ -238,7 +249,7 @@ export const inTrace = <S extends ObjectStore>(store: S, trace: LiveTrace): Reco
   return recorded
 }
 
-const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpointStore"> => {
+const storesOf = (options: ManagerOptions): Pick<ManagerSettings, "store" | "checkpointStore"> => {
   const { store, lockFactory } = options
   if ((store === undefined) === (lockFactory === undefined)) {
     throw refusal(
@@ -261,15 +272,7 @@ const storesOf = (options: ManagerOptions): Pick<Settings, "store" | "checkpoint
   return { store, checkpointStore: checkpoints }
 }
 
-const lockMaker = ({ store, lockFactory }: ManagerOptions, lockOptions: LockOptions): Settings["makeLock"] =>
-  lockFactory ?? ((lockKey) => new StoreLock(lockKey, { ...lockOptions, store }))
-
-const keyRuntimesBy =
-  ({ store }: ManagerOptions, { clock = liveClock, incarnation }: Settings["lockOptions"]): Settings["keyRuntimes"] =>
-  () =>
-    store && keyRuntimesOf(store, incarnation.id, clock, "")
-
-type Checked = Pick<Settings, "settleWithin" | "checkpointWithin" | "killGrace" | "keepCheckpoints">
+type Checked = Pick<ManagerSettings, "settleWithin" | "checkpointWithin" | "killGrace" | "keepCheckpoints">
 
 const checkInequalities = ({ settleWithin, checkpointWithin, killGrace, keepCheckpoints }: Checked): void => {
   if (settleWithin + checkpointWithin > killGrace) {

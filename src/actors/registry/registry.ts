@@ -11,34 +11,33 @@ import {
   LockTimeoutError,
   OwnedElsewhereError,
 } from "../../locks/api/errors.ts"
-import { sandboxLockKey } from "../../locks/api/keys.ts"
 import type { AcquireOptions, LockEvent } from "../../locks/api/lock.ts"
 import { tokensOnlyGrow } from "../../locks/engine/options.ts"
 import type { StoreIdentity } from "../../locks/stores/identity.ts"
 import { Fibers } from "../../runtime/bridges/fibers.ts"
 import { Hub } from "../../runtime/observables.ts"
 import { ownedElsewhere } from "../api/problems.ts"
-import { sandboxChart } from "../chart/chart.ts"
-import type { ChartCommands, ChartContext } from "../chart/types.ts"
+import { commandedChart } from "../chart/commanded.ts"
 import { CheckpointWriter } from "../checkpoints/writer.ts"
 import { Departures } from "../sandbox/departures.ts"
 import { SandboxRuntime, type Surroundings } from "../sandbox/runtime.ts"
-import { SavedState, type SavedStateParts } from "../sandbox/saved-state.ts"
-import { newTally, type Tally } from "../sandbox/tally.ts"
-import type { Wait, WaitDetail } from "../sandbox/waits.ts"
+import { newTally, type SandboxTally } from "../sandbox/tally.ts"
+import type { CallWait, WaitDetail } from "../sandbox/waits.ts"
 import { BackOff } from "./back-off.ts"
-import type { Known, Settings } from "./options.ts"
+import type { KnownDefinition, ManagerSettings } from "./options.ts"
 
 /** How a caller wants a sandbox. */
 export type OpenOptions = Pick<AcquireOptions, "whenOwned" | "contention">
 
-/** Throws where a sandbox may not come to run; `isNew`: it isn't on its way yet. */
+/** Throws where a sandbox may not come to run. `isNew`: it isn't on its way yet. */
 export type Admit = (lockKey: string, isNew: boolean) => void
 
 /** Which sandbox. */
-export interface Named {
-  readonly known: Known
+export interface SandboxRef {
+  readonly known: KnownDefinition
+  /** As the user knows it. */
   readonly key: string
+  readonly lockKey: string
 }
 
 /** The lock of an acquire settles by itself within its budget; this much later the chart stops believing so. */
@@ -50,9 +49,10 @@ export class Registry {
   /** Of locks made elsewhere, as their events tell. */
   readonly counts: Counting = noCounts()
   /** What they have done. */
-  readonly tally: Tally = newTally()
-  readonly #settings: Settings
+  readonly tally: SandboxTally = newTally()
+  readonly #settings: ManagerSettings
   readonly #leases: StoreIdentity
+  readonly #admit: Admit
   readonly #around: Surroundings
   readonly #backOff: BackOff
   /** By lock key, until nothing of it runs any more. */
@@ -61,10 +61,11 @@ export class Registry {
   readonly #cleaning = new Set<Promise<void>>()
   #begun = 0
 
-  constructor(settings: Settings, leases: StoreIdentity) {
-    const { clock, report, inspect, sumsUp, trace } = settings
+  constructor(settings: ManagerSettings, leases: StoreIdentity, admit: Admit) {
+    const { clock, report, inspect, sumsUp, trace, minTenure } = settings
     this.#settings = settings
     this.#leases = leases
+    this.#admit = admit
     this.events = new Hub(report)
     this.#backOff = new BackOff(clock)
     const departures = new Departures(clock, () => admissionTo(settings.checkpoints, clock))
@@ -75,6 +76,8 @@ export class Registry {
       sumsUp,
       departures,
       trace,
+      limits: settings,
+      minTenure,
       tally: this.tally,
       fibers: new Fibers(clock, report),
       ...commandedChart(),
@@ -86,13 +89,8 @@ export class Registry {
     return this.#runtimes.values()
   }
 
-  /** The sandbox of a key, however far it is. */
-  find({ known, key }: Named): SandboxRuntime | undefined {
-    return this.of(lockKeyOf(known, key))
-  }
-
-  /** The same by its lock key. */
-  of(lockKey: string): SandboxRuntime | undefined {
+  /** The sandbox of a lock key, however far it is. */
+  find(lockKey: string): SandboxRuntime | undefined {
     return this.#runtimes.get(lockKey)
   }
 
@@ -103,35 +101,35 @@ export class Registry {
 
   /**
    * Settles with the running sandbox of a key: begins it, or joins the one that is on its way, or waits for the end of
-   * one that leaves. `admit` throws where no new one may begin. Rejects with why it doesn't run within the wait.
+   * one that leaves. Rejects with why it doesn't run within the wait, or with what `admit` throws.
    */
-  async open(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<SandboxRuntime> {
+  async open(ref: SandboxRef, options: OpenOptions, wait: CallWait): Promise<SandboxRuntime> {
     for (;;) {
-      const runtime = this.find(named)
+      const runtime = this.find(ref.lockKey)
       if (runtime?.isRunning) return runtime
-      admit(lockKeyOf(named.known, named.key), runtime === undefined)
+      this.#admit(ref.lockKey, runtime === undefined)
       if (runtime !== undefined) {
-        await this.#pass(runtime, wait, () => this.#joinOther(runtime, options, wait))
+        await this.#pass(runtime, options, wait)
         continue
       }
-      const own = this.#begin(named, "run", options, wait)
+      const own = this.#begin(ref, "run", options, wait)
       await this.#join(own, wait, own.opened)
       return own
     }
   }
 
   /** Settles when a tombstone is all that is saved of a key: by way of its running sandbox, or of one begun for that. */
-  async remove(named: Named, options: OpenOptions, wait: Wait, admit: Admit): Promise<void> {
+  async remove(ref: SandboxRef, options: OpenOptions, wait: CallWait): Promise<void> {
     for (;;) {
-      const runtime = this.find(named)
-      admit(lockKeyOf(named.known, named.key), runtime === undefined)
+      const runtime = this.find(ref.lockKey)
+      this.#admit(ref.lockKey, runtime === undefined)
       if (runtime !== undefined && !runtime.isRunning) {
-        await this.#pass(runtime, wait, () => this.#joinOther(runtime, options, wait))
+        await this.#pass(runtime, options, wait)
         continue
       }
       runtime?.activation?.turns.refuseInside("remove")
       runtime?.leave("removed")
-      const leaving = runtime ?? this.#begin(named, "remove", options, wait)
+      const leaving = runtime ?? this.#begin(ref, "remove", options, wait)
       const { reason, error } = await this.#join(leaving, wait, leaving.ended)
       if (reason === "removed") return wait.for(leaving.gone)
       if (error !== undefined && !(error instanceof LockLostError)) throw error as Error
@@ -143,38 +141,32 @@ export class Registry {
     await Promise.all(this.#cleaning)
   }
 
-  #begin({ known, key }: Named, purpose: "run" | "remove", options: OpenOptions, wait: Wait): SandboxRuntime {
-    const { makeLock, minTenure, restoreWithin, settleWithin, checkpointWithin, closeWithin } = this.#settings
-    const lockKey = lockKeyOf(known, key)
+  #begin(ref: SandboxRef, purpose: "run" | "remove", options: OpenOptions, wait: CallWait): SandboxRuntime {
+    const { known, key, lockKey } = ref
     const { ms: backOff } = this.#backOff.of(lockKey)
     wait.detail = () => ({ cause: this.#backOff.of(lockKey).error })
     if (backOff > 0) wait.mayWait()
     const timeout = wait.limit === 0 ? 0 : Math.max(1, wait.left - backOff)
-    const lock = makeLock(lockKey)
-    const telling = lock.events$.subscribe((event) => {
-      countEvent(this.counts, event)
-      this.#settings.trace.lines?.lock(event)
-      this.events.emit(event)
-    })
+    const lock = this.#settings.makeLock(lockKey)
+    const telling = lock.events$.subscribe((event) => this.#told(event))
     const runtime: SandboxRuntime = new SandboxRuntime(this.#around, {
-      ...{ key, lockKey, purpose, lock, definition: known.parts },
+      ...{ key, lockKey, purpose, lock, definition: known.parts, codec: known.codec },
       id: `${lockKey}#${++this.#begun}`,
       delays: {
         backOff,
         acquireWithin: timeout + lockMargin,
         reconcileWithin: lockMargin,
-        releaseWithin: closeWithin + lockMargin,
+        releaseWithin: this.#settings.closeWithin + lockMargin,
       },
-      limits: { restoreWithin, settleWithin, checkpointWithin, closeWithin },
-      minTenure,
       acquire: {
-        ...options,
+        ...(options.whenOwned !== undefined && { whenOwned: options.whenOwned }),
+        ...(options.contention !== undefined && { contention: options.contention }),
         timeout: timeout === Infinity ? "infinite" : timeout,
         timeoutSource: wait.source,
         ...(wait.watch && { observer: wait.watch.part }),
         stateVersion: known.parts.version,
       },
-      savedState: (lease) => this.#savedState(known, { key, lockKey, lease }),
+      writer: this.#writerOf(known, lockKey),
       onEnd: ({ failure, hasRun }) => {
         telling.unsubscribe()
         if (failure?.during === "restore" || failure?.during === "run") this.#backOff.failed(lockKey, failure.error)
@@ -186,14 +178,15 @@ export class Registry {
     return runtime
   }
 
-  #savedState(
-    { definition, parts, codec }: Known,
-    home: Pick<SavedStateParts, "key" | "lockKey" | "lease">,
-  ): SavedState {
-    const { lockKey } = home
-    const { clock, checkpoints, ttl, restoreWithin, checkpointWithin, report } = this.#settings
-    const { keepCheckpoints, maxCheckpoint, adoptHeads, store } = this.#settings
-    const writer = new CheckpointWriter({
+  #told(event: LockEvent): void {
+    countEvent(this.counts, event)
+    this.#settings.trace.lines?.lock(event)
+    this.events.emit(event)
+  }
+
+  #writerOf({ definition, parts }: KnownDefinition, lockKey: string): CheckpointWriter {
+    const { clock, checkpoints, ttl, keepCheckpoints, maxCheckpoint, adoptHeads, store, report } = this.#settings
+    return new CheckpointWriter({
       ...{ store: checkpoints, clock, lockKey, keepCheckpoints, maxCheckpoint, adoptHeads, onError: report },
       ...this.#leases.origin,
       knowsBoot: this.#leases.knows,
@@ -203,20 +196,19 @@ export class Registry {
       // Of locks that are made elsewhere nobody tells on which store they are.
       claimsGranted: store === undefined || !tokensOnlyGrow(store.capabilities),
     })
-    return new SavedState({ ...home, writer, codec, clock, checkpointWithin, claimWithin: restoreWithin })
   }
 
   /** Waits for a sandbox that another call began, or that leaves. */
-  async #pass(runtime: SandboxRuntime, wait: Wait, join: () => Promise<void>): Promise<void> {
+  async #pass(runtime: SandboxRuntime, options: OpenOptions, wait: CallWait): Promise<void> {
     runtime.activation?.turns.refuseInside("restore")
     wait.detail = () => this.#whySlow(runtime)
     wait.mayWait()
-    if (runtime.isOpening) await join()
+    if (runtime.isOpening) await this.#joinOther(runtime, options, wait)
     else await wait.for(runtime.gone)
   }
 
   /** Settles with the promise of a runtime; the last call that stops waiting for one to open ends it. */
-  async #join<A>(runtime: SandboxRuntime, wait: Wait, promise: Promise<A>): Promise<A> {
+  async #join<A>(runtime: SandboxRuntime, wait: CallWait, promise: Promise<A>): Promise<A> {
     runtime.callers++
     wait.detail = () => this.#whySlow(runtime)
     try {
@@ -235,7 +227,7 @@ export class Registry {
   }
 
   /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */
-  async #joinOther(runtime: SandboxRuntime, options: OpenOptions, wait: Wait): Promise<void> {
+  async #joinOther(runtime: SandboxRuntime, options: OpenOptions, wait: CallWait): Promise<void> {
     if (options.whenOwned === "report" && runtime.owner !== undefined)
       throw ownedElsewhere(runtime.lockKey, runtime.owner)
     try {
@@ -252,38 +244,10 @@ export class Registry {
   }
 }
 
-const lockKeyOf = ({ definition }: Known, key: string): string => sandboxLockKey(definition.name, key)
-
 /** It failed for the budget, the signal or the wishes of the call that began it. */
 const isTheirs = (error: unknown, runtime: SandboxRuntime, options: OpenOptions): boolean => {
   if (runtime.snapshot.context.token !== undefined) return false
   if (error instanceof LockTimeoutError || error instanceof LockCancelledError) return true
   if (error instanceof OwnedElsewhereError) return options.whenOwned !== "report"
   return error instanceof LockContentionError && options.contention !== "fail"
-}
-
-/** The chart with its commands given to the runtime that has the actor's id: one machine serves all sandboxes. */
-const commandedChart = (): Pick<Surroundings, "chart" | "runtimes"> => {
-  const runtimes = new Map<string, SandboxRuntime>()
-  const give =
-    <K extends keyof ChartCommands>(command: K) =>
-    ({ context, self }: { context: ChartContext; self: { id: string } }, params: ChartCommands[K]): void =>
-      runtimes.get(self.id)?.obey(command, context, params)
-  const chart = sandboxChart.provide({
-    actions: {
-      acquire: give("acquire"),
-      cancelAcquire: give("cancelAcquire"),
-      restore: give("restore"),
-      run: give("run"),
-      abortWork: give("abortWork"),
-      settle: give("settle"),
-      reportStuck: give("reportStuck"),
-      checkpoint: give("checkpoint"),
-      reportFailure: give("reportFailure"),
-      close: give("close"),
-      release: give("release"),
-      abandon: give("abandon"),
-    },
-  })
-  return { chart, runtimes }
 }

@@ -16,15 +16,18 @@ import { traced } from "../../trace/calls.ts"
 import type { LiveTrace } from "../../trace/live/live-trace.ts"
 import type { Ends } from "../../trace/worker-lines.ts"
 import type { DefinitionParts } from "../api/definition.ts"
+import type { HookLimit, HookLimits, HookName, LimitOption } from "../api/hooks.ts"
 import { type Inspected, inspectedBy } from "../api/inspected.ts"
 import { handingOff } from "../api/problems.ts"
-import type { CheckpointReason, HookContext, RunContext } from "../api/sandbox.ts"
+import type { HookContext, RunContext } from "../api/sandbox.ts"
+import { END_REASONS } from "../chart/reasons.ts"
 import type { EndReason } from "../chart/types.ts"
-import type { SavedState } from "./saved-state.ts"
-import type { Tally } from "./tally.ts"
-import { Commits } from "./work/commits.ts"
+import type { CheckpointCodec } from "../checkpoints/content/codec.ts"
+import type { CheckpointWriter } from "../checkpoints/writer.ts"
+import { SavedState } from "./saved-state.ts"
+import type { SandboxTally } from "./tally.ts"
 import { hookContext, leaseView } from "./work/contexts.ts"
-import { type HookLimit, type HookName, HookRuns, type LimitOption } from "./work/hook-runs.ts"
+import { HookRuns } from "./work/hook-runs.ts"
 import { Routine } from "./work/routine.ts"
 import { Turns } from "./work/turns.ts"
 
@@ -36,12 +39,13 @@ export interface ActivationParts {
   readonly definition: DefinitionParts
   readonly clock: Clock
   readonly lease: Lease
-  readonly saved: SavedState
+  readonly writer: CheckpointWriter
+  readonly codec: CheckpointCodec<unknown, unknown>
   readonly report: OnError
   /** What hooks may take, in milliseconds. */
   readonly limits: HookLimits
   /** Counts what is done. */
-  readonly tally: Tally
+  readonly tally: SandboxTally
   readonly trace: LiveTrace
   /** A hook goes on past its limit. Must not throw. */
   readonly onOverrun: (error: HookOverrunError) => void
@@ -53,25 +57,14 @@ export interface ActivationParts {
   readonly onFenced: (error: unknown) => void
 }
 
-/** What each hook may take, in milliseconds. */
-export type HookLimits = Readonly<Record<LimitOption, number>>
-
-/** A checkpoint that was taken. */
-interface Taken {
-  readonly bytes: Uint8Array
-  /** When its hook began, by the clock's monotonic time. */
-  readonly from: number
-  /** Taking and storing it have one limit: what is left of that, by the clock's monotonic time. */
-  readonly until: number
-}
-
 export class Activation {
   readonly lease: Lease
   readonly view: LeaseView
   readonly turns: Turns
-  readonly commits: Commits<Taken>
+  readonly commits: SavedState["commits"]
   readonly hooks: HookRuns
   readonly #parts: ActivationParts
+  readonly #saved: SavedState
   /** What restore and run are begun under. */
   readonly #ending: LatchedAbort
   /** The process is to end. */
@@ -83,8 +76,6 @@ export class Activation {
   #closing: Promise<void> | undefined
   /** Told once, however often somebody looks. */
   #inspectionFailed = false
-  /** The limit of a checkpoint is over that still goes on being taken: none can be taken before it has ended. */
-  #hindrance: Error | undefined
 
   constructor(parts: ActivationParts) {
     this.#parts = parts
@@ -100,11 +91,9 @@ export class Activation {
         if (hook === "use") parts.tally[failed ? "usesFailed" : "uses"]++
       },
     })
-    this.commits = new Commits<Taken>({
-      take: (begun) => this.#take(begun),
-      write: (taken) => this.#write(taken),
-      hindrance: () => this.#hindrance,
-    })
+    const { hooks, turns } = this
+    this.#saved = new SavedState({ ...parts, hooks, turns, state: () => this.#state?.value })
+    this.commits = this.#saved.commits
     this.#ending = anySignal(parts.lease.signal)
   }
 
@@ -159,7 +148,7 @@ export class Activation {
    * owner goes on, since the next owner would begin it anew; only a process that drains doesn't stay for it.
    */
   end(reason: EndReason, error: () => Error): void {
-    if (reason === "drain") this.#departing.abort()
+    if (END_REASONS[reason].endsManager) this.#departing.abort()
     this.turns.closeToUses(error)
     this.#routine?.stop()
     this.#ending.abort(error())
@@ -180,20 +169,18 @@ export class Activation {
 
   /** The last checkpoint, or the tombstone instead, which no checkpoint that was asked for before may follow. */
   async save(reason: EndReason): Promise<void> {
-    if (reason !== "removed") return this.commits.request("handoff")
-    this.#endCommits(reason)
-    await this.#parts.saved.remove()
+    if (END_REASONS[reason].lastWrite !== "tombstone") return this.commits.request("handoff")
+    await this.#saved.remove(this.#whyOver(reason))
   }
 
   /** Ends the lease; saves nothing more. A grant tells the next owner how the head was left. */
   release(): Promise<ReleaseResult> {
-    return this.lease.release({ note: this.#parts.saved.left })
+    return this.lease.release({ note: this.#saved.left })
   }
 
   /** Rejects whoever waits for a checkpoint, and saves nothing more. Settles when what is under way has ended. */
   stopSaving(error: Error): Promise<void> {
-    this.commits.close(error)
-    return this.#parts.saved.close()
+    return this.#saved.close(error)
   }
 
   /**
@@ -210,16 +197,16 @@ export class Activation {
   }
 
   async #claim(): Promise<void> {
-    await this.#parts.saved.claim(this.ending, this.#departing.signal)
+    await this.#saved.claim(this.ending, this.#departing.signal)
   }
 
   /** A state that comes after the limit is there to be closed. */
   async #restore(): Promise<void> {
-    const { saved, definition, tally } = this.#parts
+    const { definition, tally } = this.#parts
     try {
-      const claimed = await saved.claim(this.ending, this.#departing.signal)
+      const claimed = await this.#saved.claim(this.ending, this.#departing.signal)
       const { run } = this.hooks.series({ under: [this.ending], limit: this.#limit("restoreWithin") })
-      const checkpoint = await saved.decode(claimed, run)
+      const checkpoint = await this.#saved.decode(claimed, run)
       await run("restore", async (signal) => {
         const value: unknown = await definition.hooks.restore({ ...this.#context(signal), checkpoint })
         this.#state = { value }
@@ -241,13 +228,8 @@ export class Activation {
     this.#routine.finished()
   }
 
-  /** From now on nothing is stored but what is being written already. */
-  #endCommits(reason: EndReason): void {
-    this.commits.close(handingOff(this.#parts.lockKey, reason))
-  }
-
   async #close(reason: EndReason): Promise<void> {
-    this.#endCommits(reason)
+    this.commits.close(this.#whyOver(reason)) // nothing more is stored but what is being written already
     this.#ending[Symbol.dispose]()
     if (this.#state === undefined) return
     const { value } = this.#state
@@ -260,56 +242,16 @@ export class Activation {
     this.#state = undefined
   }
 
-  /**
-   * Encoded inside of the turn: what `checkpoint` returned may be part of the live state. Where its limit is over it
-   * rejects, and the turn goes on until the hook has ended.
-   */
-  #take(begun: () => CheckpointReason): Promise<Taken> {
-    const { definition, saved, tally, clock } = this.#parts
-    const taken = Promise.withResolvers<Taken>()
-    const take = async (): Promise<void> => {
-      const from = clock.mono()
-      const limit = this.#limit("checkpointWithin")
-      const { run, ended } = this.hooks.series({ under: [this.lease.signal], limit })
-      try {
-        const reason = begun()
-        const hook = async (signal: AbortSignal): Promise<unknown> =>
-          definition.hooks.checkpoint(this.#state?.value, { reason, signal })
-        const bytes = await saved.encode(await run("checkpoint", hook, reason), run)
-        taken.resolve({ bytes, from, until: limit.until })
-      } catch (error) {
-        tally.checkpointsFailed++
-        if (this.hooks.isOverrun(error)) this.#hindrance = error as Error
-        taken.reject(error)
-      }
-      await ended()
-      this.#hindrance = undefined
-    }
-    void this.turns.run(take, { from: "own" }).catch(taken.reject)
-    return taken.promise
-  }
-
-  async #write({ bytes, from, until }: Taken): Promise<void> {
-    const { tally, clock } = this.#parts
-    this.#parts.onWrite()
-    try {
-      await this.#parts.saved.write(bytes, until)
-      tally.checkpoints++
-      tally.checkpointBytes += bytes.byteLength
-      tally.checkpointMs += clock.mono() - from
-    } catch (error) {
-      tally.checkpointsFailed++
-      if (this.#parts.saved.isFenced) this.#parts.onFenced(error)
-      throw error
-    }
-  }
-
   /** What begins, for a trace that somebody reads; of what a definition lacks there is nothing to tell. */
   #told(hook: HookName, reason: string | undefined): Ends | undefined {
     const { trace, lockKey: key, definition } = this.#parts
     if (trace.lines === undefined || (hook === "run" && definition.hooks.run === undefined)) return undefined
     const work = hook === "codec" ? "schema" : hook
     return trace.lines.begins({ key, token: this.lease.token, work, ...(reason !== undefined && { reason }) })
+  }
+
+  #whyOver(reason: EndReason): Error {
+    return handingOff(this.#parts.lockKey, reason)
   }
 
   /** What nobody waits for. That a limit is over was told when it was. */

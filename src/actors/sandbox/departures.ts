@@ -29,9 +29,9 @@ export interface Departure {
 export class Departures {
   readonly #clock: Clock
   readonly #door: () => Admission | undefined
-  readonly #urgent = new Set<Turn>()
-  readonly #waiting = new Set<Turn>()
-  readonly #leaving = new Set<Turn>()
+  readonly #urgent = new Set<QueuedDeparture>()
+  readonly #waiting = new Set<QueuedDeparture>()
+  readonly #leaving = new Set<QueuedDeparture>()
 
   /** `door`: that of the store where states are saved. */
   constructor(clock: Clock, door: () => Admission | undefined) {
@@ -46,13 +46,13 @@ export class Departures {
 
   /** It wants to leave; `urgent`: for somebody who waits for it. */
   begin(urgent: boolean): Departure {
-    const turn = new Turn(this.#clock, (ended) => this.#end(ended))
+    const turn = new QueuedDeparture(this.#clock, (ended) => this.#end(ended))
     ;(urgent ? this.#urgent : this.#waiting).add(turn)
     this.#next()
     return turn
   }
 
-  #end(turn: Turn): void {
+  #end(turn: QueuedDeparture): void {
     for (const turns of [this.#urgent, this.#waiting, this.#leaving]) turns.delete(turn)
     this.#next()
   }
@@ -69,15 +69,15 @@ export class Departures {
   }
 }
 
-class Turn implements Departure {
+class QueuedDeparture implements Departure {
   readonly turn: Promise<void>
   readonly #begun = Promise.withResolvers<void>()
   readonly #clock: Clock
-  readonly #onEnd: (turn: Turn) => void
+  readonly #onEnd: (turn: QueuedDeparture) => void
   #timer: Timer | undefined
   #isOver = false
 
-  constructor(clock: Clock, onEnd: (turn: Turn) => void) {
+  constructor(clock: Clock, onEnd: (turn: QueuedDeparture) => void) {
     this.#clock = clock
     this.#onEnd = onEnd
     this.turn = this.#begun.promise

@@ -3,6 +3,7 @@ import { LockCancelledError } from "../../locks/api/errors.ts"
 import { handingOff, managerClosed, runThrew, tooSlow } from "../api/problems.ts"
 import type { SandboxEnding } from "../api/sandbox.ts"
 import { endReason } from "../chart/chart.ts"
+import { ruleOf } from "../chart/reasons.ts"
 import type { ChartDelays, ChartFailure, SandboxSnapshot } from "../chart/types.ts"
 
 /** The lease is gone, whatever else was going on. */
@@ -25,7 +26,7 @@ export const whyNotOpened = (snapshot: SandboxSnapshot): unknown => {
   if (isLost(snapshot)) return context.error
   if (failure !== undefined) return failureError(key, failure, context.delays)
   if (context.token !== undefined) return handingOff(key, leaving ?? "released")
-  if (leaving === "drain") return managerClosed("draining", key)
+  if (ruleOf(leaving)?.endsManager) return managerClosed("draining", key)
   return context.error ?? unanswered(snapshot)
 }
 

@@ -7,15 +7,14 @@ import { guarded } from "../../runtime/observables.ts"
 import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { traced } from "../../trace/calls.ts"
-import type { LinesOf } from "../../trace/recorded-store.ts"
-import type { Called } from "../../trace/worker-lines.ts"
+import type { CallDetail, LinesOf } from "../../trace/worker-lines.ts"
 import { USE_OPTIONS } from "../api/call-options.ts"
 import type { Sandbox, SandboxEnding, SandboxView, UseOptions } from "../api/sandbox.ts"
 import type { SandboxActor, SandboxSnapshot } from "../chart/types.ts"
 import type { Activation } from "./activation.ts"
 import type { SandboxRuntime } from "./runtime.ts"
 import { use, type UseFn } from "./uses.ts"
-import { Wait } from "./waits.ts"
+import { CallWait } from "./waits.ts"
 
 /** What handles need of their manager. */
 export interface HandleParts {
@@ -25,7 +24,7 @@ export interface HandleParts {
 }
 
 /** A sandbox of this process, owned or not. */
-export class View implements SandboxView {
+export class RuntimeView implements SandboxView {
   readonly name: string
   readonly key: string
   readonly actor: SandboxActor
@@ -53,7 +52,7 @@ const snapshotsOf = (runtime: SandboxRuntime): Observable<SandboxSnapshot> =>
   })
 
 /** The handle of a sandbox that has come to run. */
-export class Handle extends View implements Sandbox<unknown> {
+export class RuntimeHandle extends RuntimeView implements Sandbox<unknown> {
   readonly ended: Promise<SandboxEnding>
   readonly #runtime: SandboxRuntime
   readonly #activation: Activation
@@ -78,8 +77,8 @@ export class Handle extends View implements Sandbox<unknown> {
     aFunction("fn", fn)
     const { lockKey: key } = this.#runtime
     const { signal, durable } = options
-    using wait = new Wait(this.#clock, { key, what: "a turn" }, options)
-    const asked = (): Called => ({ call: "use", key, ...wait.budget, durable: durable === true })
+    using wait = new CallWait(this.#clock, { key, what: "a turn" }, options)
+    const asked = (): CallDetail => ({ call: "use", key, ...wait.budget, durable: durable === true })
     return await traced(this.#trace, asked, () => use(this.#activation, fn, { wait, signal, durable }))
   }
 
@@ -88,8 +87,8 @@ export class Handle extends View implements Sandbox<unknown> {
     turns.refuseInside("checkpoint")
     ending.throwIfAborted()
     const { lockKey: key } = this.#runtime
-    using wait = new Wait(this.#clock, { key, what: "a checkpoint" }, {})
-    const asked = (): Called => ({ call: "checkpoint", key, ...wait.budget })
+    using wait = new CallWait(this.#clock, { key, what: "a checkpoint" }, {})
+    const asked = (): CallDetail => ({ call: "checkpoint", key, ...wait.budget })
     await traced(this.#trace, asked, () => wait.for(commits.request("manual")))
   }
 

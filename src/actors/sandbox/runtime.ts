@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type { Subscription } from "rxjs"
 import type { Actor, InspectionEvent } from "xstate"
 import type { HookOverrunError, LockTimeoutError, Owner } from "../../locks/api/errors.ts"
-import type { AcquireOptions, Lease, Lock, LockEvent, ReleaseResult } from "../../locks/api/lock.ts"
+import type { AcquireOptions, Lock, LockEvent, ReleaseResult } from "../../locks/api/lock.ts"
 import type { Fibers } from "../../runtime/bridges/fibers.ts"
 import { startActor } from "../../runtime/bridges/start-actor.ts"
 import { quiet } from "../../runtime/races.ts"
@@ -15,12 +15,14 @@ import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { LiveTrace } from "../../trace/live/live-trace.ts"
 import type { DefinitionParts } from "../api/definition.ts"
+import type { HookLimits } from "../api/hooks.ts"
 import { handingOff, lostBefore } from "../api/problems.ts"
 import type { SandboxEnding } from "../api/sandbox.ts"
 import { endReason, type sandboxChart } from "../chart/chart.ts"
+import type { CommandedChart, CommandHandlers } from "../chart/commanded.ts"
 import { chartEventOf, refusalOf } from "../chart/lock-events.ts"
+import { ruleOf } from "../chart/reasons.ts"
 import type {
-  ChartCommands,
   ChartContext,
   ChartDelays,
   ChartEvent,
@@ -29,25 +31,27 @@ import type {
   LeaveReason,
   SandboxSnapshot,
 } from "../chart/types.ts"
-import { type HookLimits, Activation } from "./activation.ts"
+import type { CheckpointCodec } from "../checkpoints/content/codec.ts"
+import type { CheckpointWriter } from "../checkpoints/writer.ts"
+import { Activation } from "./activation.ts"
 import type { Departure, Departures } from "./departures.ts"
 import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
-import type { SavedState } from "./saved-state.ts"
-import type { Tally } from "./tally.ts"
+import type { SandboxTally } from "./tally.ts"
 
 /** What all sandboxes of a manager share. */
-export interface Surroundings {
+export interface Surroundings extends CommandedChart {
   readonly clock: Clock
   readonly fibers: Fibers
   readonly report: OnError
   readonly departures: Departures
   /** Errors go to standard error, where a drain tells of the states that it can't save in one. */
   readonly sumsUp: boolean
-  /** The chart, its commands given to `obey` of the runtime that has the actor's id in `runtimes`. */
-  readonly chart: typeof sandboxChart
-  readonly tally: Tally
+  readonly tally: SandboxTally
   readonly trace: LiveTrace
-  readonly runtimes: Map<string, SandboxRuntime>
+  /** What hooks may take. */
+  readonly limits: HookLimits
+  /** In milliseconds, from when a sandbox runs. */
+  readonly minTenure: number
   readonly inspect: ((event: InspectionEvent) => void) | undefined
 }
 
@@ -59,12 +63,10 @@ export interface RuntimeParts {
   readonly definition: DefinitionParts
   readonly purpose: "run" | "remove"
   readonly delays: ChartDelays
-  readonly limits: HookLimits
   readonly lock: Lock
   readonly acquire: Omit<AcquireOptions, "signal" | "minTenure">
-  /** In milliseconds, from when it runs. */
-  readonly minTenure: number
-  readonly savedState: (lease: Lease) => SavedState
+  readonly writer: CheckpointWriter
+  readonly codec: CheckpointCodec<unknown, unknown>
   /** Called when it has ended; its work may not have (`gone`). */
   readonly onEnd: (end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }) => void
 }
@@ -123,8 +125,8 @@ export class SandboxRuntime {
     this.ended = this.#ended.promise
     this.gone = this.#gone.promise
     const { id, lockKey, purpose, delays, lock } = parts
-    const { chart, clock, report, inspect, runtimes } = around
-    runtimes.set(id, this) // the chart's first command comes while its actor starts
+    const { chart, handlers, clock, report, inspect } = around
+    handlers.set(id, this.#commands) // the chart's first command comes while its actor starts
     this.actor = startActor(chart, { id, input: { key: lockKey, purpose, delays }, clock, inspect, onError: report })
     this.#saw(this.snapshot)
     this.#listening = lock.events$.subscribe((event) => this.#hear(event))
@@ -175,7 +177,7 @@ export class SandboxRuntime {
   /** Its work has ended in order, and its last state isn't known to be stored. */
   get isUnsaved(): boolean {
     const { saved, failure, leaving } = this.snapshot.context
-    if (!this.#hasRun || saved === "stored" || leaving === "removed") return false
+    if (!this.#hasRun || saved === "stored" || ruleOf(leaving)?.lastWrite === "tombstone") return false
     if (failure !== undefined) return failure.during === "checkpoint"
     const { value } = this.snapshot
     return this.#isOver || ("handingOff" in value && /queued|checkpointing/.test(value.handingOff.work))
@@ -202,12 +204,7 @@ export class SandboxRuntime {
     return this.#isOver && this.#result !== undefined ? this.#owned.release() : this.#released.promise
   }
 
-  /** A command of the chart. */
-  obey<K extends keyof ChartCommands>(command: K, context: ChartContext, params: ChartCommands[K]): void {
-    this.#commands[command](context, params)
-  }
-
-  readonly #commands: { [K in keyof ChartCommands]: (context: ChartContext, params: ChartCommands[K]) => void } = {
+  readonly #commands: CommandHandlers = {
     acquire: () =>
       this.#perform(
         () => this.#acquire(),
@@ -278,13 +275,12 @@ export class SandboxRuntime {
   }
 
   async #acquire(): Promise<ChartEvent | undefined> {
-    const { lock, acquire, key, lockKey, definition, limits, savedState } = this.#parts
-    const { clock, report, tally, trace } = this.#around
+    const { lock, acquire, key, lockKey, definition, writer, codec } = this.#parts
+    const { clock, report, limits, tally, trace } = this.#around
     const lease = await lock.acquire({ ...acquire, minTenure: "infinite", signal: this.#cancel.signal })
     if (this.#isOver) return void (await lease.release())
     this.#activation = new Activation({
-      ...{ key, lockKey, definition, clock, lease, limits, report, tally, trace },
-      saved: savedState(lease),
+      ...{ key, lockKey, definition, writer, codec, lease, clock, limits, report, tally, trace },
       onIdle: () => this.leave("idle"),
       onOverrun: (error) => this.#overran(error),
       onWrite: () => this.#departure?.stores(),
@@ -302,7 +298,7 @@ export class SandboxRuntime {
     await this.#owned.run(() => {
       this.#hasRun = true
       this.#opened.resolve()
-      this.#owned.lease.stay(Math.max(LEAST_TENURE, this.#parts.minTenure))
+      this.#owned.lease.stay(Math.max(LEAST_TENURE, this.#around.minTenure))
     })
     return undefined
   }
@@ -313,7 +309,7 @@ export class SandboxRuntime {
     if (!departures.hasRoom) this.#send({ type: "work.queued" })
     if (this.#isOver) return { type: "work.settled" }
     this.#departure?.end() // a checkpoint hook that ran over its limit had a turn before
-    this.#departure = departures.begin(this.snapshot.context.leaving === "handoff")
+    this.#departure = departures.begin(ruleOf(this.snapshot.context.leaving)?.isForAnother === true)
     await this.#departure.turn
     return { type: "work.settled" }
   }
@@ -375,7 +371,8 @@ export class SandboxRuntime {
   #reportFailure(failure: ChartFailure | undefined): void {
     if (failure === undefined || this.#isReported || (failure.during === "restore" && this.callers > 0)) return
     this.#isReported = true
-    if (failure.during === "checkpoint" && this.snapshot.context.leaving === "drain" && this.#around.sumsUp) return
+    const isSummedUp = this.#around.sumsUp && ruleOf(this.snapshot.context.leaving)?.endsManager === true
+    if (failure.during === "checkpoint" && isSummedUp) return
     this.#around.report(failureError(this.lockKey, failure, this.#parts.delays))
   }
 
@@ -385,7 +382,7 @@ export class SandboxRuntime {
     this.#listening.unsubscribe()
     this.#departure?.end()
     this.#around.trace.lines?.forget(this.lockKey)
-    this.#around.runtimes.delete(this.#parts.id)
+    this.#around.handlers.delete(this.#parts.id)
     this.#opened.reject(whyNotOpened(snapshot))
     this.#ended.resolve(endingOf(snapshot))
     this.#released.resolve(isLost(snapshot) ? "alreadyLost" : (this.#result ?? "unknown"))

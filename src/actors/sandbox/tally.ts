@@ -1,7 +1,7 @@
 /** What the sandboxes of a manager have done so far, counted. */
 
 /** Counts that only grow. Times are milliseconds, and whole only once they are told. */
-export interface Tally {
+export interface SandboxTally {
   /** Checkpoints that are known to be stored: the last ones, and those that were asked for. */
   checkpoints: number
   /** Checkpoints that were begun, and aren't known to be stored. */
@@ -21,7 +21,7 @@ export interface Tally {
 }
 
 /** Nothing done. */
-export const newTally = (): Tally => ({
+export const newTally = (): SandboxTally => ({
   checkpoints: 0,
   checkpointsFailed: 0,
   checkpointBytes: 0,
@@ -33,7 +33,7 @@ export const newTally = (): Tally => ({
 })
 
 /** As whole numbers. */
-export const told = (tally: Tally): Readonly<Record<keyof Tally, number>> => ({
+export const told = (tally: SandboxTally): Readonly<Record<keyof SandboxTally, number>> => ({
   ...tally,
   checkpointMs: Math.round(tally.checkpointMs),
 })

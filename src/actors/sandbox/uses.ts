@@ -7,7 +7,7 @@ import { orAbort, quiet } from "../../runtime/races.ts"
 import { notDurable } from "../api/problems.ts"
 import type { HookContext } from "../api/sandbox.ts"
 import type { Activation } from "./activation.ts"
-import type { Wait } from "./waits.ts"
+import type { CallWait } from "./waits.ts"
 
 /** What a use does with the state. */
 export type UseFn<A> = (state: unknown, context: HookContext) => A | Promise<A>
@@ -15,7 +15,7 @@ export type UseFn<A> = (state: unknown, context: HookContext) => A | Promise<A>
 /** How to call it. */
 export interface UseCall {
   /** Bounds everything before fn begins. */
-  readonly wait: Wait
+  readonly wait: CallWait
   /** Aborts fn's signal. */
   readonly signal?: AbortSignal | undefined
   readonly durable?: boolean | undefined

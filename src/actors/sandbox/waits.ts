@@ -47,7 +47,7 @@ export interface WaitDetail {
 const limitOf = ({ timeout = defaultWait }: WaitOptions): number =>
   timeout === "infinite" ? Infinity : millis("timeout", timeout)
 
-export class Wait implements Disposable {
+export class CallWait implements Disposable {
   /** Aborts when the budget is over or the caller gives up, with the error to reject with as its reason. */
   readonly signal: AbortSignal
   readonly limit: number

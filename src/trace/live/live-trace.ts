@@ -8,14 +8,14 @@ import { Hub } from "../../runtime/observables.ts"
 import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { Handoffs } from "../handoffs.ts"
-import type { LinesOf } from "../recorded-store.ts"
 import type { TraceLine } from "../trace.ts"
+import type { LinesOf } from "../worker-lines.ts"
 import { WorkerLines } from "../worker-lines.ts"
 import { TraceFile } from "./file.ts"
 import type { TraceSettings } from "./options.ts"
 import { type OutletParts, Outlet } from "./outlet.ts"
 import { errorOf, safeLine } from "./redacted.ts"
-import { Ring } from "./ring.ts"
+import { LineRing } from "./ring.ts"
 import { SinkDestination } from "./sink.ts"
 
 /** What a worker's trace tells to those who look at it. */
@@ -51,7 +51,7 @@ export class LiveTrace implements LinesOf, TraceTap {
   lines: WorkerLines | undefined
   readonly #parts: LiveTraceParts
   readonly #settings: TraceSettings
-  readonly #ring: Ring
+  readonly #ring: LineRing
   readonly #outlets: readonly Outlet[]
   readonly #hub: Hub<TraceLine>
   #readers = 0
@@ -66,7 +66,7 @@ export class LiveTrace implements LinesOf, TraceTap {
     this.worker = settings.worker ?? parts.worker
     this.#settings = settings
     this.#parts = parts
-    this.#ring = new Ring(settings.ring, RING_BYTES)
+    this.#ring = new LineRing(settings.ring, RING_BYTES)
     this.#hub = new Hub(parts.report)
     this.#outlets = this.#opened(settings)
     if (settings.isOn) this.#open()

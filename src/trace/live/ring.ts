@@ -23,7 +23,7 @@ function textIn(value: object): number {
 }
 
 /** Keeps the last lines. */
-export class Ring {
+export class LineRing {
   readonly #most: number
   readonly #mostBytes: number
   #lines: TraceLine[] = []

@@ -9,17 +9,17 @@ import { Buffer } from "node:buffer"
 import type { Head, Saved } from "../../../src/actors/checkpoints/head/head.ts"
 import { dueAt, initialState, leftBy, step } from "../../../src/actors/checkpoints/head/protocol.ts"
 import type {
-  Answer,
-  Command,
-  Input,
-  Outcome,
-  Settings,
-  State,
-  Wish,
+  HeadAnswer,
+  HeadCommand,
+  HeadInput,
+  HeadOutcome,
+  HeadSettings,
+  HeadState,
+  HeadTask,
 } from "../../../src/actors/checkpoints/head/types.ts"
 import { ABSENT, type Generation } from "../../../src/locks/stores/port.ts"
 
-export const settings: Settings = {
+export const settings: HeadSettings = {
   key: "counter/a",
   type: "counter",
   version: 1,
@@ -31,22 +31,22 @@ export const settings: Settings = {
   requestMs: 5000,
 }
 
-type Sent = Extract<Command, { type: "read" | "put" }>
+type Sent = Extract<HeadCommand, { type: "read" | "put" }>
 
 interface Message {
   readonly owner: number
   readonly command: Sent
-  readonly answer?: Answer
+  readonly answer?: HeadAnswer
 }
 
 interface Owner {
-  state: State
+  state: HeadState
   at: number
   /** What it has restored or committed; undefined until its claim is known applied. */
   log: readonly string[] | undefined
   /** The commit under way. */
   commit: string | undefined
-  /** It has granted the key: it wishes for nothing more. */
+  /** It has granted the key: it begins nothing more. */
   isGone: boolean
 }
 
@@ -107,7 +107,7 @@ export class HeadWorld {
     steps[choice % steps.length]?.()
   }
 
-  /** Delivers everything that is still under way and lets every wish end. */
+  /** Delivers everything that is still under way and lets every task end. */
   finish(): void {
     for (let left = 1000; left > 0; left--) {
       const message = this.#messages[0]
@@ -140,11 +140,11 @@ export class HeadWorld {
     this.#owners.forEach((owner, index) => {
       if (dueAt(owner.state) !== undefined) steps.push(() => this.#tick(index))
       if (owner.state.job !== null || owner.isGone) return
-      if (owner.log === undefined) return void steps.push(() => this.#wish(index, { kind: "claim" }))
+      if (owner.log === undefined) return void steps.push(() => this.#begin(index, { kind: "claim" }))
       steps.push(
         () => this.#commit(index),
         () => this.#commit(index),
-        () => this.#wish(index, { kind: "settle" }),
+        () => this.#begin(index, { kind: "settle" }),
       )
       if (hasRoom) steps.push(() => this.#grant(owner))
       if (hasRoom && byGrant) steps.push(() => this.#takeOver(1))
@@ -159,7 +159,7 @@ export class HeadWorld {
     const state = initialState({ ...settings, left, past }, this.#token + Math.min(0, ahead), this.#id())
     const owner: Owner = { state, at: 0, log: undefined, commit: undefined, isGone: false }
     const index = this.#owners.push(owner) - 1
-    if (this.#options.claims !== false) return this.#wish(index, { kind: "claim" })
+    if (this.#options.claims !== false) return this.#begin(index, { kind: "claim" })
     owner.state = { ...state, phase: "owner", base: { generation: this.#generation, head: this.#head } }
     owner.log = logOf(this.#head)
   }
@@ -173,11 +173,11 @@ export class HeadWorld {
     const owner = this.#owners[index]!
     owner.commit = this.#id()
     owner.log = [...owner.log!, owner.commit]
-    this.#wish(index, { kind: "commit", saved: savedLog(owner.log) })
+    this.#begin(index, { kind: "commit", saved: savedLog(owner.log) })
   }
 
-  #wish(index: number, wish: Wish): void {
-    this.#input(index, { type: "wish", wish, until: this.#owners[index]!.at + 6000 })
+  #begin(index: number, task: HeadTask): void {
+    this.#input(index, { type: "begin", task, until: this.#owners[index]!.at + 6000 })
   }
 
   #tick(index: number): void {
@@ -186,10 +186,10 @@ export class HeadWorld {
     this.#input(index, { type: "tick" })
   }
 
-  #input(index: number, input: Input): void {
+  #input(index: number, input: HeadInput): void {
     const owner = this.#owners[index]!
     const next = step(owner.state, input, { at: owner.at, draw: 0.5, fresh: this.#id(), held: true, admitted: true })
-    owner.state = JSON.parse(JSON.stringify(next.state)) as State
+    owner.state = JSON.parse(JSON.stringify(next.state)) as HeadState
     for (const command of next.commands) {
       if (command.type === "ended") this.#ended(index, command.outcome)
       else if (command.type === "renew") this.#renew(index, command.request)
@@ -220,12 +220,12 @@ export class HeadWorld {
     this.#messages = this.#messages.filter((other) => other !== message)
   }
 
-  #read(): Answer {
+  #read(): HeadAnswer {
     if (this.#head === null) return { kind: "absent" }
     return { kind: "found", generation: this.#generation, head: this.#head }
   }
 
-  #put(index: number, command: Extract<Command, { type: "put" }>): Answer {
+  #put(index: number, command: Extract<HeadCommand, { type: "put" }>): HeadAnswer {
     if (command.expected !== this.#generation) return { kind: "refused" }
     if (this.#options.claims !== false && this.#owners[index]!.log !== undefined && this.#latest.owner !== index)
       throw new Error("a former owner's write landed after the next one began to run")
@@ -242,7 +242,7 @@ export class HeadWorld {
     return { kind: "applied", generation: this.#generation }
   }
 
-  #ended(index: number, outcome: Outcome): void {
+  #ended(index: number, outcome: HeadOutcome): void {
     const owner = this.#owners[index]!
     const id = owner.commit
     owner.commit = undefined

@@ -1,27 +1,27 @@
 /** Rule 15: for how long a head is waited out, whose owner may be at work yet. */
 import { describe, expect, it } from "vitest"
 import { emptyHead, type Head } from "../../../src/actors/checkpoints/head/head.ts"
-import { quietFor } from "../../../src/actors/checkpoints/head/writes.ts"
+import { waitOutFor } from "../../../src/actors/checkpoints/head/writes.ts"
 import { settings } from "./head-model.ts"
 
 describe("a head", () => {
   const head: Head = {
-    ...{ ...emptyHead({ ...settings, ttlMs: 12_000 }), token: 5, nonce: "n", opId: "o", over: null },
+    ...{ ...emptyHead({ ...settings, ttlMs: 12_000 }), token: 5, nonce: "n", opId: "o", predecessorOpId: null },
   }
 
   it("is waited out for its ttl unless its owner is known to have ended", () => {
-    expect(quietFor({ ...settings, past: [] }, head)).toBe(12_000)
-    expect(quietFor({ ...settings, past: ["m", "o"] }, head)).toBe(12_000)
-    expect(quietFor({ ...settings, past: ["m", "n"] }, head)).toBe(0)
+    expect(waitOutFor({ ...settings, past: [] }, head)).toBe(12_000)
+    expect(waitOutFor({ ...settings, past: ["m", "o"] }, head)).toBe(12_000)
+    expect(waitOutFor({ ...settings, past: ["m", "n"] }, head)).toBe(0)
   })
 
   it("is waited out for whoever its owner waited for, whatever is known of itself", () => {
-    expect(quietFor({ ...settings, past: ["n"] }, { ...head, quietMs: 20_000 })).toBe(20_000)
-    expect(quietFor({ ...settings, past: [] }, { ...head, quietMs: 20_000 })).toBe(20_000)
-    expect(quietFor({ ...settings, past: [] }, { ...head, quietMs: 2000 })).toBe(12_000)
+    expect(waitOutFor({ ...settings, past: ["n"] }, { ...head, waitOutMs: 20_000 })).toBe(20_000)
+    expect(waitOutFor({ ...settings, past: [] }, { ...head, waitOutMs: 20_000 })).toBe(20_000)
+    expect(waitOutFor({ ...settings, past: [] }, { ...head, waitOutMs: 2000 })).toBe(12_000)
   })
 
   it("that isn't there is not", () => {
-    expect(quietFor({ ...settings, past: [] }, null)).toBe(0)
+    expect(waitOutFor({ ...settings, past: [] }, null)).toBe(0)
   })
 })

@@ -1,14 +1,14 @@
 // A head's requests where the store has no room yet: they wait, and count from when they are made.
 import { describe, expect, it } from "vitest"
 import { dueAt, initialState, isSent, step } from "../../../src/actors/checkpoints/head/protocol.ts"
-import type { Input, Now, State } from "../../../src/actors/checkpoints/head/types.ts"
+import type { HeadInput, HeadNow, HeadState } from "../../../src/actors/checkpoints/head/types.ts"
 import { ABSENT } from "../../../src/locks/stores/port.ts"
 import { settings } from "./head-model.ts"
 
-const at = (ms: number, admitted: boolean): Now => ({ at: ms, draw: 0.5, fresh: `f${ms}`, held: true, admitted })
-const claim: Input = { type: "wish", wish: { kind: "claim" }, until: 30_000 }
+const at = (ms: number, admitted: boolean): HeadNow => ({ at: ms, draw: 0.5, fresh: `f${ms}`, held: true, admitted })
+const claim: HeadInput = { type: "begin", task: { kind: "claim" }, until: 30_000 }
 
-const claiming = (): State => step(initialState(settings, 7, "n"), claim, at(0, false)).state
+const claiming = (): HeadState => step(initialState(settings, 7, "n"), claim, at(0, false)).state
 
 describe("a head whose store has no room", () => {
   it("makes no request before its turn, whose deadline counts from then", () => {

@@ -32,15 +32,20 @@ describe("a claim", () => {
     const after = await world.head()
     expect(textOf(claimed.checkpoint)).toBe("one")
     expect(claimed.version).toBe(1)
-    expect(after).toMatchObject({ token: 200, seq: before.seq + 1, over: before.opId, saved: before.saved })
+    expect(after).toMatchObject({ token: 200, seq: before.seq + 1, predecessorOpId: before.opId, saved: before.saved })
     expect(after.nonce).not.toBe(before.nonce)
   })
 
   it("of a sandbox without a head makes one that holds nothing", async () => {
     const world = new World()
     const { claimed } = await world.claimed(100, { how: "created" })
-    expect(claimed).toEqual({ checkpoint: undefined, version: 0, quietMs: 0 })
-    expect(await world.head()).toMatchObject({ key: lockKey, token: 100, over: null, saved: { state: "none" } })
+    expect(claimed).toEqual({ checkpoint: undefined, version: 0, waitOutMs: 0 })
+    expect(await world.head()).toMatchObject({
+      key: lockKey,
+      token: 100,
+      predecessorOpId: null,
+      saved: { state: "none" },
+    })
   })
 
   it("costs one read and one write", async () => {
@@ -240,7 +245,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     await world.claimed(100, { ttlMs: 45_000 })
     await world.time.advance(1000)
     const owner = await world.claimed(200, { how: "created", ttlMs: 30_000 })
-    expect(owner.claimed.quietMs).toBe(45_000)
+    expect(owner.claimed.waitOutMs).toBe(45_000)
     expect(world.time.read().mono).toBe(1000)
     expect(await waits(world, owner)).toBe(45_000)
     expect(owner.lease.raises).toEqual([0, 0]) // a renewal before, and one after
@@ -268,7 +273,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     expect(await waits(world, owner)).toBeLessThan(32_000)
     await owner.writer.close()
     const next = await world.claimed(300)
-    expect(next.claimed.quietMs).toBe(0)
+    expect(next.claimed.waitOutMs).toBe(0)
     expect(await waits(world, next)).toBe(0)
   })
 
@@ -280,7 +285,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     await world.time.advance(20_000)
     owner.lease.lose()
     expect(await world.time.runUntil(waited)).toBeInstanceOf(LockLostError)
-    expect((await world.claimed(300)).claimed.quietMs).toBe(30_000)
+    expect((await world.claimed(300)).claimed.waitOutMs).toBe(30_000)
   })
 
   it("is left to the next one by a failed claim, which proves nothing of it", async () => {
@@ -291,7 +296,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     expect(await failureOf(world.claim(owner, 2000))).toBeInstanceOf(StoreUnavailableError)
     expect(owner.lease.traces).toEqual(["possible"])
     world.store.script.heal()
-    expect((await world.claim(owner)).quietMs).toBe(30_000)
+    expect((await world.claim(owner)).waitOutMs).toBe(30_000)
     expect(owner.lease.traces).toEqual(["possible", "sure"])
   })
 
@@ -301,7 +306,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     await world.claimed(200, { how: "created", ttlMs: 6000 })
     await world.time.advance(7000)
     for (const [token, how] of [[300, "takeover"] as const, [400, "free"] as const])
-      expect((await world.claimed(token, { how, ttlMs: 6000 })).claimed.quietMs).toBe(45_000)
+      expect((await world.claimed(token, { how, ttlMs: 6000 })).claimed.waitOutMs).toBe(45_000)
   })
 
   it("isn't told any more once the one that waited has saved, even what was saved already", async () => {
@@ -311,7 +316,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     const owner = await world.claimed(200, { how: "created" })
     await waits(world, owner)
     await world.commit(owner, "state")
-    expect((await world.claimed(300, { how: "free" })).claimed.quietMs).toBe(0)
+    expect((await world.claimed(300, { how: "free" })).claimed.waitOutMs).toBe(0)
   })
 
   it("is told to the next one by whatever is written before the wait is over", async () => {
@@ -319,7 +324,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     await world.claimed(100)
     const owner = await world.claimed(200, { how: "created" })
     await world.commit(owner, "early")
-    expect(await world.head()).toMatchObject({ quietMs: 30_000 })
+    expect(await world.head()).toMatchObject({ waitOutMs: 30_000 })
   })
 
   it("isn't what a claim of one's own leaves behind when it is made again", async () => {
@@ -329,7 +334,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     world.store.script.onRead({}, ...Array.from({ length: 9 }, () => failRead()))
     expect(await failureOf(world.claim(owner, 2000))).toBeInstanceOf(StoreUnavailableError)
     world.store.script.heal()
-    expect((await world.claim(owner)).quietMs).toBe(0)
+    expect((await world.claim(owner)).waitOutMs).toBe(0)
   })
 
   it("is the one that was claimed, not the first that was met", async () => {
@@ -343,14 +348,14 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     const hidden = world.owner(150, { how: "created", ttlMs: 45_000 })
     await world.claim(hidden)
     met.answer()
-    expect((await world.time.runUntil(claim)).quietMs).toBe(45_000)
+    expect((await world.time.runUntil(claim)).waitOutMs).toBe(45_000)
   })
 
   it.each(["free", "takeover", "granted", "reserved"] as const)("doesn't matter when the key was %s", async (how) => {
     const world = new World()
     await world.claimed(100)
     const owner = await world.claimed(200, { how })
-    expect(owner.claimed.quietMs).toBe(0)
+    expect(owner.claimed.waitOutMs).toBe(0)
     expect(await waits(world, owner)).toBe(0)
     expect(owner.lease.raises).toEqual([])
   })
@@ -359,8 +364,8 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     const world = new World()
     const former = await world.claimed(100)
     await world.time.runUntil(former.writer.remove({ budget: 30_000 }))
-    expect((await world.claimed(200)).claimed.quietMs).toBe(0)
-    expect((await world.claimed(300, { how: "created" })).claimed.quietMs).toBe(30_000)
+    expect((await world.claimed(200)).claimed.waitOutMs).toBe(0)
+    expect((await world.claimed(300, { how: "created" })).claimed.waitOutMs).toBe(30_000)
   })
 })
 
@@ -432,5 +437,5 @@ it("a removed sandbox starts empty, and may have been removed by newer code", as
   await world.commit(former, large(1))
   await world.time.runUntil(former.writer.remove({ budget: 30_000 }))
   const { claimed } = await world.claimed(200, { version: 1 })
-  expect(claimed).toEqual({ checkpoint: undefined, version: 0, quietMs: 0 })
+  expect(claimed).toEqual({ checkpoint: undefined, version: 0, waitOutMs: 0 })
 })

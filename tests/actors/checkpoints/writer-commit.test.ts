@@ -241,7 +241,7 @@ describe("a commit", () => {
     const read = await world.store.read(headRef(lockKey), { deadline: 1000, limit: 100_000 })
     await world.store.remove(headRef(lockKey), read.kind === "found" ? read.generation : "", { deadline: 1000 })
     await world.commit(owner, "two")
-    expect(await world.head()).toMatchObject({ token: 100, over: null })
+    expect(await world.head()).toMatchObject({ token: 100, predecessorOpId: null })
     expect(textOf((await world.claimed(200)).claimed.checkpoint)).toBe("two")
   })
 

@@ -29,9 +29,9 @@ describe("a claim after a grant", () => {
     const { opId } = await world.head()
     const next = await world.claimed(200, { how: "granted", note: await leave(world, former) })
     await world.commit(next, "two")
-    expect(await world.head()).toMatchObject({ token: 200, over: opId })
+    expect(await world.head()).toMatchObject({ token: 200, predecessorOpId: opId })
     await world.commit(next, "three")
-    expect(await world.head()).toMatchObject({ token: 200, over: opId })
+    expect(await world.head()).toMatchObject({ token: 200, predecessorOpId: opId })
   })
 
   it("gets content that is an object of its own too", async () => {

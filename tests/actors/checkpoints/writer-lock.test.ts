@@ -47,7 +47,7 @@ it("hands what was committed to the next owner, under a greater token", async ()
   await world.time.runUntil(one.lease.release())
   const two = await restore(world, "two")
   expect(textOf(two.claimed.checkpoint)).toBe("saved")
-  expect(two.claimed.quietMs).toBe(0)
+  expect(two.claimed.waitOutMs).toBe(0)
   expect(await world.head()).toMatchObject({ token: two.lease.token })
   expect(two.lease.token).toBeGreaterThan(one.lease.token)
   await world.time.runUntil(two.lease.release())
@@ -84,7 +84,7 @@ it("knows a record that was deleted by hand under a living owner, and tells when
   await deleteRecord(world)
   const two = await restore(world, "two")
   expect(two.lease.how).toBe("created")
-  expect(two.claimed.quietMs).toBe(30_000)
+  expect(two.claimed.waitOutMs).toBe(30_000)
   expect(textOf(two.claimed.checkpoint)).toBe("saved")
   const late = failureOf(world.time.runUntil(one.writer.commit(bytesOf("late"), { budget })))
   expect([CheckpointRejectedError, LockLostError]).toContain(((await late) as object).constructor)
@@ -110,7 +110,7 @@ describe("an owner whose record was deleted, and who works on, is waited for by 
     await world.time.runUntil(next.writer.waitOut())
     const after = lease.isHeld()
     await world.time.runUntil(next.lease.release())
-    return [next.claimed.quietMs, before, after]
+    return [next.claimed.waitOutMs, before, after]
   }
 
   it("though one came and left between them that had raised its token, and hadn't claimed the head", async () => {

@@ -6,11 +6,11 @@
  * again, so a late or repeated delete can't meet anything but this very content.
  */
 import { ABSENT, type Generation, type ObjectStore, type WriteAnswer } from "../../../locks/stores/port.ts"
-import { type Content, type Digest, matches } from "../head/head.ts"
 import { contentPrefix, contentRef, contentToken } from "../objects/names.ts"
 import { pagesOf } from "../objects/pages.ts"
 import { Again, insist, type Patience } from "../objects/patience.ts"
-import { orFail, type Place } from "../objects/problems.ts"
+import { orFail, type StatePlace } from "../objects/problems.ts"
+import { type Digest, matches, type NamedContent } from "./digest.ts"
 
 const requestMs = 10_000
 const mebibyte = 1024 * 1024
@@ -21,8 +21,8 @@ export type Fetched = { readonly kind: "bytes"; readonly bytes: Uint8Array } | {
 /** Downloads a content object and checks its bytes. Rejects as `readHead` does. */
 export async function fetchContent(
   store: ObjectStore,
-  place: Place,
-  content: Content,
+  place: StatePlace,
+  content: NamedContent,
   patience: Patience,
 ): Promise<Fetched> {
   const fetched = await insist<Fetched>(patience, timeFor(content.bytes), async (request) => {
@@ -49,13 +49,13 @@ export async function fetchContent(
  */
 export async function storeContent(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   bytes: Uint8Array,
   digest: Digest,
   freshName: () => string,
   patience: Patience,
-): Promise<{ readonly content: Content; readonly generation: Generation }> {
-  let content: Content = { content: freshName(), ...digest }
+): Promise<{ readonly content: NamedContent; readonly generation: Generation }> {
+  let content: NamedContent = { content: freshName(), ...digest }
   const stored = await insist<Generation>(patience, timeFor(bytes.byteLength), async (request) => {
     const ref = contentRef(place.lockKey, content.content)
     const answer = await store.put(ref, ABSENT, bytes, request)
@@ -74,7 +74,7 @@ export async function storeContent(
 /** Deletes a content object; without its generation, that is looked up. True when it is known to be gone. */
 export async function removeContent(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   content: string,
   known: Generation | undefined,
   patience: Patience,
@@ -92,7 +92,7 @@ export async function removeContent(
 /** All content objects of a sandbox. Rejects as `pagesOf` does. */
 export async function* listContents(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   patience: Patience,
 ): AsyncGenerator<{ readonly content: string; readonly token: number; readonly generation: Generation }> {
   const prefix = contentPrefix(place.lockKey)
@@ -107,7 +107,7 @@ export async function* listContents(
 
 async function generationOf(
   store: ObjectStore,
-  place: Place,
+  place: StatePlace,
   name: string,
   patience: Patience,
 ): Promise<Generation | undefined> {

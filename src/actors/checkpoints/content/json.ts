@@ -38,7 +38,7 @@ function changeIn(before: unknown, after: unknown, path: string): JsonChange | u
     return { path, why: `is ${describe(before)}, which JSON turns into ${describe(after)}` }
   return Array.isArray(before)
     ? changeInArray(before, after as readonly unknown[], path)
-    : changeInObject(before as Fields, after as Fields, path)
+    : changeInObject(before as JsonFields, after as JsonFields, path)
 }
 
 function changeInArray(before: readonly unknown[], after: readonly unknown[], path: string): JsonChange | undefined {
@@ -50,11 +50,11 @@ function changeInArray(before: readonly unknown[], after: readonly unknown[], pa
   return undefined
 }
 
-type Fields = Readonly<Record<string, unknown>>
+type JsonFields = Readonly<Record<string, unknown>>
 
-function changeInObject(before: Fields, after: Fields, path: string): JsonChange | undefined {
+function changeInObject(before: JsonFields, after: JsonFields, path: string): JsonChange | undefined {
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const own = (fields: Fields): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined)
+    const own = (fields: JsonFields): unknown => (Object.hasOwn(fields, name) ? fields[name] : undefined)
     const change = changeIn(own(before), own(after), pathTo(path, name))
     if (change !== undefined) return change
   }

@@ -7,14 +7,14 @@
  */
 import { Buffer } from "node:buffer"
 import type { LeaseOrigin } from "../../../locks/stores/identity.ts"
-import { sha256 } from "../../../runtime/time/hash.ts"
+import { type Digest, matches, type NamedContent } from "../content/digest.ts"
 import { contentToken } from "../objects/names.ts"
 import {
   corruptHead,
   foreignLeases,
   invalidCheckpoint,
   newerVersion,
-  type Place,
+  type StatePlace,
   unknownNeeds,
 } from "../objects/problems.ts"
 
@@ -31,21 +31,8 @@ const longestTtl = 86_400_000
 /** What one write may add to a head beside its state: a kept content, longer numbers and ids. In bytes. */
 const growth = 1024
 
-/** What a head says about bytes that it holds or names. */
-export interface Digest {
-  /** In hexadecimal. */
-  readonly sha256: string
-  /** How many. */
-  readonly bytes: number
-}
-
-/** A content object that a head names. */
-export interface Content extends Digest {
-  readonly content: string
-}
-
 /** An older content that isn't deleted yet, with the version of the definition that made it. */
-export interface KeptContent extends Content {
+export interface KeptContent extends NamedContent {
   readonly version: number
 }
 
@@ -53,7 +40,7 @@ export interface KeptContent extends Content {
 export type Saved =
   | { readonly state: "none" }
   | ({ readonly state: "inline"; readonly inline: string } & Digest)
-  | ({ readonly state: "content" } & Content)
+  | ({ readonly state: "content" } & NamedContent)
   | { readonly state: "removed" }
 
 /** One head. Plain data. */
@@ -78,27 +65,27 @@ export interface Head extends LeaseOrigin {
   /** The write that made this head; the same for each copy of that write. */
   readonly opId: string
   /** The head write that this owner's activation began on; null where there was no head. Its later writes carry it on. */
-  readonly over: string | null
+  readonly predecessorOpId: string | null
   /**
    * Above 0: this owner had not run yet when it wrote this, since its record didn't prove that the one before it had ended, whose
    * lease is so many milliseconds long at most. Should it never run, the next one waits as long.
    */
-  readonly quietMs: number
+  readonly waitOutMs: number
   readonly saved: Saved
   readonly kept: readonly KeptContent[]
   /** Fields of later releases, carried over unchanged. */
   readonly extra: Readonly<Record<string, unknown>>
 }
 
-type Fields = Record<string, unknown>
-type Test = (value: unknown) => boolean
+type HeadFields = Record<string, unknown>
+type FieldTest = (value: unknown) => boolean
 
-const text: Test = (value) => typeof value === "string" && value !== ""
-const count: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0
-const hash: Test = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value)
-const content: Test = (value) => typeof value === "string" && contentToken(value) !== undefined
+const text: FieldTest = (value) => typeof value === "string" && value !== ""
+const count: FieldTest = (value) => Number.isSafeInteger(value) && (value as number) >= 0
+const hash: FieldTest = (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value)
+const content: FieldTest = (value) => typeof value === "string" && contentToken(value) !== undefined
 
-const shape: Readonly<Record<string, Test>> = {
+const shape: Readonly<Record<string, FieldTest>> = {
   v: (value) => count(value) && value !== 0,
   needs: (value) => value === undefined || (Array.isArray(value) && value.every((entry) => typeof entry === "string")),
   key: text,
@@ -120,7 +107,7 @@ const shape: Readonly<Record<string, Test>> = {
 }
 const contentShape = { content, sha256: hash, bytes: count }
 const keptShape = { ...contentShape, version: count }
-const savedShapes: Readonly<Record<Saved["state"], Readonly<Record<string, Test>>>> = {
+const savedShapes: Readonly<Record<Saved["state"], Readonly<Record<string, FieldTest>>>> = {
   none: {},
   inline: { inline: (value) => typeof value === "string", sha256: hash, bytes: count },
   content: contentShape,
@@ -132,7 +119,7 @@ const savedFields = ["inline", "content", "sha256", "bytes"]
  * The head in a body. Throws CorruptCheckpointError where it isn't a head, or is another sandbox's or another type's,
  * and FormatVersionError where it needs something unknown.
  */
-export function parseHead(body: Uint8Array, place: Place): Head {
+export function parseHead(body: Uint8Array, place: StatePlace): Head {
   const fields = parseFields(body, place)
   if (shape.needs!(fields.needs)) {
     const unknown = ((fields.needs ?? []) as string[]).filter((need) => !knownNeeds.includes(need))
@@ -164,7 +151,7 @@ export function keyOfHead(body: Uint8Array): string | undefined {
  */
 export function checkClaimable(
   head: Head,
-  place: Place,
+  place: StatePlace,
   by: LeaseOrigin & { readonly version: number; readonly adoptHeads: boolean },
 ): void {
   if (!by.adoptHeads && !isOneStore(head, by)) throw foreignLeases(place, head, by)
@@ -177,9 +164,8 @@ export const isOneStore = (a: LeaseOrigin, b: LeaseOrigin): boolean =>
 
 /** The body of a head. Throws CheckpointInvalidError where it would be too large to be read again. */
 export function formatHead(head: Head): Uint8Array {
-  const { saved, extra, quietMs, ...fields } = head
-  const quiet = quietMs > 0 ? { quietMs } : {}
-  const body = new TextEncoder().encode(JSON.stringify({ ...extra, ...fields, ...quiet, ...saved }))
+  const { quietMs, ...fields } = publishedFields(head)
+  const body = new TextEncoder().encode(JSON.stringify({ ...fields, ...(quietMs > 0 && { quietMs }), ...head.saved }))
   if (body.length <= HEAD_LIMIT) return body
   throw invalidCheckpoint(
     head.key,
@@ -199,29 +185,18 @@ export function inlined(bytes: Uint8Array, digest: Digest): Saved {
   return { state: "inline", inline, ...digest }
 }
 
-/** What is saved about bytes, and what tells two states apart. */
-export function digestOf(bytes: Uint8Array): Digest {
-  return { sha256: sha256(bytes), bytes: bytes.byteLength }
-}
-
 /** Whether state of this size can sit in the head that follows `head`, next to all that the head carries on. */
 export function fitsInline(head: Head | null, bytes: number): boolean {
   if (bytes > INLINE_LIMIT || head === null) return bytes <= INLINE_LIMIT
-  const { saved: _saved, extra, ...fields } = head
-  const carried = Buffer.byteLength(JSON.stringify({ ...extra, ...fields }))
+  const carried = Buffer.byteLength(JSON.stringify(publishedFields(head)))
   return carried + growth + Math.ceil(bytes / 3) * 4 <= HEAD_LIMIT
 }
 
 /** The bytes of state that sits in the head. Throws CorruptCheckpointError where they aren't what was saved. */
-export function inlineBytes(saved: Saved & { state: "inline" }, place: Place): Uint8Array {
+export function inlineBytes(saved: Saved & { state: "inline" }, place: StatePlace): Uint8Array {
   const bytes = Uint8Array.from(Buffer.from(saved.inline, "base64"))
   if (matches(saved, bytes)) return bytes
   throw corruptHead(place, "holds a state that doesn't match its checksum")
-}
-
-/** Whether these are the bytes whose checksum and length were saved. */
-export function matches(saved: Digest, bytes: Uint8Array): boolean {
-  return bytes.byteLength === saved.bytes && sha256(bytes) === saved.sha256
 }
 
 /** The content objects that a head names, its own first. */
@@ -234,13 +209,26 @@ export function namedContents(head: Head | null): readonly string[] {
 /** A head for a sandbox that has none, without what each write adds. */
 export function emptyHead(
   settings: Pick<Head, "key" | "type" | "leases" | "ttlMs">,
-): Omit<Head, "token" | "nonce" | "opId" | "over"> {
+): Omit<Head, "token" | "nonce" | "opId" | "predecessorOpId"> {
   const { key, type, leases, ttlMs } = settings
   const saved = { state: "none" } as const
-  return { v: FORMAT, needs: [], key, type, leases, ttlMs, seq: 0, version: 0, quietMs: 0, saved, kept: [], extra: {} }
+  return {
+    v: FORMAT,
+    needs: [],
+    key,
+    type,
+    leases,
+    ttlMs,
+    seq: 0,
+    version: 0,
+    waitOutMs: 0,
+    saved,
+    kept: [],
+    extra: {},
+  }
 }
 
-function parseFields(body: Uint8Array, place: Place): Fields {
+function parseFields(body: Uint8Array, place: StatePlace): HeadFields {
   if (body.length > HEAD_LIMIT) throw corruptHead(place, `is over ${HEAD_LIMIT} bytes`)
   let parsed: unknown
   try {
@@ -252,14 +240,19 @@ function parseFields(body: Uint8Array, place: Place): Fields {
   throw corruptHead(place, "is not a JSON object")
 }
 
-const isFields = (value: unknown): value is Fields =>
+const isFields = (value: unknown): value is HeadFields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const misfits = (fields: Fields, tests: Readonly<Record<string, Test>>): string[] =>
+const misfits = (fields: HeadFields, tests: Readonly<Record<string, FieldTest>>): string[] =>
   Object.keys(tests).filter((name) => !tests[name]!(fields[name]))
 
-/** Of fields that fit. */
-function fromFields(fields: Fields): Head {
+/** All but the state, under the names that heads have in the store: `over` and `quietMs` have clearer ones here. */
+function publishedFields({ saved: _saved, extra, predecessorOpId, waitOutMs, ...fields }: Head) {
+  return { ...extra, ...fields, over: predecessorOpId, quietMs: waitOutMs }
+}
+
+/** The head of fields that fit: the way back from `publishedFields`. */
+function fromFields(fields: HeadFields): Head {
   const {
     v,
     needs = [],
@@ -274,8 +267,8 @@ function fromFields(fields: Fields): Head {
     seq,
     version,
     opId,
-    over,
-    quietMs = 0,
+    over: predecessorOpId,
+    quietMs: waitOutMs = 0,
     kept,
     state,
     ...rest
@@ -288,6 +281,6 @@ function fromFields(fields: Fields): Head {
     ...(leasesId !== undefined && { leasesId }),
     ...(leasesBoot !== undefined && { leasesBoot }),
   }
-  const written = { v, needs, key, type, ...origin, ttlMs, token, nonce, seq, version, opId, over, quietMs }
-  return { ...written, saved, kept, extra } as unknown as Head
+  const common = { v, needs, key, type, ...origin, ttlMs, token, nonce, seq, version, opId }
+  return { ...common, predecessorOpId, waitOutMs, saved, kept, extra } as unknown as Head
 }

@@ -7,7 +7,7 @@ import type { Generation } from "../../../locks/stores/port.ts"
 import type { Head, Saved } from "./head.ts"
 
 /** Fixed for one activation. */
-export interface Settings extends LeaseOrigin {
+export interface HeadSettings extends LeaseOrigin {
   /** The lock key. */
   readonly key: string
   /** The definition's name. */
@@ -31,7 +31,7 @@ export interface Settings extends LeaseOrigin {
 }
 
 /** What the function may know of the moment. */
-export interface Now {
+export interface HeadNow {
   readonly at: number
   /** In [0,1). */
   readonly draw: number
@@ -56,18 +56,18 @@ export interface Unresolved {
   readonly last: Head
 }
 
-/** What the head writer asks for. One at a time. */
-export type Wish =
+/** What the protocol is asked to achieve. One at a time. */
+export type HeadTask =
   | { readonly kind: "claim" }
   | { readonly kind: "commit"; readonly saved: Saved }
   | { readonly kind: "remove" }
   /** Learn the fate of what is unresolved. */
   | { readonly kind: "settle" }
-  /** After the claim: wait until whoever the claimed head names has ended for sure. */
+  /** After the claim: wait until the owner that the claimed head names has ended for sure. */
   | { readonly kind: "waitOut" }
 
 /** What a job waits for. Answers to any other request are discarded. */
-export type Waiting =
+export type HeadWaiting =
   | { readonly for: "read" | "put"; readonly request: number; readonly deadline: number }
   | { readonly for: "raise"; readonly request: number; readonly above: number }
   | { readonly for: "renewal"; readonly request: number }
@@ -75,20 +75,20 @@ export type Waiting =
   /** Room at the store. The request is made when there is some, and its deadline counts from then. */
   | { readonly for: "turn"; readonly next: "read" | "write" }
 
-/** A wish under way. */
-export interface Job {
-  readonly wish: Wish
+/** A task under way. */
+export interface HeadJob {
+  readonly task: HeadTask
   /** It ends by then, whatever it has learned. */
   readonly until: number
   readonly failures: number
   /** Its write on the generation of `base`: the same bytes each time it is sent. Null until it is built. */
   readonly write: Head | null
-  readonly waiting: Waiting
+  readonly waiting: HeadWaiting
 }
 
 /** One activation of one sandbox's head. */
-export interface State {
-  readonly settings: Settings
+export interface HeadState {
+  readonly settings: HeadSettings
   readonly token: number
   readonly nonce: string
   /** `fenced`: a later owner's head was seen; nothing is written any more. */
@@ -96,21 +96,21 @@ export interface State {
   /** The lease is gone for good. */
   readonly lost: boolean
   /** How long the lease record has to stand, from a renewal after the claim on, before the activation may run; 0 once it has. */
-  readonly quietMs: number
+  readonly waitOutMs: number
   /** Until when that is, once such a renewal is known applied. */
-  readonly quietUntil: number | null
+  readonly waitOutUntil: number | null
   /** The version that the next write replaces; null until one was read. */
   readonly base: Seen | null
   readonly unresolved: Unresolved | null
   /** When the head was last known, or last suspected, to be written. */
   readonly lastWriteAt: number | null
-  readonly job: Job | null
+  readonly job: HeadJob | null
   /** The number of the last request. */
   readonly requests: number
 }
 
 /** What came of a request. */
-export type Answer =
+export type HeadAnswer =
   | { readonly kind: "found"; readonly generation: Generation; readonly head: Head }
   | { readonly kind: "unchanged" }
   | { readonly kind: "absent" }
@@ -126,20 +126,20 @@ export type Answer =
   | { readonly kind: "renewed" }
 
 /** What happened. */
-export type Input =
-  | { readonly type: "wish"; readonly wish: Wish; readonly until: number }
-  | { readonly type: "answer"; readonly request: number; readonly answer: Answer }
+export type HeadInput =
+  | { readonly type: "begin"; readonly task: HeadTask; readonly until: number }
+  | { readonly type: "answer"; readonly request: number; readonly answer: HeadAnswer }
   /** Time has passed; due at `dueAt(state)`. */
   | { readonly type: "tick" }
   /** The store has room for one request. */
   | { readonly type: "turn" }
   | { readonly type: "lost" }
-  /** Whoever wished for the claim no longer wants it. */
+  /** The caller no longer wants the claim. */
   | { readonly type: "cancel" }
 
-/** How a wish ended. */
-export type Outcome =
-  /** The head is known to say what was wished, and `before` is what stood there first. */
+/** How a task ended. */
+export type HeadOutcome =
+  /** The head is known to say what the task was to write. `before` is what stood there first. */
   | { readonly kind: "done"; readonly written: boolean; readonly before: Head | null }
   /** Fenced, and surely not landed. */
   | { readonly kind: "rejected" }
@@ -149,7 +149,7 @@ export type Outcome =
   | { readonly kind: "timeout" | "unusable" | "failed" | "lost" | "cancelled" }
 
 /** What the head writer has to do. */
-export type Command =
+export type HeadCommand =
   | { readonly type: "read"; readonly request: number; readonly known: Generation | null; readonly deadline: number }
   | {
       readonly type: "put"
@@ -162,10 +162,10 @@ export type Command =
   | { readonly type: "raise"; readonly request: number; readonly above: number }
   /** Renew the lease, and answer once a renewal that was sent after this is known applied. */
   | { readonly type: "renew"; readonly request: number }
-  | { readonly type: "ended"; readonly outcome: Outcome }
+  | { readonly type: "ended"; readonly outcome: HeadOutcome }
 
 /** One step. */
-export interface Transition {
-  readonly state: State
-  readonly commands: readonly Command[]
+export interface HeadTransition {
+  readonly state: HeadState
+  readonly commands: readonly HeadCommand[]
 }

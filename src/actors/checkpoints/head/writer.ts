@@ -1,6 +1,6 @@
 /**
  * Runs the head protocol of one activation: its commands against the store, the lease and the clock, its inputs back in.
- * Owns no rule. One wish at a time; the writer sees to that.
+ * Owns no rule. One task at a time; the checkpoint writer sees to that.
  */
 import { type Admission, admissionTo, placeUntil, type Slot, type Ticket } from "../../../locks/admission/admission.ts"
 import type { LockError } from "../../../locks/api/errors.ts"
@@ -8,54 +8,63 @@ import type { Lease } from "../../../locks/api/lock.ts"
 import type { CheckpointStore, Generation, ReadAnswer, WriteAnswer } from "../../../locks/stores/port.ts"
 import type { Clock, Timer } from "../../../runtime/time/clock.ts"
 import { headRef } from "../objects/names.ts"
-import { asLockError, corruptHead, foreignBoot, type Place } from "../objects/problems.ts"
+import { asLockError, corruptHead, foreignBoot, type StatePlace } from "../objects/problems.ts"
 import { checkClaimable, formatHead, type Head, HEAD_LIMIT, parseHead } from "./head.ts"
 import { dueAt, initialState, isSent, step, traceOf } from "./protocol.ts"
-import type { Answer, Command, Input, Now, Outcome, Settings, State, Wish } from "./types.ts"
+import type {
+  HeadAnswer,
+  HeadCommand,
+  HeadInput,
+  HeadNow,
+  HeadOutcome,
+  HeadSettings,
+  HeadState,
+  HeadTask,
+} from "./types.ts"
 
 /** What it runs on. */
-export interface HeadShellParts {
+export interface HeadWriterParts {
   readonly store: CheckpointStore
   readonly clock: Clock
   readonly lease: Lease
-  readonly settings: Settings
+  readonly settings: HeadSettings
   readonly adoptHeads: boolean
   /** Whether the lease store was ever used under a boot; without it that isn't asked. */
   readonly knowsBoot?: ((boot: string) => Promise<boolean>) | undefined
 }
 
 /** What a claim takes beside. */
-export interface WishOptions {
+export interface TaskOptions {
   readonly signal?: AbortSignal | undefined
   /** Called when this head is sent, each time. */
   readonly onSend?: (head: Head) => void
 }
 
-interface Wished {
-  readonly end: (outcome: Outcome) => void
+interface TaskUnderWay {
+  readonly end: (outcome: HeadOutcome) => void
   /** Ends its requests. */
   readonly abort: AbortController
   readonly onSend: ((head: Head) => void) | undefined
 }
 
-type Requested = Extract<Command, { readonly request: number }>
+type Requested = Extract<HeadCommand, { readonly request: number }>
 
 export class HeadWriter {
   /** The last thing that went wrong: the cause of whatever fails for it. */
   trouble: LockError | undefined
-  readonly #parts: HeadShellParts
-  readonly #place: Place
+  readonly #parts: HeadWriterParts
+  readonly #place: StatePlace
   /** Where requests wait for their turn; undefined where they needn't. */
   readonly #door: Admission | undefined
   #ticket: Ticket | undefined
   /** The room that the last request takes, until it is answered or no longer waited for. */
   #sent: { readonly request: number; readonly slot: Slot } | undefined
-  #state: State
+  #state: HeadState
   #traced: "possible" | "sure" | undefined
-  #wished: Wished | undefined
+  #underWay: TaskUnderWay | undefined
   #timer: Timer | undefined
 
-  constructor(parts: HeadShellParts) {
+  constructor(parts: HeadWriterParts) {
     const { store, clock, lease, settings } = parts
     this.#parts = parts
     this.#place = { store: store.name, lockKey: settings.key, type: settings.type }
@@ -65,22 +74,22 @@ export class HeadWriter {
     else lease.signal.addEventListener("abort", this.#onLoss, { once: true })
   }
 
-  get state(): State {
+  get state(): HeadState {
     return this.#state
   }
 
-  /** Whether the wish under way has sent a write whose fate isn't known. */
+  /** Whether the task under way has sent a write whose fate isn't known. */
   get isSent(): boolean {
     return isSent(this.#state)
   }
 
-  /** Settles with how the wish ended, by `until` (monotonic ms). Never rejects, unless another wish is under way. */
-  wish(wish: Wish, until: number, { signal, onSend }: WishOptions = {}): Promise<Outcome> {
-    const { promise, resolve } = Promise.withResolvers<Outcome>()
+  /** Settles with how the task ended, by `until` (monotonic ms). Rejects only where another task is under way. */
+  perform(task: HeadTask, until: number, { signal, onSend }: TaskOptions = {}): Promise<HeadOutcome> {
+    const { promise, resolve } = Promise.withResolvers<HeadOutcome>()
     this.trouble = undefined
-    this.#wished = { end: resolve, abort: new AbortController(), onSend }
+    this.#underWay = { end: resolve, abort: new AbortController(), onSend }
     const cancel = (): void => this.#input({ type: "cancel" })
-    this.#input({ type: "wish", wish, until })
+    this.#input({ type: "begin", task, until })
     if (signal?.aborted) cancel()
     signal?.addEventListener("abort", cancel, { once: true })
     return promise.finally(() => signal?.removeEventListener("abort", cancel))
@@ -94,7 +103,7 @@ export class HeadWriter {
   readonly #onLoss = (): void => this.#input({ type: "lost" })
 
   /** `given`: room for a request, which is free again where none is made. */
-  #input(input: Input, given?: Slot): void {
+  #input(input: HeadInput, given?: Slot): void {
     const admitted = this.#door === undefined || given !== undefined || this.#door.hasRoom("save")
     const { state, commands } = step(this.#state, input, { ...this.#now(), admitted })
     this.#state = state
@@ -115,7 +124,7 @@ export class HeadWriter {
   }
 
   /** The lease is told before a head can name it, and once the head does. */
-  #trace(state: State): void {
+  #trace(state: HeadState): void {
     const trace = traceOf(state)
     if (trace === "none" || this.#traced === trace) return
     this.#traced = trace
@@ -123,19 +132,19 @@ export class HeadWriter {
   }
 
   /** A store that is silent beyond its deadline takes up no room. */
-  #leave({ job }: State): void {
+  #leave({ job }: HeadState): void {
     const sent = this.#sent
     if (sent === undefined || (job !== null && "request" in job.waiting && job.waiting.request === sent.request)) return
     sent.slot.free()
     this.#sent = undefined
   }
 
-  #now(): Omit<Now, "admitted"> {
+  #now(): Omit<HeadNow, "admitted"> {
     const { clock, lease } = this.#parts
     return { at: clock.read().mono, draw: clock.random(), fresh: clock.id(), held: lease.isHeld() }
   }
 
-  /** Waits for room as long as the protocol does; of all that wait for it, the wish that ends first goes first. */
+  /** Waits for room as long as the protocol does; of all that wait for it, the task that ends first goes first. */
   #queue(): void {
     const { job } = this.#state
     if (job?.waiting.for !== "turn") {
@@ -157,12 +166,12 @@ export class HeadWriter {
     this.#timer = clock.after(due - clock.read().mono, () => this.#input({ type: "tick" }))
   }
 
-  #run(command: Command): void {
+  #run(command: HeadCommand): void {
     if (command.type !== "ended") return void this.#request(command)
-    const wished = this.#wished
-    this.#wished = undefined
-    wished?.abort.abort()
-    wished?.end(command.outcome)
+    const underWay = this.#underWay
+    this.#underWay = undefined
+    underWay?.abort.abort()
+    underWay?.end(command.outcome)
   }
 
   async #request(command: Requested): Promise<void> {
@@ -171,7 +180,7 @@ export class HeadWriter {
     this.#input({ type: "answer", request: command.request, answer })
   }
 
-  async #answer(command: Requested): Promise<Answer> {
+  async #answer(command: Requested): Promise<HeadAnswer> {
     try {
       if (command.type === "renew") return await this.#renew()
       if (command.type === "raise") return await this.#raise(command.above)
@@ -182,7 +191,7 @@ export class HeadWriter {
     }
   }
 
-  async #renew(): Promise<Answer> {
+  async #renew(): Promise<HeadAnswer> {
     const { lease } = this.#parts
     try {
       await lease.renew()
@@ -193,7 +202,7 @@ export class HeadWriter {
     }
   }
 
-  async #raise(above: number): Promise<Answer> {
+  async #raise(above: number): Promise<HeadAnswer> {
     const { lease } = this.#parts
     try {
       await lease.renew({ tokenAbove: above })
@@ -204,7 +213,7 @@ export class HeadWriter {
     }
   }
 
-  async #read({ known, deadline }: Extract<Command, { readonly type: "read" }>): Promise<Answer> {
+  async #read({ known, deadline }: Extract<HeadCommand, { readonly type: "read" }>): Promise<HeadAnswer> {
     const request = { ...this.#within(deadline), limit: HEAD_LIMIT, ...(known !== null && { known }) }
     const answer: ReadAnswer = await this.#parts.store.read(headRef(this.#place.lockKey), request)
     switch (answer.kind) {
@@ -231,7 +240,7 @@ export class HeadWriter {
   }
 
   /** A head of another boot's has to be of one that used these very leases, and no copy of them. */
-  async #found(generation: Generation, head: Head): Promise<Answer> {
+  async #found(generation: Generation, head: Head): Promise<HeadAnswer> {
     const { settings, adoptHeads, knowsBoot } = this.#parts
     const { leasesBoot: boot } = head
     if (this.#state.phase !== "unclaimed" || adoptHeads || knowsBoot === undefined)
@@ -244,9 +253,9 @@ export class HeadWriter {
     return { kind: "failed", fatal: !knows.retryable }
   }
 
-  async #put({ expected, head, deadline }: Extract<Command, { readonly type: "put" }>): Promise<Answer> {
+  async #put({ expected, head, deadline }: Extract<HeadCommand, { readonly type: "put" }>): Promise<HeadAnswer> {
     const body = formatHead(head)
-    this.#wished?.onSend?.(head)
+    this.#underWay?.onSend?.(head)
     const request = this.#within(deadline)
     const answer: WriteAnswer = await this.#parts.store.put(headRef(this.#place.lockKey), expected, body, request)
     if (answer.kind !== "unknown") return answer
@@ -255,6 +264,6 @@ export class HeadWriter {
   }
 
   #within(deadline: number): { readonly deadline: number; readonly signal: AbortSignal } {
-    return { deadline: deadline - this.#parts.clock.read().mono, signal: this.#wished!.abort.signal }
+    return { deadline: deadline - this.#parts.clock.read().mono, signal: this.#underWay!.abort.signal }
   }
 }

@@ -2,58 +2,59 @@
  * The heads that an owner writes, each built from the very version it replaces. Owns what a claim, the end of a wait, a commit
  * and a removal change; everything else, fields of later releases included, is carried over.
  */
-import { type Digest, emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
-import type { Settings, State, Wish } from "./types.ts"
+import type { Digest } from "../content/digest.ts"
+import { emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
+import type { HeadSettings, HeadState, HeadTask } from "./types.ts"
 
 /** The same content under my token and nonce; a removed sandbox begins anew, as one with nothing saved. */
-export function claimHead(state: State, opId: string): Head {
+export function claimHead(state: HeadState, opId: string): Head {
   const base = baseOf(state)
   const saved: Saved = base.saved.state === "removed" ? { state: "none" } : base.saved
   const version = saved.state === "none" ? 0 : base.version
   const replaced = state.base?.head ?? null
-  const quietMs = state.nonce === replaced?.nonce ? replaced.quietMs : quietFor(state.settings, replaced)
-  return { ...mine(state, base, opId), saved, version, quietMs }
+  const waitOutMs = state.nonce === replaced?.nonce ? replaced.waitOutMs : waitOutFor(state.settings, replaced)
+  return { ...mine(state, base, opId), saved, version, waitOutMs }
 }
 
 /**
  * How long a former owner of this head may still be at work, at most, in milliseconds: nothing where the record proves that
  * the activation that the head names has ended, and else its ttl. Whoever that one was still to wait for is waited for all the same.
  */
-export function quietFor({ past }: Settings, found: Head | null): number {
+export function waitOutFor({ past }: HeadSettings, found: Head | null): number {
   if (found === null) return 0
-  return Math.max(found.quietMs, past.includes(found.nonce) ? 0 : found.ttlMs)
+  return Math.max(found.waitOutMs, past.includes(found.nonce) ? 0 : found.ttlMs)
 }
 
 /** The state as it was claimed: nobody is to be waited for any more. */
-export function waitedHead(state: State, opId: string): Head {
+export function waitedHead(state: HeadState, opId: string): Head {
   return mine(state, baseOf(state), opId)
 }
 
 /** New state; the one it replaces is kept, if it is an object of its own. */
-export function commitHead(state: State, saved: Saved, opId: string): Head {
+export function commitHead(state: HeadState, saved: Saved, opId: string): Head {
   const base = baseOf(state)
   const { version, keep } = state.settings
   return { ...mine(state, base, opId), saved, version, kept: older(base).slice(0, keep) }
 }
 
 /** Nothing is left, and that is written down. */
-export function removeHead(state: State, opId: string): Head {
+export function removeHead(state: HeadState, opId: string): Head {
   return { ...mine(state, baseOf(state), opId), saved: { state: "removed" }, kept: [] }
 }
 
-/** Whether a head of mine says already what is wished for, so that nothing needs to be written. */
-export function saysAlready(head: Head | null, wish: Wish, version: number): boolean {
-  switch (wish.kind) {
+/** Whether a head of mine says already what the task is to write, so that nothing needs to be written. */
+export function saysAlready(head: Head | null, task: HeadTask, version: number): boolean {
+  switch (task.kind) {
     case "claim":
       return false
     case "settle":
       return true
     case "waitOut":
-      return head?.quietMs === 0
+      return head?.waitOutMs === 0
     case "remove":
       return head?.saved.state === "removed"
     case "commit":
-      return hasBytes(wish.saved) && holdsBytes(head, wish.saved, version)
+      return hasBytes(task.saved) && holdsBytes(head, task.saved, version)
   }
 }
 
@@ -61,26 +62,37 @@ const hasBytes = (saved: Saved): saved is Saved & Digest => "sha256" in saved
 
 /** Whether a head holds just these bytes, saved by this version, and says nothing that is over by the time of a commit. */
 export function holdsBytes(head: Head | null, { sha256, bytes }: Digest, version: number): boolean {
-  if (head === null || head.version !== version || !hasBytes(head.saved) || head.quietMs > 0) return false
+  if (head === null || head.version !== version || !hasBytes(head.saved) || head.waitOutMs > 0) return false
   return head.saved.sha256 === sha256 && head.saved.bytes === bytes
 }
 
-type Base = Omit<Head, "token" | "nonce" | "opId" | "over">
+type Base = Omit<Head, "token" | "nonce" | "opId" | "predecessorOpId">
 
-const baseOf = (state: State): Base => state.base?.head ?? emptyHead(state.settings)
+const baseOf = (state: HeadState): Base => state.base?.head ?? emptyHead(state.settings)
 
 /** Until this activation may run, each of its heads says who is still to be waited for. */
-const mine = (state: State, base: Base, opId: string): Head => {
-  const { token, nonce, settings, quietMs } = state
+const mine = (state: HeadState, base: Base, opId: string): Head => {
+  const { token, nonce, settings, waitOutMs } = state
   const { type, leases, leasesId, leasesBoot, ttlMs } = settings
   const origin = { leases, leasesId, leasesBoot }
-  return { ...base, type, ...origin, ttlMs, token, nonce, seq: base.seq + 1, quietMs, opId, over: overOf(state) }
+  return {
+    ...base,
+    type,
+    ...origin,
+    ttlMs,
+    token,
+    nonce,
+    seq: base.seq + 1,
+    waitOutMs,
+    opId,
+    predecessorOpId: predecessorOf(state),
+  }
 }
 
 /** The write that my activation began on: my first one names it, be that a claim or not, and the later ones carry it on. */
-const overOf = ({ base, nonce }: State): string | null => {
+const predecessorOf = ({ base, nonce }: HeadState): string | null => {
   const head = base?.head ?? null
-  return head?.nonce === nonce ? head.over : (head?.opId ?? null)
+  return head?.nonce === nonce ? head.predecessorOpId : (head?.opId ?? null)
 }
 
 const older = (base: Base): readonly KeptContent[] => {

@@ -2,7 +2,7 @@
 import { LockError } from "../../../locks/api/errors.ts"
 import type { ObjectStore, Page } from "../../../locks/stores/port.ts"
 import { Again, insist, type Patience } from "./patience.ts"
-import { orFail, type Place } from "./problems.ts"
+import { orFail, type StatePlace } from "./problems.ts"
 
 const requestMs = 10_000
 
@@ -13,7 +13,7 @@ const requestMs = 10_000
 export async function* pagesOf(
   store: ObjectStore,
   prefix: string,
-  place: Place,
+  place: StatePlace,
   patience: () => Patience,
 ): AsyncGenerator<Page["items"]> {
   let after: string | undefined
@@ -27,7 +27,7 @@ export async function* pagesOf(
 async function pageAfter(
   store: ObjectStore,
   prefix: string,
-  place: Place,
+  place: StatePlace,
   patience: Patience,
   after: string | undefined,
 ): Promise<Page> {

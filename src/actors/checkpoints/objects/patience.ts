@@ -3,6 +3,7 @@ import { admissionTo } from "../../../locks/admission/admission.ts"
 import { LockError } from "../../../locks/api/errors.ts"
 import type { ObjectStore, RequestOptions } from "../../../locks/stores/port.ts"
 import type { Clock } from "../../../runtime/time/clock.ts"
+import { sleep } from "../../../runtime/time/sleep.ts"
 
 /** How long some work may go on, and whether anybody still wants it. */
 export interface Patience {
@@ -73,15 +74,7 @@ async function orSilence<A>(clock: Clock, deadline: number, attempt: Promise<A>)
   }
 }
 
-/** Lets time pass; less of it where the budget or the wish ends before. */
+/** Lets time pass: less of it where the budget ends, or the signal aborts, before. */
 function pause({ clock, until, signal, background = false }: Patience, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = clock.after(Math.min(ms, until - clock.read().mono), resolve, { background })
-  const end = (): void => {
-    timer.cancel()
-    resolve()
-  }
-  if (signal?.aborted) end()
-  signal?.addEventListener("abort", end, { once: true })
-  return promise.finally(() => signal?.removeEventListener("abort", end))
+  return sleep(clock, Math.min(ms, until - clock.read().mono), signal, { background })
 }

@@ -20,7 +20,7 @@ import { headRef } from "./names.ts"
 import type { Again } from "./patience.ts"
 
 /** Whose saved state, and where it lies. */
-export interface Place {
+export interface StatePlace {
   /** The checkpoint store's name. */
   readonly store: string
   readonly lockKey: string
@@ -28,11 +28,11 @@ export interface Place {
   readonly type?: string
 }
 
-const headAt = ({ store, lockKey }: Place): string =>
+const headAt = ({ store, lockKey }: StatePlace): string =>
   `The head of ${lockKey} (${store}, state/${headRef(lockKey).name})`
 
 /** The head can't be read, or isn't this sandbox's. */
-export function corruptHead(place: Place, why: string, cause?: unknown): CorruptCheckpointError {
+export function corruptHead(place: StatePlace, why: string, cause?: unknown): CorruptCheckpointError {
   return new CorruptCheckpointError({
     message: `${headAt(place)} ${why}`,
     next: "Nothing was changed. Put a good copy of that object back, or delete it by hand if the sandbox may start empty",
@@ -42,7 +42,7 @@ export function corruptHead(place: Place, why: string, cause?: unknown): Corrupt
 }
 
 /** The head names content that isn't there, or isn't what it was. */
-export function corruptContent(place: Place, content: string, why: string): CorruptCheckpointError {
+export function corruptContent(place: StatePlace, content: string, why: string): CorruptCheckpointError {
   return new CorruptCheckpointError({
     message: `${headAt(place)} names the content ${content}, which ${why}`,
     next: "Put that object back from a backup, or point the head at one of those it keeps; the sandbox never starts empty instead",
@@ -51,7 +51,7 @@ export function corruptContent(place: Place, content: string, why: string): Corr
 }
 
 /** The head needs something that this release doesn't know. */
-export function unknownNeeds(place: Place, needs: readonly string[]): FormatVersionError {
+export function unknownNeeds(place: StatePlace, needs: readonly string[]): FormatVersionError {
   return new FormatVersionError({
     message: `${headAt(place)} needs ${needs.join(", ")}, which this release of leasehold doesn't know`,
     next: "Run this sandbox with the newer release that wrote it",
@@ -61,7 +61,7 @@ export function unknownNeeds(place: Place, needs: readonly string[]): FormatVers
 }
 
 /** The head was written under leases of another store. */
-export function foreignLeases(place: Place, theirs: LeaseOrigin, ours: LeaseOrigin): StoreMisconfiguredError {
+export function foreignLeases(place: StatePlace, theirs: LeaseOrigin, ours: LeaseOrigin): StoreMisconfiguredError {
   const [there, here] =
     theirs.leases === ours.leases
       ? [`another store of that name (${theirs.leasesId})`, `${ours.leases} (${ours.leasesId})`]
@@ -74,7 +74,7 @@ export function foreignLeases(place: Place, theirs: LeaseOrigin, ours: LeaseOrig
 }
 
 /** The head was written on a machine whose copy of the lease store this is not. */
-export function foreignBoot(place: Place, boot: string, { leases }: LeaseOrigin): StoreMisconfiguredError {
+export function foreignBoot(place: StatePlace, boot: string, { leases }: LeaseOrigin): StoreMisconfiguredError {
   return new StoreMisconfiguredError({
     message: `${headAt(place)} was written under leases in a copy of ${leases}: no manager ever started on this one under the boot ${boot}`,
     next: "Give all machines one lease store, or each its own checkpoints; where the other copy is gone for good, set adoptHeads",
@@ -104,7 +104,7 @@ export function invalidCheckpoint(key: string, why: string, next: string, cause?
 }
 
 /** Fenced, and surely not landed. */
-export function rejected(place: Place): CheckpointRejectedError {
+export function rejected(place: StatePlace): CheckpointRejectedError {
   return new CheckpointRejectedError({
     message: `${headAt(place)} belongs to a later owner, and this write didn't land`,
     next: "The lease is lost: stop acting, and restore the sandbox anew to see what the later owner made of it",
@@ -113,7 +113,7 @@ export function rejected(place: Place): CheckpointRejectedError {
 }
 
 /** Nobody can tell. */
-export function unknownFate(place: Place, why: string, cause?: LockError): CheckpointUnknownError {
+export function unknownFate(place: StatePlace, why: string, cause?: LockError): CheckpointUnknownError {
   return new CheckpointUnknownError({
     message: `Nobody can tell whether this checkpoint of ${place.lockKey} was stored: ${why}`,
     next: "The next owner may see it or the one before; make the work idempotent, or read the state before doing it again",
@@ -123,7 +123,7 @@ export function unknownFate(place: Place, why: string, cause?: LockError): Check
 }
 
 /** Nothing was stored, and trying again may help. */
-export function notReached(place: Place, what: string, cause?: unknown): StoreUnavailableError {
+export function notReached(place: StatePlace, what: string, cause?: unknown): StoreUnavailableError {
   return new StoreUnavailableError({
     message: `${what} of ${place.lockKey} in ${place.store} didn't succeed within its budget`,
     next: "Nothing was stored by it. Try again, with a longer budget if the store is slow",
@@ -143,12 +143,12 @@ export function cancelled(key: string, signal: AbortSignal | undefined): LockCan
 }
 
 /** What a store, or a lease that isn't ours, threw against its contract becomes a typed error too. */
-export function asLockError(error: unknown, place: Place): LockError {
+export function asLockError(error: unknown, place: StatePlace): LockError {
   return error instanceof LockError ? error : notReached(place, "A request for the saved state", error)
 }
 
 /** Rejects for work whose patience is over, with the reason that it met last. */
-export function orFail({ error }: Again, place: Place, what: string, signal: AbortSignal | undefined): never {
+export function orFail({ error }: Again, place: StatePlace, what: string, signal: AbortSignal | undefined): never {
   if (signal?.aborted) throw cancelled(place.lockKey, signal)
   throw notReached(place, what, error)
 }

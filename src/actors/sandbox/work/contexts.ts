@@ -1,9 +1,9 @@
 /** What hooks and uses are given: a lease to look at, a signal, and the clock. */
 import type { Lease, LeaseView } from "../../../locks/api/lock.ts"
 import { millisOf } from "../../../runtime/input/bounds.ts"
-import type { Duration } from "../../../runtime/input/duration.ts"
 import { orAbort } from "../../../runtime/races.ts"
 import type { Clock } from "../../../runtime/time/clock.ts"
+import { sleep } from "../../../runtime/time/sleep.ts"
 import type { HookContext, SandboxClock } from "../../api/sandbox.ts"
 
 /** The lease without the ways to end or move it: also for code that doesn't compile against the type. */
@@ -25,19 +25,8 @@ export const leaseView = (lease: Lease): LeaseView => ({
 const sandboxClock = (clock: Clock, signal: AbortSignal): SandboxClock => ({
   now: () => clock.read().wall,
   random: () => clock.random(),
-  sleep: (time) => sleep(clock, time, signal),
+  sleep: async (time) => orAbort(sleep(clock, millisOf("the time to sleep", time), signal), signal),
 })
-
-const sleep = async (clock: Clock, time: Duration, signal: AbortSignal): Promise<void> => {
-  const millis = millisOf("the time to sleep", time)
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = clock.after(millis, resolve)
-  try {
-    await orAbort(promise, signal)
-  } finally {
-    timer.cancel()
-  }
-}
 
 /** What the contexts of one sandbox have in common. */
 export interface ContextParts {

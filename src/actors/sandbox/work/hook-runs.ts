@@ -10,22 +10,8 @@ import { anySignal, type LatchedAbort } from "../../../runtime/latch-signal.ts"
 import { quiet } from "../../../runtime/races.ts"
 import type { Clock, Timer } from "../../../runtime/time/clock.ts"
 import type { Ends } from "../../../trace/worker-lines.ts"
+import type { HookLimit, HookName, LimitOption } from "../../api/hooks.ts"
 import { goesOn, ranOver } from "../../api/problems.ts"
-
-/** A piece of the user's code, as messages name it. */
-export type HookName = "restore" | "run" | "turn" | "use" | "checkpoint" | "close" | "migrate" | "schema" | "codec"
-
-/** The option of the manager that a limit comes from. */
-export type LimitOption = "restoreWithin" | "settleWithin" | "checkpointWithin" | "closeWithin"
-
-/** A time by which something has to have ended. Several hooks that follow each other may share one. */
-export interface HookLimit {
-  readonly option: LimitOption
-  /** The whole of it, in milliseconds: for messages. */
-  readonly ms: number
-  /** In milliseconds of the clock's monotonic time. */
-  readonly until: number
-}
 
 /** What is begun. */
 export interface HookCall {

@@ -1,5 +1,5 @@
 /** What must be true of every world. What isn't is thrown where it happens. */
-import type { State as HeadState } from "../../../actors/checkpoints/head/types.ts"
+import type { HeadState } from "../../../actors/checkpoints/head/types.ts"
 import { isHeld } from "../../../locks/protocol/rules/authority.ts"
 import { logOf } from "./stores.ts"
 import {
@@ -74,9 +74,9 @@ export function losing({ left: rest }: World, { id }: Process, rules: Rules): vo
 }
 
 /** Where nothing befell anybody, the record proves who ended: nobody waits for anybody. */
-export function claimed({ left: rest }: World, { id }: Process, quietMs: number, rules: Rules): void {
-  if (quietMs > 0 && misfortunes(rest) === misfortunes(rules.start))
-    throw new Broken(`${id} waits ${quietMs} ms for who has left, though nothing befell anybody`)
+export function claimed({ left: rest }: World, { id }: Process, waitOutMs: number, rules: Rules): void {
+  if (waitOutMs > 0 && misfortunes(rest) === misfortunes(rules.start))
+    throw new Broken(`${id} waits ${waitOutMs} ms for who has left, though nothing befell anybody`)
 }
 
 /** A record took the place of another: an owner's part in it is its own. */

@@ -9,12 +9,7 @@ import {
   step as stepHead,
   traceOf,
 } from "../../../actors/checkpoints/head/protocol.ts"
-import type {
-  Answer,
-  Command as HeadCommand,
-  Input as HeadInput,
-  Outcome,
-} from "../../../actors/checkpoints/head/types.ts"
+import type { HeadAnswer, HeadCommand, HeadInput, HeadOutcome } from "../../../actors/checkpoints/head/types.ts"
 import { requestDeadline } from "../../../locks/engine/options.ts"
 import { initialState, nextWake, step, traced } from "../../../locks/protocol/reducer.ts"
 import { isHeld } from "../../../locks/protocol/rules/authority.ts"
@@ -187,12 +182,12 @@ function settingsOf({ lock }: Process, rules: Rules): Parameters<typeof initialH
 export function wish(
   world: World,
   index: number,
-  what: Extract<HeadInput, { type: "wish" }>["wish"],
+  what: Extract<HeadInput, { type: "begin" }>["task"],
   within: number,
   rules: Rules,
 ): readonly World[] {
   const { mono } = nowOf(world.processes[index]!, world.at, rules.rates[index]!)
-  return headInput(world, index, { type: "wish", wish: what, until: mono + within }, rules)
+  return headInput(world, index, { type: "begin", task: what, until: mono + within }, rules)
 }
 
 /** One more commit. */
@@ -244,7 +239,7 @@ function headCommand(world: World, index: number, command: HeadCommand, rules: R
   return send(ignoring(world, index, "head"), index, { of: "head", command }, rules)
 }
 
-function ended(world: World, index: number, outcome: Outcome, rules: Rules): readonly World[] {
+function ended(world: World, index: number, outcome: HeadOutcome, rules: Rules): readonly World[] {
   const process = world.processes[index]!
   const activation = process.activation!
   const isDone = outcome.kind === "done"
@@ -253,7 +248,7 @@ function ended(world: World, index: number, outcome: Outcome, rules: Rules): rea
     const then = activation.isClaimed ? { log: logOf(outcome.before) } : { isClaimed: true }
     const next = withProcess(world, index, { activation: { ...activation, ...then } })
     if (activation.isClaimed) return [next]
-    claimed(world, process, activation.head.quietMs, rules)
+    claimed(world, process, activation.head.waitOutMs, rules)
     return wish(next, index, { kind: "waitOut" }, Infinity, rules)
   }
   const { commit: name } = activation
@@ -311,7 +306,7 @@ export function answered(
   rules: Rules,
 ): readonly World[] {
   if (of === "head") {
-    const input: HeadInput = { type: "answer", request: command.request, answer: answer as Answer }
+    const input: HeadInput = { type: "answer", request: command.request, answer: answer as HeadAnswer }
     return headInput(world, index, input, rules)
   }
   const heard = withProcess(world, index, { silence: undefined })

@@ -1,6 +1,6 @@
 /** The two objects of the world, without a network: every call takes effect at once, or not at all. */
 import { type Head, inlined, type Saved } from "../../../actors/checkpoints/head/head.ts"
-import type { Answer as HeadAnswer } from "../../../actors/checkpoints/head/types.ts"
+import type { HeadAnswer } from "../../../actors/checkpoints/head/types.ts"
 import { StoreUnavailableError } from "../../../locks/api/errors.ts"
 import type { ReadResult, WriteResult } from "../../../locks/protocol/rules/state.ts"
 import { ABSENT } from "../../../locks/stores/port.ts"

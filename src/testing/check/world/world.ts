@@ -4,7 +4,7 @@
  * that surrounds them.
  */
 import type { Head } from "../../../actors/checkpoints/head/head.ts"
-import type { Command as HeadCommand, State as HeadState } from "../../../actors/checkpoints/head/types.ts"
+import type { HeadCommand, HeadState } from "../../../actors/checkpoints/head/types.ts"
 import type { Command as LockCommand, LockState } from "../../../locks/protocol/rules/state.ts"
 import type { Now } from "../../../locks/protocol/rules/time.ts"
 

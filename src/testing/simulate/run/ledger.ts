@@ -11,6 +11,7 @@
  */
 import { defineSandbox } from "../../../actors/api/definition.ts"
 import type { HookContext, RunContext, Sandbox, SandboxDefinition } from "../../../actors/api/sandbox.ts"
+import type { EndReason } from "../../../actors/chart/types.ts"
 import { unchecked } from "../../../actors/checkpoints/content/codec.ts"
 import type { LeaseView } from "../../../locks/api/lock.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
@@ -242,6 +243,12 @@ function acknowledged(world: World, key: string, row: number, token: number | un
   else rows.push(row)
 }
 
+/** Whether a sandbox that has ended so has saved all that it answered. */
+const savesLast: Readonly<Record<EndReason, boolean>> = {
+  ...{ handoff: true, drain: true, idle: true, released: true },
+  ...{ removed: false, lost: false, failed: false },
+}
+
 /** When it has left in peace, what it answered is saved. */
 function watch(world: World, key: string, { lease, ended }: Sandbox<Ledger>): void {
   const { token } = lease
@@ -249,8 +256,7 @@ function watch(world: World, key: string, { lease, ended }: Sandbox<Ledger>): vo
     const { answered } = bookOf(world, key)
     const rows = answered.get(token) ?? []
     answered.delete(token)
-    if (["handoff", "drain", "idle", "released"].includes(reason))
-      for (const row of rows) acknowledged(world, key, row, undefined)
+    if (savesLast[reason]) for (const row of rows) acknowledged(world, key, row, undefined)
   })
 }
 

@@ -2,15 +2,18 @@
  * One process of a simulated fleet, over all its lives: each an incarnation with a clock, a connection to the store and a
  * manager of its own. Owns how a process starts, ends and is called; what befalls it, and when, is the fleet's to say.
  */
+import type { RestoreOptions } from "../../../actors/api/call-options.ts"
 import type { HookContext, Sandbox, SandboxDefinition, UseOptions } from "../../../actors/api/sandbox.ts"
-import type { RestoreOptions, SandboxManager } from "../../../actors/manager/manager.ts"
+import type { SandboxManager } from "../../../actors/manager/manager.ts"
 import type { TraceRecorder, WorkerRecorder } from "../../../inspector/recorder.ts"
 import { InvalidConfigError } from "../../../locks/api/errors.ts"
 import { sandboxLockKey } from "../../../locks/api/keys.ts"
 import { millis } from "../../../locks/engine/options.ts"
 import type { CheckpointStore, LeaseStore } from "../../../locks/stores/port.ts"
+import { sleep } from "../../../runtime/time/sleep.ts"
 import type { VirtualHost } from "../../../runtime/time/virtual-host.ts"
 import type { VirtualTime } from "../../../runtime/time/virtual-time.ts"
+import type { CallDetail } from "../../../trace/worker-lines.ts"
 import { type Machine, type MachineProcess, toldOfEnd } from "../machines/machine.ts"
 import { SimulatedProcess } from "../machines/process.ts"
 import { Stops } from "../machines/stops.ts"
@@ -60,11 +63,10 @@ const graceOf = ({ settleWithin, checkpointWithin, killGrace }: PlannedTimes): n
 
 /** A life whose manager has started. */
 type Up<S, C> = Life<S, C> & { readonly manager: SandboxManager }
-type Asked = Parameters<WorkerRecorder["call"]>[0]
-type Recorded = <A>(asked: Asked, call: () => Promise<A>) => Promise<A>
+type CallRecorder = <A>(call: CallDetail, make: () => Promise<A>) => Promise<A>
 
 /** A budget of 0 is one try, which takes what its requests take. */
-const budgetOf = (timeout: CallOptions["timeout"]): Pick<Asked, "budget"> =>
+const budgetOf = (timeout: CallOptions["timeout"]): Pick<CallDetail, "budget"> =>
   timeout === undefined || timeout === "infinite" || timeout === 0 ? {} : { budget: millis("timeout", timeout) }
 
 /** How long a process that can't start waits before it tries again, in milliseconds. */
@@ -134,7 +136,7 @@ export class Member<S, C> {
         if (error instanceof ProcessGone) return
         if (error instanceof InvalidConfigError) throw error
         onError(error)
-        await timer(life, startAgain).catch(() => {})
+        await process.orGone(sleep(process.host, startAgain)).catch(() => {})
       }
     }
   }
@@ -214,24 +216,24 @@ export class Member<S, C> {
   restore(key: string, options: RestoreOptions = {}): Promise<Sandbox<S>> {
     return this.#call(
       { call: "restore", ...this.#of(key), ...budgetOf(options.timeout) },
-      async ({ manager, sandbox }, recorded) =>
-        this.#handle(await manager.restoreSandbox(sandbox, key, options), this.#of(key), recorded),
+      async ({ manager, sandbox }, record) =>
+        this.#handle(await manager.restoreSandbox(sandbox, key, options), this.#of(key), record),
     )
   }
 
   /** The handle, whose calls are recorded too, and end with the process. */
-  #handle(sandbox: Sandbox<S>, of: Pick<Asked, "key">, recorded: Recorded): Sandbox<S> {
+  #handle(sandbox: Sandbox<S>, of: Pick<CallDetail, "key">, record: CallRecorder): Sandbox<S> {
     return {
       ...{ name: sandbox.name, key: sandbox.key, actor: sandbox.actor, state$: sandbox.state$, ended: sandbox.ended },
       get lease() {
         return sandbox.lease
       },
       use: (fn, options = {}) =>
-        recorded({ call: "use", durable: options.durable ?? false, ...of }, () =>
+        record({ call: "use", durable: options.durable ?? false, ...of }, () =>
           sandbox.use((state, context) => this.#recorder.use(fn)(state, context), options),
         ),
-      checkpoint: () => recorded({ call: "checkpoint", ...of }, () => sandbox.checkpoint()),
-      release: () => recorded({ call: "release", ...of }, () => sandbox.release()),
+      checkpoint: () => record({ call: "checkpoint", ...of }, () => sandbox.checkpoint()),
+      release: () => record({ call: "release", ...of }, () => sandbox.release()),
     }
   }
 
@@ -250,15 +252,15 @@ export class Member<S, C> {
 
   /** Settles by a timer of its present life, which no lease ends. Rejects with ProcessGone. */
   async sleep(ms: number): Promise<void> {
-    const life = await this.#up()
-    await timer(life, ms)
+    const { process } = await this.#up()
+    await process.orGone(sleep(process.host, ms))
   }
 
   /** A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection. */
-  async #call<A>(asked: Asked, make: (life: Up<S, C>, recorded: Recorded) => Promise<A>): Promise<A> {
+  async #call<A>(call: CallDetail, make: (life: Up<S, C>, record: CallRecorder) => Promise<A>): Promise<A> {
     const life = await this.#up()
-    const recorded: Recorded = (what, call) => life.process.orGone(this.#recorder.call(what, call))
-    return recorded(asked, () => make(life, recorded))
+    const record: CallRecorder = (each, fn) => life.process.orGone(this.#recorder.call(each, fn))
+    return record(call, () => make(life, record))
   }
 
   /** The present life, once a call has reached it: one that is stopped hears of nothing before it goes on. */
@@ -271,7 +273,7 @@ export class Member<S, C> {
     return { ...life, manager }
   }
 
-  #of(key: string): Pick<Asked, "key"> {
+  #of(key: string): Pick<CallDetail, "key"> {
     return { key: sandboxLockKey(this.#parts.sandbox.name, key) }
   }
 
@@ -305,10 +307,4 @@ export class Member<S, C> {
     const { release } = this.#parts.planned
     return release === "last" || (release === "upgraded" && this.#lives === 1)
   }
-}
-
-function timer({ process }: Pick<Life<unknown, unknown>, "process">, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  process.host.after(ms, resolve)
-  return process.orGone(promise)
 }

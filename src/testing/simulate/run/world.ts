@@ -1,6 +1,7 @@
 /** What a workload sees of a simulated fleet: types only. `fleet.ts` makes them. */
+import type { RestoreOptions } from "../../../actors/api/call-options.ts"
 import type { HookContext, Sandbox, SandboxDefinition } from "../../../actors/api/sandbox.ts"
-import type { RestoreOptions, SandboxManager } from "../../../actors/manager/manager.ts"
+import type { SandboxManager } from "../../../actors/manager/manager.ts"
 import type { CallOptions } from "./member.ts"
 
 /** A process of the fleet that takes calls. */

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { digestOf } from "../../../../src/actors/checkpoints/content/digest.ts"
 import {
-  digestOf,
   fitsInline,
   formatHead,
   type Head,
@@ -32,8 +32,8 @@ const head = (more: Partial<Head> = {}): Head => ({
   seq: 3,
   version: 1,
   opId: "op",
-  over: null,
-  quietMs: 0,
+  predecessorOpId: null,
+  waitOutMs: 0,
   saved: { state: "none" },
   kept: [],
   extra: {},
@@ -56,10 +56,10 @@ describe("a head", () => {
           fc.string().map((name) => `x-${name}`),
           fc.jsonValue(),
         ),
-        (state, quietMs, unknown) => {
+        (state, waitOutMs, unknown) => {
           const extra = JSON.parse(JSON.stringify(unknown)) as Record<string, unknown>
           const kept = [{ content: "4-1-y", sha256: sha, bytes: 9, version: 1, note: "from a later release" }]
-          const whole = head({ saved: state, kept, extra, over: "before", quietMs })
+          const whole = head({ saved: state, kept, extra, predecessorOpId: "before", waitOutMs })
           expect(parseHead(formatHead(whole), place)).toEqual(whole)
         },
       ),

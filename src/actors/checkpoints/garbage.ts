@@ -5,13 +5,13 @@
  * Not promised: that every object goes. What can't be deleted in time stays until the next acknowledged write tries
  * again, or until the cleaning after an unclean takeover.
  */
-import type { Generation, ObjectStore } from "../../../locks/stores/port.ts"
-import { type OnError, reporter } from "../../../runtime/report.ts"
-import type { Clock } from "../../../runtime/time/clock.ts"
-import { type Head, namedContents } from "../head/head.ts"
-import type { Patience } from "../objects/patience.ts"
-import type { Place } from "../objects/problems.ts"
-import { listContents, removeContent } from "./content.ts"
+import type { Generation, ObjectStore } from "../../locks/stores/port.ts"
+import { type OnError, reporter } from "../../runtime/report.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import { listContents, removeContent } from "./content/content.ts"
+import { type Head, namedContents } from "./head/head.ts"
+import type { Patience } from "./objects/patience.ts"
+import type { StatePlace } from "./objects/problems.ts"
 
 const withinMs = 10_000
 
@@ -19,7 +19,7 @@ const withinMs = 10_000
 export interface GarbageParts {
   readonly store: ObjectStore
   readonly clock: Clock
-  readonly place: Place
+  readonly place: StatePlace
   readonly onError?: OnError | undefined
 }
 
