@@ -9,8 +9,9 @@ import { existsSync, lstatSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
+import { homeFolder } from "./here.ts"
 import { makePrivate } from "./strangers.ts"
-import { homeFolder, userFolder } from "./user-folder.ts"
+import { userFolder } from "./user-folder.ts"
 
 /** Of no use on Deno, which keeps compiled code by itself. */
 export function keepCompiledCode(): void {

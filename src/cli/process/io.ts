@@ -5,8 +5,7 @@
 import process from "node:process"
 import { isatty } from "node:tty"
 import { type Clock, liveClock } from "../../runtime/time/clock.ts"
-import { workingDirectory } from "./here.ts"
-import { homeFolder } from "./user-folder.ts"
+import { homeFolder, workingDirectory } from "./here.ts"
 
 /** Where text goes. */
 export interface Sink {

@@ -22,12 +22,3 @@ export function userFolder(
   if (isAbsolute(named)) return join(named, "leasehold") // a relative one counts for none, as the XDG rules have it
   return home === undefined ? undefined : join(home, platform === "darwin" ? darwin : below, "leasehold")
 }
-
-/** The user's home directory, asked by `home`; undefined where the system knows none. Some runtimes throw then. */
-export function homeFolder(home: () => string): string | undefined {
-  try {
-    return home() || undefined
-  } catch {
-    return undefined
-  }
-}

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
 import type { StoreName } from "../../stores/stores.ts"
-import type { Finding } from "./doctor.ts"
+import type { Finding } from "./finding.ts"
 
 type Metadata = Readonly<Record<string, unknown>>
 
