@@ -8,7 +8,7 @@ import { WIRE_VERSION, type WireMessages } from "../../live/model/wire.ts"
 import { after } from "../look/clock.ts"
 import { EventStreamParser, type StreamMessage } from "./event-stream.ts"
 import type { Feed, FeedSink } from "./feed.ts"
-import type { Requests } from "./requests.ts"
+import { reasonOf, type Requests } from "./requests.ts"
 
 /** The first wait before another try, in milliseconds; each next one is twice as long. */
 const FIRST_WAIT = 250
@@ -119,11 +119,4 @@ class OtherVersion extends Error {
     super("another version")
     this.version = version
   }
-}
-
-/** What the worker says, or the status where it says nothing that can be read. */
-export async function reasonOf(answer: Response): Promise<string> {
-  const body: unknown = await answer.json().catch(() => null)
-  const isTold = typeof body === "object" && body !== null && "error" in body && typeof body.error === "string"
-  return isTold ? String(body.error) : `status ${answer.status}.`
 }
