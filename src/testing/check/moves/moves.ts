@@ -16,15 +16,9 @@ import {
   withProcess,
   type World,
 } from "../world/world.ts"
+import type { Move } from "./move.ts"
 import { operatorMoves } from "./operator.ts"
 import { strangerMoves } from "./stranger.ts"
-
-/** One thing that may happen, and all that may come of it. */
-export interface Move {
-  /** What happens, in words. */
-  readonly what: string
-  readonly make: () => readonly World[]
-}
 
 /** How far and how finely time is looked at. */
 export interface Bounds {

@@ -7,7 +7,7 @@
 import { parseRecord } from "../../../locks/record.ts"
 import { ABSENT } from "../../../locks/stores/port.ts"
 import { EPOCH, may, noStranger, type Rules, without, type World } from "../world/world.ts"
-import type { Move } from "./moves.ts"
+import type { Move } from "./move.ts"
 
 /** What an operator may do now. */
 export function operatorMoves(world: World, { commits }: Rules): readonly Move[] {

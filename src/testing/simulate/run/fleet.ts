@@ -10,6 +10,7 @@ import { InvalidConfigError } from "../../../locks/api/errors.ts"
 import { VirtualTime } from "../../../runtime/time/virtual-time.ts"
 import { appliedWrite } from "../../../trace/applied.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
+import { Connection } from "../../simulated-store/connection.ts"
 import type { StoreFault } from "../../simulated-store/faults.ts"
 import { SimulatedStore } from "../../simulated-store/store.ts"
 import { Machine } from "../machines/machine.ts"
@@ -316,7 +317,7 @@ class Fleet<S, C> {
       times: { ...this.#plan.times, ttl: planned.ttl },
       recorder: this.#recorder,
       sandbox,
-      connect: (worker, clock) => this.#store.connect(worker, clock),
+      connect: (worker, clock) => new Connection(this.#store, worker, clock),
       onError: (error) => {
         if (!isExpected(error)) this.#parts.onFailure("background work", `${name} reported ${describe(error)}`)
       },
