@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import manifest from "../deno.json" with { type: "json" }
+import { house } from "./house.ts"
 import { pageTypes } from "./page-types.ts"
 import { type Outcome, run } from "./run.ts"
 
@@ -41,6 +42,7 @@ const steps: Record<string, () => Outcome> = {
   "types of the live page": () => run("tsc", "-p", "src/inspector/page"),
   "types of the pages": pageTypes,
   lint: () => run("oxlint"),
+  house,
   format: () => run("oxfmt", "--check"),
   "types on Deno": () => run("deno", "check"),
   "JSR package": () => run("deno", "publish", "--dry-run", "--allow-dirty"),
