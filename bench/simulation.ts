@@ -3,8 +3,8 @@
  * protocol, against a bare loop of one Effect for each, with its timeout, its signal, its way there and back on virtual
  * time, and a record's JSON as bytes both ways.
  *
- * Three processes want one key by turns. What a request costs in all depends on what happens between two: beside the ratio
- * stands the fleet of `npm run sim`, with sandboxes that save, users who call, and a trace of everything.
+ * Three processes want one key by turns. What a request costs in all depends on what happens between two: beside the
+ * ratio stands the fleet of `npm run sim`, with sandboxes that save, users who call, and a trace of everything.
  */
 import * as Effect from "effect/Effect"
 import { StoreLock } from "../src/locks/lock/store-lock.ts"

@@ -1,6 +1,6 @@
 /**
- * The rooms of the house: each folder of src, from the ground up, with what it owns. A file imports from its own room and
- * from rooms before it, never from one after it (rules.ts). Whoever adds a folder says here where it stands.
+ * The rooms of the house: each folder of src, from the ground up, with what it owns. A file imports from its own room
+ * and from rooms before it, never from one after it (rules.ts). Whoever adds a folder says here where it stands.
  */
 export const rooms: Readonly<Record<string, string>> = {
   "src/runtime": "What all floors need of a runtime: the base of errors, signals, races, reports, permissions.",

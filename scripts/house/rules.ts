@@ -1,6 +1,6 @@
 /**
- * What the house check asks of folders and files, as pure functions: a tree of texts in, sentences of what is wrong out.
- * Owns how the house is built and how a file begins. What the linter can tell is the linter's.
+ * What the house check asks of folders and files, as pure functions: a tree of texts in, sentences of what is wrong
+ * out. Owns how the house is built and how a file begins. What the linter can tell is the linter's.
  */
 import { posix } from "node:path"
 

@@ -1,4 +1,7 @@
-/** The house check: each rule refuses what it should in small made-up trees, and the project's own list of rooms is whole. */
+/**
+ * The house check: each rule refuses what it should in small made-up trees, and the project's own list of rooms is
+ * whole.
+ */
 import { describe, expect, it } from "vitest"
 import { rooms } from "../../scripts/house/rooms.ts"
 import {

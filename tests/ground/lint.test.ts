@@ -1,6 +1,6 @@
-// Pins that the linter refuses what oxlint.config.ts says it refuses, and lets through what that allows: every case is a
-// file of a copy of the repository's folders, linted in one run with the repository's configuration; the rules reported
-// there must be exactly the expected ones. It does not test oxlint's own rules beyond that.
+// Pins that the linter refuses what oxlint.config.ts says it refuses, and lets through what that allows: every case is
+// a file of a copy of the repository's folders, linted in one run with the repository's configuration; the rules
+// reported there must be exactly the expected ones. It does not test oxlint's own rules beyond that.
 import { execFile } from "node:child_process"
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 /**
- * `leasehold completions <shell>`: a script that completes commands, options and the values of options. Owns the scripts;
- * the table of commands is given to it.
+ * `leasehold completions <shell>`: a script that completes commands, options and the values of options. Owns the
+ * scripts; the table of commands is given to it.
  */
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"

@@ -5,7 +5,10 @@ import process from "node:process"
 import { InvalidConfigError } from "../../locks/api/errors.ts"
 import { LOST } from "./bytes.ts"
 
-/** Its path. Throws InvalidConfigError where it has none: it was removed, or its bytes are no UTF-8, so that no runtime can write it. */
+/**
+ * Its path. Throws InvalidConfigError where it has none: it was removed, or its bytes are no UTF-8, so that no runtime
+ * can write it.
+ */
 export function workingDirectory(): string {
   const path = asTold()
   if (path instanceof Error) throw unnamed("it was removed, or its path is no UTF-8", path)

@@ -1,6 +1,6 @@
 /**
- * Where a user's own files of a kind are: by the XDG variables, else below the home directory. Owns no judgement of who may write
- * there (strangers.ts).
+ * Where a user's own files of a kind are: by the XDG variables, else below the home directory. Owns no judgement of who
+ * may write there (strangers.ts).
  */
 import { isAbsolute, join } from "node:path"
 import type { Io } from "./io.ts"

@@ -1,6 +1,6 @@
 /**
- * How a run ends, from how its command did: the command's own exit code or signal, else an error and its exit code. Tells
- * the user of the error; ends no process.
+ * How a run ends, from how its command did: the command's own exit code or signal, else an error and its exit code.
+ * Tells the user of the error; ends no process.
  */
 import { constants } from "node:os"
 import { EXIT } from "../errors/exit-codes.ts"

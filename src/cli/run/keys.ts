@@ -1,6 +1,6 @@
 /**
- * The keys of one run: acquired together, in one order for all runs, and released together. Doesn't renew them and doesn't
- * watch them: their leases do the one, the supervision the other.
+ * The keys of one run: acquired together, in one order for all runs, and released together. Doesn't renew them and
+ * doesn't watch them: their leases do the one, the supervision the other.
  */
 import { existsSync } from "node:fs"
 import { InvalidConfigError } from "../../locks/api/errors.ts"
@@ -48,9 +48,9 @@ export class RunKeys {
   }
 
   /**
-   * Throws UsageError where this run is a part of one that owns a key: it would wait for itself. The key is the same one of the
-   * same store where its record names the owner that the environment does. The outer run is at work while its lease file
-   * is there.
+   * Throws UsageError where this run is a part of one that owns a key: it would wait for itself. The key is the same
+   * one of the same store where its record names the owner that the environment does. The outer run is at work while
+   * its lease file is there.
    */
   async refuseNested(): Promise<void> {
     const { LEASEHOLD_OWNER: outer, LEASEHOLD_LEASE_FILE: file } = this.#call.io.env
@@ -65,7 +65,10 @@ export class RunKeys {
     }
   }
 
-  /** Acquires all of them or none. Rejects as a lock's `acquire` does, once the store is clear of what the wait left there. */
+  /**
+   * Acquires all of them or none. Rejects as a lock's `acquire` does, once the store is clear of what the wait left
+   * there.
+   */
   async acquire(acquisition: RunAcquisition): Promise<readonly Lease[]> {
     try {
       return await this.#acquire(acquisition)

@@ -1,4 +1,6 @@
-/** The requests of other processes for the keys of a run. Those that come before the command is let in are kept for it. */
+/**
+ * The requests of other processes for the keys of a run. Those that come before the command is let in are kept for it.
+ */
 export class ReleaseRequests {
   readonly #early: string[] = []
   #answer: ((waiterId: string) => void) | undefined

@@ -1,7 +1,7 @@
 /**
- * `leasehold run <key>… -- <command>`: the command runs while the keys are owned, and no longer. It stands behind its gate
- * while the keys are waited for. It is let in once its process group is named in their records. From then on no process of
- * this machine takes them over while the group lives, and a guardian ends the group with the lease.
+ * `leasehold run <key>… -- <command>`: the command runs while the keys are owned, and no longer. It stands behind its
+ * gate while the keys are waited for. It is let in once its process group is named in their records. From then on no
+ * process of this machine takes them over while the group lives, and a guardian ends the group with the lease.
  *
  * Owns the order of the steps, and of what is given back. What a step does stands in the files beside this one.
  */
@@ -36,7 +36,8 @@ export const run: Action = async (call) => {
   const { store, found } = await openSession(call)
   const settings = runSettings(call, found)
 
-  // 2. Write by a messenger from here on. On a terminal the wait is drawn in place, so there it begins with the command.
+  // 2. Write by a messenger from here on. On a terminal the wait is drawn in place, so there it begins with the
+  //    command.
   const messenger = new Messenger(clock)
   if (!stderr.isTTY) stderr.carriedBy?.(messenger)
 

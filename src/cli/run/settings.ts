@@ -1,4 +1,7 @@
-/** The settings of a run: its options, the environment and the configuration, checked. It doesn't say which key or command. */
+/**
+ * The settings of a run: its options, the environment and the configuration, checked. It doesn't say which key or
+ * command.
+ */
 import { waitBudget, type WaitBudget } from "../../locks/waits/budget.ts"
 import { budgetOf } from "../../runtime/input/budget.ts"
 import { ofFlag, UsageError } from "../errors/usage-error.ts"

@@ -12,8 +12,8 @@
  *
  * Signals are sent first, and the user is told afterwards.
  *
- * Not promised: that a process ends which left the group, such as a daemon with a session of its own. Nor that one ends which
- * this user may not signal: the key is kept until it has ended, as long as the lease can be renewed.
+ * Not promised: that a process ends which left the group, such as a daemon with a session of its own. Nor that one ends
+ * which this user may not signal: the key is kept until it has ended, as long as the lease can be renewed.
  */
 import { type LockError, LockLostError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
@@ -30,7 +30,9 @@ import type { RunSettings } from "./settings.ts"
 
 /** The longest from SIGTERM to SIGKILL when a lease ends, in ms. A short lease has a sixth of its ttl. */
 const LONGEST_LEAD = 5000
-/** The first pause before a look whether the group is empty, in ms. Most groups are: each next pause is twice as long. */
+/**
+ * The first pause before a look whether the group is empty, in ms. Most groups are: each next pause is twice as long.
+ */
 const LOOK_MS = 5
 /** The longest such pause, in ms: the key is free that much later than it could be. */
 const LONGEST_LOOK = 1000
@@ -98,8 +100,8 @@ export class Supervision implements Disposable {
   }
 
   /**
-   * Looks for a loss that nobody has told of. When this process stood still the guardian may have killed the command, and its
-   * end is known before the timers run that were due.
+   * Looks for a loss that nobody has told of. When this process stood still the guardian may have killed the command,
+   * and its end is known before the timers run that were due.
    */
   #lookForLoss(): void {
     for (const { signal } of this.#work.leases) if (signal.aborted) this.#lost ??= signal.reason as LockLostError
@@ -216,7 +218,10 @@ export class Supervision implements Disposable {
     this.#note("unguarded", "the command's guardian was ended: the command is told to end")
   }
 
-  /** SIGTERM now, SIGKILL after `grace` ms. A second call can only bring the end nearer. SIGCONT lets a stopped group end. */
+  /**
+   * SIGTERM now, SIGKILL after `grace` ms. A second call can only bring the end nearer. SIGCONT lets a stopped group
+   * end.
+   */
   #terminate(grace: number): void {
     const { group, clock } = this.#work
     group.signal("SIGTERM")

@@ -1,7 +1,7 @@
 /**
- * Where each state, line and text of a drawing stands. The graph and its blocks of text go to elkjs as boxes and edges; what
- * comes back is plain geometry, rounded to half a pixel. Texts in the head of a state that has others in it are moved to where no
- * line goes through them.
+ * Where each state, line and text of a drawing stands. The graph and its blocks of text go to elkjs as boxes and edges;
+ * what comes back is plain geometry, rounded to half a pixel. Texts in the head of a state that has others in it are
+ * moved to where no line goes through them.
  *
  * Not promised: that a later elkjs lays out the same way. The version is pinned for that.
  */

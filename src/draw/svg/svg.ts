@@ -1,9 +1,9 @@
 /**
- * A machine as an SVG: one file without outside resources, light and dark by the viewer's preference, the same bytes for the same
- * machine on every runtime.
+ * A machine as an SVG: one file without outside resources, light and dark by the viewer's preference, the same bytes
+ * for the same machine on every runtime.
  *
- * For pages that light it up: each state is a group with `data-state` (its path, the root's empty), each transition one with
- * `data-edge` (its id); the classes `lit` and `last` on them change how they look.
+ * For pages that light it up: each state is a group with `data-state` (its path, the root's empty), each transition one
+ * with `data-edge` (its id); the classes `lit` and `last` on them change how they look.
  */
 import type { AnyStateMachine } from "xstate"
 import { countOf, SHARED_NOTE } from "../machine/counts.ts"
@@ -22,8 +22,8 @@ import { chartStyle } from "./style.ts"
 const LONGEST_NAME = 80
 
 /**
- * Draws the machine as SVG. Rejects with InvalidConfigError for what is no machine of XState 5, for options that the machine has
- * no states or transitions for, and where elkjs isn't installed.
+ * Draws the machine as SVG. Rejects with InvalidConfigError for what is no machine of XState 5, for options that the
+ * machine has no states or transitions for, and where elkjs isn't installed.
  */
 export async function toSvg(machine: AnyStateMachine, options: SvgOptions = {}): Promise<string> {
   const graph = readMachine(machine)

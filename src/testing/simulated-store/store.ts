@@ -1,9 +1,10 @@
 /**
- * A store on virtual time, for connections of processes (connection.ts): requests travel, arrive and take effect, answers travel
- * back, and any of it may go wrong as it is told to. Each answer comes by its process's own clock, so that one which is
- * stopped hears of nothing and one which was killed never does.
+ * A store on virtual time, for connections of processes (connection.ts): requests travel, arrive and take effect,
+ * answers travel back, and any of it may go wrong as it is told to. Each answer comes by its process's own clock, so
+ * that one which is stopped hears of nothing and one which was killed never does.
  *
- * Not promised: anything about real stores but what the port `src/locks/stores/port.ts` asks for; that it keeps when calm.
+ * Not promised: anything about real stores but what the port `src/locks/stores/port.ts` asks for; that it keeps when
+ * calm.
  */
 import { clockName, sharesClock } from "../../locks/stores/file/time.ts"
 import { ABSENT, type Generation, type ObjectRef, type StoreCapabilities } from "../../locks/stores/port.ts"

@@ -1,6 +1,6 @@
 /**
- * The world of test workers: one virtual time, one simulated store, one kind of sandbox and one key of it, and the workers
- * that have it one after the other. Owns how they are made and ended.
+ * The world of test workers: one virtual time, one simulated store, one kind of sandbox and one key of it, and the
+ * workers that have it one after the other. Owns how they are made and ended.
  */
 import { defineSandbox, partsOf } from "../../actors/api/definition.ts"
 import type { AnyDefinition, SandboxDefinition } from "../../actors/api/sandbox.ts"
@@ -38,7 +38,9 @@ export class WorkerWorld<S, C> {
     this.key = key
   }
 
-  /** Lets time pass until the promise settles, and settles as it does; ManagerClosedError once its process is killed. */
+  /**
+   * Lets time pass until the promise settles, and settles as it does; ManagerClosedError once its process is killed.
+   */
   run<A>(process: StartedProcess, promise: Promise<A>): Promise<A> {
     return this.#mover.run(process.orGone(promise))
   }
@@ -53,7 +55,9 @@ export class WorkerWorld<S, C> {
     return this.#start(nameOf(++this.#started), this.sandbox)
   }
 
-  /** Leaves this checkpoint in the store, through the codec, as an owner that has gone. Rejects as a checkpoint does. */
+  /**
+   * Leaves this checkpoint in the store, through the codec, as an owner that has gone. Rejects as a checkpoint does.
+   */
   async leave(checkpoint: C): Promise<void> {
     const { name, version, schema, migrate } = partsOf(this.sandbox).hooks
     const leaver = defineSandbox({

@@ -1,6 +1,6 @@
 /**
- * `leasehold doctor`: whether the store is fit for leases, and what of its settings will cost money, safety or sleep. Each
- * finding says what to do. It changes nothing but scratch objects of the probe, and what a bucket remembers of it.
+ * `leasehold doctor`: whether the store is fit for leases, and what of its settings will cost money, safety or sleep.
+ * Each finding says what to do. It changes nothing but scratch objects of the probe, and what a bucket remembers of it.
  */
 import { statSync } from "node:fs"
 import { LockError } from "../../../locks/api/errors.ts"

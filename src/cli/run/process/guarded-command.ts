@@ -1,6 +1,6 @@
 /**
- * A command that stands behind its gate, and the guardian of its process group. Each is a shell: both start while the keys
- * are waited for, so that nobody waits for them once the keys are there.
+ * A command that stands behind its gate, and the guardian of its process group. Each is a shell: both start while the
+ * keys are waited for, so that nobody waits for them once the keys are there.
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { GatedCommand } from "./gate.ts"

@@ -1,6 +1,6 @@
 /**
- * All that the page asks the worker that served it: nothing else is ever asked. The token goes in a header, so that it is in
- * no address that somebody logs.
+ * All that the page asks the worker that served it: nothing else is ever asked. The token goes in a header, so that it
+ * is in no address that somebody logs.
  */
 import type { ActionAnswer, ActionRequest, SandboxDetail } from "../../live/model/wire.ts"
 import { after } from "../look/clock.ts"

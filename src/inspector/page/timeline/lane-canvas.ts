@@ -1,6 +1,6 @@
 /**
- * Draws the lanes: on one canvas as high as what is seen, over a spacer as high as all lanes. What isn't seen isn't drawn.
- * Arrows move the moment that is looked at, with Shift the part of the time; + and − zoom.
+ * Draws the lanes: on one canvas as high as what is seen, over a spacer as high as all lanes. What isn't seen isn't
+ * drawn. Arrows move the moment that is looked at, with Shift the part of the time; + and − zoom.
  */
 import type { LanesView } from "../../live/model/lanes.ts"
 import { after } from "../look/clock.ts"

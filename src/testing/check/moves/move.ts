@@ -1,4 +1,6 @@
-/** A move of the model checker: one thing that may happen in a world, as data. Who makes which moves is not said here. */
+/**
+ * A move of the model checker: one thing that may happen in a world, as data. Who makes which moves is not said here.
+ */
 import type { World } from "../world/world.ts"
 
 /** One thing that may happen, and all that may come of it. */

@@ -45,8 +45,8 @@ const calm = 60_000
 const patience = 900_000
 
 /**
- * Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells. Rejects
- * with InvalidConfigError where the managers refuse their options.
+ * Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells.
+ * Rejects with InvalidConfigError where the managers refuse their options.
  */
 export function runFleet<S, C>(plan: Plan, parts: FleetParts<S, C>): Promise<number> {
   return new Fleet(plan, parts).run()

@@ -1,6 +1,7 @@
 /**
- * One process of a simulated fleet, over all its lives: each an incarnation with a clock, a connection to the store and a
- * manager of its own. Owns how a process starts, ends and is called; what befalls it, and when, is the fleet's to say.
+ * One process of a simulated fleet, over all its lives: each an incarnation with a clock, a connection to the store and
+ * a manager of its own. Owns how a process starts, ends and is called; what befalls it, and when, is the fleet's to
+ * say.
  */
 import type { HookContext, Sandbox, SandboxDefinition, UseOptions } from "../../../actors/api/sandbox.ts"
 import type { RestoreOptions, SandboxManager } from "../../../actors/manager/manager.ts"
@@ -254,7 +255,9 @@ export class Member<S, C> {
     await timer(life, ms)
   }
 
-  /** A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection. */
+  /**
+   * A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection.
+   */
   async #call<A>(asked: Asked, make: (life: Up<S, C>, recorded: Recorded) => Promise<A>): Promise<A> {
     const life = await this.#up()
     const recorded: Recorded = (what, call) => life.process.orGone(this.#recorder.call(what, call))
