@@ -1,6 +1,7 @@
 /**
- * The `leasehold` command, bundled as it is published, beside flock(1) and a bare script with a lock file: what a start costs,
- * how soon a waiting `run` has its child at work after a release, what waiting takes of a core, and 200 that want one key.
+ * The `leasehold` command, bundled as it is published, beside flock(1) and a bare script with a lock file: what a start
+ * costs, how soon a waiting `run` has its child at work after a release, what waiting takes of a core, and 200 that
+ * want one key.
  */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"

@@ -1,7 +1,8 @@
 /**
- * Locks on a directory between processes, against a blocking flock(2) (Python's `fcntl.flock`, as Node has no such call) and
- * against proper-lockfile with retries every 50 ms: how long a released lock takes to reach who waits for it, how long that
- * of a killed process takes, and how often a lock that nobody else wants can be taken and given back. In turns.
+ * Locks on a directory between processes, against a blocking flock(2) (Python's `fcntl.flock`, as Node has no such
+ * call) and against proper-lockfile with retries every 50 ms: how long a released lock takes to reach who waits for it,
+ * how long that of a killed process takes, and how often a lock that nobody else wants can be taken and given back. In
+ * turns.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

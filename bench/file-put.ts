@@ -1,6 +1,6 @@
 /**
- * A put of the file store, unsynced as lease records are, against the bare system calls that it can't do without: write a
- * temporary file, link it to its place, unlink it. CPU time, which the load of the machine sways less than wall time.
+ * A put of the file store, unsynced as lease records are, against the bare system calls that it can't do without: write
+ * a temporary file, link it to its place, unlink it. CPU time, which the load of the machine sways less than wall time.
  *
  * Beside it what two ways cost that the store doesn't go, by the clock on the wall, since most of it is waiting.
  */

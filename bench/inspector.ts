@@ -1,6 +1,6 @@
 /**
- * What the model of the live page costs with 100,000 sandboxes: a line against the least that keeping rows can be (one new
- * object in a Map), whether it costs more there than with 1,000, and what looking through all of them takes.
+ * What the model of the live page costs with 100,000 sandboxes: a line against the least that keeping rows can be (one
+ * new object in a Map), whether it costs more there than with 1,000, and what looking through all of them takes.
  */
 import { attentions } from "../src/inspector/live/model/attention.ts"
 import { Fleet } from "../src/inspector/live/model/fleet.ts"

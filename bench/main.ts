@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: every goal that is a figure, measured here and now, and what it is made of. `npm run bench -- schedule`
- * measures one. Each is measured in a process of its own, so that none pays for the heap that another left. The exit code says
- * whether all goals are met.
+ * `npm run bench`: every goal that is a figure, measured here and now, and what it is made of.
+ * `npm run bench -- schedule` measures one. Each is measured in a process of its own, so that none pays for the heap
+ * that another left. The exit code says whether all goals are met.
  */
 import { spawnSync } from "node:child_process"
 import process from "node:process"

@@ -1,6 +1,7 @@
 /**
- * The live page with 10,000 and 100,000 sandboxes that change a thousand times a second: how long its frames take, against those
- * of an empty page in the same browser. The server runs in this process. Needs Chromium (LEASEHOLD_CHROMIUM, or Debian's).
+ * The live page with 10,000 and 100,000 sandboxes that change a thousand times a second: how long its frames take,
+ * against those of an empty page in the same browser. The server runs in this process. Needs Chromium
+ * (LEASEHOLD_CHROMIUM, or Debian's).
  */
 import type { Browser } from "playwright-core"
 import type { TraceLine } from "../src/trace/trace.ts"

@@ -1,7 +1,7 @@
 /**
  * What a lock in memory costs: a section that nobody contends for against the two libraries that people take for it, a
- * thousand waiters on one key against the least that a queue for a key can be, each in processes of its own, by turns; and the
- * room that keys take.
+ * thousand waiters on one key against the least that a queue for a key can be, each in processes of its own, by turns;
+ * and the room that keys take.
  */
 import { spawnSync } from "node:child_process"
 import process from "node:process"

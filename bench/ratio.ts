@@ -1,6 +1,6 @@
 /**
- * How a figure is told: one line each, `ratio <name> <value> goal <op> <value>`. Speed is measured against a peer or a bare
- * minimum in the same run; bytes are what they are. The exit code says whether all goals are met.
+ * How a figure is told: one line each, `ratio <name> <value> goal <op> <value>`. Speed is measured against a peer or a
+ * bare minimum in the same run; bytes are what they are. The exit code says whether all goals are met.
  */
 import process from "node:process"
 

@@ -1,10 +1,11 @@
 /**
- * One worker with many idle sandboxes on the real fake-gcs-server, each size alone and beside a process that keeps a core
- * busy: how many sandboxes start, how many leases are lost while they are held for two ttls, and of how many a drain with
- * 5 min of grace doesn't save the last state. `--sizes=500,2000` measures other sizes, `--alone` leaves the neighbour out.
+ * One worker with many idle sandboxes on the real fake-gcs-server, each size alone and beside a process that keeps a
+ * core busy: how many sandboxes start, how many leases are lost while they are held for two ttls, and of how many a
+ * drain with 5 min of grace doesn't save the last state. `--sizes=500,2000` measures other sizes, `--alone` leaves the
+ * neighbour out.
  *
- * The server keeps its objects in files. In memory it compares names one by one, so that from some 2,500 sandboxes on it
- * answers fewer requests a second than there are renewals.
+ * The server keeps its objects in files. In memory it compares names one by one, so that from some 2,500 sandboxes on
+ * it answers fewer requests a second than there are renewals.
  *
  * Not promised: anything about how long it takes. What counts are losses, and the goal is none.
  */

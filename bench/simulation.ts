@@ -3,8 +3,8 @@
  * protocol, against a bare loop of one Effect for each, with its timeout, its signal, its way there and back on virtual
  * time, and a record's JSON as bytes both ways.
  *
- * Three processes want one key by turns. What a request costs in all depends on what happens between two: beside the ratio
- * stands the fleet of `npm run sim`, with sandboxes that save, users who call, and a trace of everything.
+ * Three processes want one key by turns. What a request costs in all depends on what happens between two: beside the
+ * ratio stands the fleet of `npm run sim`, with sandboxes that save, users who call, and a trace of everything.
  */
 import * as Effect from "effect/Effect"
 import { StoreLock } from "../src/locks/lock/store-lock.ts"
@@ -17,6 +17,7 @@ import { settingsOf } from "../src/testing/simulate/options.ts"
 import { runFleet } from "../src/testing/simulate/run/fleet.ts"
 import { ledger, ledgerWorkload } from "../src/testing/simulate/run/ledger.ts"
 import { planOf } from "../src/testing/simulate/seed.ts"
+import { Connection } from "../src/testing/simulated-store/connection.ts"
 import { SimulatedStore } from "../src/testing/simulated-store/store.ts"
 import { cpuOf, detail, inTurns, ratio } from "./ratio.ts"
 
@@ -63,7 +64,7 @@ async function costOfLocks(): Promise<number> {
   for (const name of ["a", "b", "c"]) {
     const clock = new VirtualHost(time, { name })
     const lock = new StoreLock("bench", {
-      store: counting(store.connect(name, clock), count),
+      store: counting(new Connection(store, name, clock), count),
       incarnation: { id: name },
       clock,
     })

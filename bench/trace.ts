@@ -1,6 +1,7 @@
 /**
- * What a live trace costs: state changes of sandboxes a second of CPU, on a store in memory, so that little else costs anything.
- * Without a trace and without a reader; with a subscriber, as an inspector is one; and with a file. All in one run.
+ * What a live trace costs: state changes of sandboxes a second of CPU, on a store in memory, so that little else costs
+ * anything. Without a trace and without a reader; with a subscriber, as an inspector is one; and with a file. All in
+ * one run.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,7 +14,9 @@ import { cpuOf, detail, inTurns, ratio } from "./ratio.ts"
 const SANDBOXES = 1500
 /** How many of them at a time. */
 const AT_ONCE = 50
-/** acquiring, restoring, running, settling, checkpointing, releasing, released: as tests/actors/trace.test.ts pins it. */
+/**
+ * acquiring, restoring, running, settling, checkpointing, releasing, released: as tests/actors/trace.test.ts pins it.
+ */
 const STATES = 7
 
 const counter = defineSandbox({

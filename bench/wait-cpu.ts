@@ -1,6 +1,6 @@
 /**
- * What waiting costs: one real wait of five minutes for a key in a directory that another process holds, as a share of one
- * core. `npm run bench -- wait-cpu --wait=30` waits half a minute.
+ * What waiting costs: one real wait of five minutes for a key in a directory that another process holds, as a share of
+ * one core. `npm run bench -- wait-cpu --wait=30` waits half a minute.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"

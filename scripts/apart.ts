@@ -1,6 +1,6 @@
 /**
- * Work that a script gives to processes of its own: each runs the script again with `--worker`, takes items by its standard
- * input, one a line, and answers each with a line of JSON.
+ * Work that a script gives to processes of its own: each runs the script again with `--worker`, takes items by its
+ * standard input, one a line, and answers each with a line of JSON.
  */
 import { spawn } from "node:child_process"
 import process from "node:process"

@@ -1,6 +1,7 @@
-// The `leasehold` command as few files that load fast: dist/bin/leasehold.js, what it always needs, and one more for each kind
-// of store and each command. Part of `npm run build`; an argument is another folder, which is made a package, so that Node knows
-// the files for modules without a look at them. What is bundled of other packages keeps its licence beside it.
+// The `leasehold` command as few files that load fast: dist/bin/leasehold.js, what it always needs, and one more for
+// each kind of store and each command. Part of `npm run build`; an argument is another folder, which is made a package,
+// so that Node knows the files for modules without a look at them. What is bundled of other packages keeps its licence
+// beside it.
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
@@ -17,8 +18,8 @@ const first = /\/src\/cli\/process\/(code-cache|private-group|quoted|strangers|u
 
 const BUILTIN = "\0builtin:"
 /**
- * An import of a builtin module reads all that it has, and so loads what nobody wants: three streams for `process`, those of files
- * for `fs`. That takes milliseconds of each start. What is asked for by name is read alone.
+ * An import of a builtin module reads all that it has, and so loads what nobody wants: three streams for `process`,
+ * those of files for `fs`. That takes milliseconds of each start. What is asked for by name is read alone.
  */
 const lazyBuiltins: Plugin = {
   name: "lazy builtins",

@@ -1,11 +1,12 @@
 /**
- * `npm run chaos`: real workers on the real fake-gcs-server under kill -9, SIGSTOP, partitions, faulty answers and strangers,
- * judged by what they wrote down, and their traces by the invariants of simulations. `--minutes N` (default 1), `--runtime node|deno|mixed` (default mixed), `--seed N`.
- * `--mutant NAME` lets workers with a careless change run: `every lease is over`, `states are acknowledged unwritten`, or a
- * name of `npm run mutants`. Then the oracle has something to find.
+ * `npm run chaos`: real workers on the real fake-gcs-server under kill -9, SIGSTOP, partitions, faulty answers and
+ * strangers, judged by what they wrote down, and their traces by the invariants of simulations. `--minutes N` (default
+ * 1), `--runtime node|deno|mixed` (default mixed), `--seed N`. `--mutant NAME` lets workers with a careless change run:
+ * `every lease is over`, `states are acknowledged unwritten`, or a name of `npm run mutants`. Then the oracle has
+ * something to find.
  *
- * The last line is `chaos: handoffs <n>, takeovers <n>, overlaps <n>, lost rows <n>`. The exit code is 1 where anything is
- * wrong, or where fewer changes of owner came about than 1,000 in 3 minutes.
+ * The last line is `chaos: handoffs <n>, takeovers <n>, overlaps <n>, lost rows <n>`. The exit code is 1 where anything
+ * is wrong, or where fewer changes of owner came about than 1,000 in 3 minutes.
  */
 import { spawnSync } from "node:child_process"
 import process from "node:process"

@@ -1,6 +1,6 @@
 /**
- * Which transitions of the sandbox chart lead from one of its innermost states to another: a table for the live page, which has
- * no machine to ask. `npm run page` makes it from the chart.
+ * Which transitions of the sandbox chart lead from one of its innermost states to another: a table for the live page,
+ * which has no machine to ask. `npm run page` makes it from the chart.
  */
 import { sandboxChart } from "../src/actors/chart/chart.ts"
 import { edgesTaken } from "../src/draw/machine/edges-taken.ts"

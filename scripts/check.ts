@@ -1,17 +1,20 @@
-// `npm run check`: everything that can be said of the project without running it. Each step runs even when one before it
-// failed, so that one run names all there is to mend; the exit code is 1 when any failed.
+// `npm run check`: everything that can be said of the project without running it. Each step runs even when one before
+// it failed, so that one run names all there is to mend; the exit code is 1 when any failed.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import manifest from "../deno.json" with { type: "json" }
+import { house } from "./house.ts"
 import { pageTypes } from "./page-types.ts"
 import { type Outcome, run } from "./run.ts"
 
 /** An error class's own name for what its base documents, and the constructor that the details' type documents. */
 const documentedByBase = /^\s*\d+ \|\s+(readonly (_tag|code|retryable) =|constructor\(details: ErrorDetails)/m
 
-/** Other findings of this linter are about types that JSR's page would not link; undocumented exports are ours to mend. */
+/**
+ * Other findings of this linter are about types that JSR's page would not link; undocumented exports are ours to mend.
+ */
 function undocumentedExports(): Outcome {
   const { ok, output } = run("deno", "doc", "--lint", ...Object.values(manifest.exports))
   const findings = output.split(/^(?=error)/m).filter((finding) => finding.startsWith("error["))
@@ -41,6 +44,7 @@ const steps: Record<string, () => Outcome> = {
   "types of the live page": () => run("tsc", "-p", "src/inspector/page"),
   "types of the pages": pageTypes,
   lint: () => run("oxlint"),
+  house,
   format: () => run("oxfmt", "--check"),
   "types on Deno": () => run("deno", "check"),
   "JSR package": () => run("deno", "publish", "--dry-run", "--allow-dirty"),

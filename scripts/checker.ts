@@ -1,12 +1,12 @@
 /**
  * `npm run checker`: searches all that can come of a few processes and a bounded number of faults, by the reducers of
- * production. `--config NAME` makes one search, by its name in docs/checked.md: `guard` looks for the least guard that is safe
- * under the clocks that are assumed. `--large` makes those that take too long for CI; `--left-out` prints what each search leaves
- * out as well. `--write` puts the figures into docs/checked.md. `--jobs N` makes so many searches at a time (default 2), the
- * largest first.
+ * production. `--config NAME` makes one search, by its name in docs/checked.md: `guard` looks for the least guard that
+ * is safe under the clocks that are assumed. `--large` makes those that take too long for CI; `--left-out` prints what
+ * each search leaves out as well. `--write` puts the figures into docs/checked.md. `--jobs N` makes so many searches at
+ * a time (default 2), the largest first.
  *
- * The last line is `checker: searches <n>, states <n>, violations <n>`. The exit code is 1 where a law was broken, a search was
- * not complete, or docs/checked.md tells of another number of states.
+ * The last line is `checker: searches <n>, states <n>, violations <n>`. The exit code is 1 where a law was broken, a
+ * search was not complete, or docs/checked.md tells of another number of states.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import process from "node:process"
@@ -25,7 +25,9 @@ const { values: args } = parseArgs({
     "left-out": { type: "boolean", default: false },
     write: { type: "boolean", default: false },
     jobs: { type: "string", default: "2" },
-    /** Of a worker of this script: its searches come by standard input, one a line, what they came to leaves as JSON. */
+    /**
+     * Of a worker of this script: its searches come by standard input, one a line, what they came to leaves as JSON.
+     */
     worker: { type: "boolean", default: false },
   },
 })

@@ -1,12 +1,12 @@
 /**
- * `npm run mutants`: careless changes of the protocol and of what surrounds it, each made in a copy of the sources, where the
- * simulator or the checker must notice it, or, for a store's own code, interleavings of its operations. `--only TEXT` takes
- * those whose name holds it; `--jobs N` runs so many at once (default 2). `--unhinted` leaves out the hints, so that each line
- * names the first seed that kills: what hints are to be, once what a seed draws has changed. `--harmless` makes the searches
- * that let some mutants be dropped: none of them must find anything.
+ * `npm run mutants`: careless changes of the protocol and of what surrounds it, each made in a copy of the sources,
+ * where the simulator or the checker must notice it, or, for a store's own code, interleavings of its operations.
+ * `--only TEXT` takes those whose name holds it; `--jobs N` runs so many at once (default 2). `--unhinted` leaves out
+ * the hints, so that each line names the first seed that kills: what hints are to be, once what a seed draws has
+ * changed. `--harmless` makes the searches that let some mutants be dropped: none of them must find anything.
  *
- * What killed the mutants then looks at the sources as they are: what finds something there as well proves nothing. The last
- * line is `mutants: <killed>/<total>`; the exit code is 1 where one of them lives, or where nothing was proved.
+ * What killed the mutants then looks at the sources as they are: what finds something there as well proves nothing. The
+ * last line is `mutants: <killed>/<total>`; the exit code is 1 where one of them lives, or where nothing was proved.
  */
 import { spawn } from "node:child_process"
 import process from "node:process"

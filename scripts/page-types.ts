@@ -1,6 +1,6 @@
 /**
- * Compiles the TypeScript that the pages show, as a user's project would. What a page takes as given (a request, a clock) is
- * declared here. A block that doesn't begin with its imports goes on from the first one of its page.
+ * Compiles the TypeScript that the pages show, as a user's project would. What a page takes as given (a request, a
+ * clock) is declared here. A block that doesn't begin with its imports goes on from the first one of its page.
  *
  * Not here: the programs of docs/testing.md, which are tests; and what a page shows that isn't TypeScript.
  */

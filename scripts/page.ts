@@ -1,6 +1,7 @@
 /**
- * `npm run page`: bundles the live page with its style into one HTML file that asks for nothing, and writes it as a string to
- * src/inspector/live/server/page-html.ts. The same sources give the same bytes; a test compares them with what is committed.
+ * `npm run page`: bundles the live page with its style into one HTML file that asks for nothing, and writes it as a
+ * string to src/inspector/live/server/page-html.ts. The same sources give the same bytes; a test compares them with
+ * what is committed.
  */
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"

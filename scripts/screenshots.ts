@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: pictures of each screen of the live page, light and dark, for the pages in docs. The fleet on them is
- * made up, and the recorded run is a simulated one. Needs Chromium (LEASEHOLD_CHROMIUM, or Debian's).
+ * `npm run screenshots`: pictures of each screen of the live page, light and dark, for the pages in docs. The fleet on
+ * them is made up, and the recorded run is a simulated one. Needs Chromium (LEASEHOLD_CHROMIUM, or Debian's).
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,11 +1,13 @@
 /**
- * `npm run sim`: leasehold simulates itself. `--seeds N` runs N seeds from 1 on, or from `--from M` on, as after a run that was
- * broken off; `--seed N` runs one. `--runtime deno` runs them on Deno, `--jobs N` in so many processes (default 2 from 50 seeds
- * on), `--duration "2 min"` each that long. `--first` ends at the first seed that fails and looks for no fewer faults. Each seed is
- * run twice, to see that both runs are the same; of more than 200 one in twenty is, or all with `--twice`.
+ * `npm run sim`: leasehold simulates itself. `--seeds N` runs N seeds from 1 on, or from `--from M` on, as after a run
+ * that was broken off; `--seed N` runs one. `--runtime deno` runs them on Deno, `--jobs N` in so many processes
+ * (default 2 from 50 seeds on), `--duration "2 min"` each that long. `--first` ends at the first seed that fails and
+ * looks for no fewer faults. Each seed is run twice, to see that both runs are the same; of more than 200 one in twenty
+ * is, or all with `--twice`.
  *
- * What none of several seeds came to is listed, and `.cache/sim/chart.svg` shows how often 200 or more took each transition. The last line is `sim: seeds <n>, cluster-hours <h>, violations <n>, hash <hex>`. The exit
- * code is 1 where a seed failed, or where 200 seeds or more haven't come to everything, and 2 where the words ask for no run.
+ * What none of several seeds came to is listed, and `.cache/sim/chart.svg` shows how often 200 or more took each
+ * transition. The last line is `sim: seeds <n>, cluster-hours <h>, violations <n>, hash <hex>`. The exit code is 1
+ * where a seed failed, or where 200 seeds or more haven't come to everything, and 2 where the words ask for no run.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync } from "node:fs"

@@ -1,4 +1,5 @@
-// Runs a command beside a GCS server with the bucket `leasehold`, at the address in the command's STORAGE_EMULATOR_HOST:
+// Runs a command beside a GCS server with the bucket `leasehold`, at the address in the command's
+// STORAGE_EMULATOR_HOST:
 //     node scripts/with-gcs-server.ts npm start -- --store gs://leasehold/try
 // The exit code is the command's.
 import { spawn } from "node:child_process"

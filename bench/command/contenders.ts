@@ -1,7 +1,7 @@
 /**
- * Many runs of the `leasehold` command that want one key at the same time, each with a little work to do under it, against as many
- * flock(1): how long all of them take, the longest time in which nobody came to work, and what they take of the CPU, beside the
- * same runs with nobody to wait for. In one go, since each takes half a minute.
+ * Many runs of the `leasehold` command that want one key at the same time, each with a little work to do under it,
+ * against as many flock(1): how long all of them take, the longest time in which nobody came to work, and what they
+ * take of the CPU, beside the same runs with nobody to wait for. In one go, since each takes half a minute.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -77,7 +77,10 @@ function cpuOf(work: () => void): number {
   return childrenCpu() - before
 }
 
-/** What the children that have ended took, and theirs that they waited for, in milliseconds of CPU: fields 16 and 17 of `stat`. */
+/**
+ * What the children that have ended took, and theirs that they waited for, in milliseconds of CPU: fields 16 and 17 of
+ * `stat`.
+ */
 function childrenCpu(): number {
   const stat = readFileSync("/proc/self/stat", "utf8")
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")

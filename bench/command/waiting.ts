@@ -1,8 +1,8 @@
 /**
- * What waiting takes of a core, once it has begun: a `run` that waits for a key, beside a flock(1) that waits for a file and a bare
- * script that lists a directory once a second, all for as long, at the same time. On a machine with nothing else to do a wake-up
- * costs several times what it costs on a busy one: hence the script. `npm run bench -- command --wait=300` looks at five minutes.
- * Linux alone tells of it.
+ * What waiting takes of a core, once it has begun: a `run` that waits for a key, beside a flock(1) that waits for a
+ * file and a bare script that lists a directory once a second, all for as long, at the same time. On a machine with
+ * nothing else to do a wake-up costs several times what it costs on a busy one: hence the script.
+ * `npm run bench -- command --wait=300` looks at five minutes. Linux alone tells of it.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -59,7 +59,9 @@ async function ended(child: ChildProcess, end: () => void): Promise<void> {
   await closed
 }
 
-/** What all threads of a process have taken of the CPU, in milliseconds: the first field of `schedstat`, in nanoseconds. */
+/**
+ * What all threads of a process have taken of the CPU, in milliseconds: the first field of `schedstat`, in nanoseconds.
+ */
 function cpuOf({ pid }: ChildProcess): number {
   const tasks = `/proc/${pid}/task`
   const each = readdirSync(tasks).map((task) =>

@@ -5,7 +5,10 @@ import process from "node:process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-/** Whose lock. `watch` is none, and the least that one on files takes in Node. `flock` waits in flock(2) itself, in a small Python program, as Node has no such call. */
+/**
+ * Whose lock. `watch` is none, and the least that one on files takes in Node. `flock` waits in flock(2) itself, in a
+ * small Python program, as Node has no such call.
+ */
 export type Kind = "leasehold" | "proper-lockfile" | "watch" | "flock"
 
 const worker = fileURLToPath(new URL("./worker.ts", import.meta.url))

@@ -1,7 +1,7 @@
 /**
  * A process that takes and gives back one lock as lines on its standard input say: `worker.ts
- * leasehold|proper-lockfile|watch|idle <directory>`. It prints when it asked, had or gave back the lock, on the clock that all processes of a machine share.
- * `idle` only lives: it is what holds a flock that another program took for it.
+ * leasehold|proper-lockfile|watch|idle <directory>`. It prints when it asked, had or gave back the lock, on the clock
+ * that all processes of a machine share. `idle` only lives: it is what holds a flock that another program took for it.
  */
 import { linkSync, mkdirSync, watch, writeFileSync } from "node:fs"
 import { join } from "node:path"

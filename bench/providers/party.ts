@@ -1,7 +1,8 @@
 /**
- * One party whose sections are measured, in a process of its own: `party.ts alone|crowd <name>` prints microseconds of CPU for a
- * section that nobody contends for, or for one of a thousand that want a key at once. What runs before it in a process decides
- * how the compiler takes each of them: beside the others ours costs half as much again, and theirs next to nothing more.
+ * One party whose sections are measured, in a process of its own: `party.ts alone|crowd <name>` prints microseconds of
+ * CPU for a section that nobody contends for, or for one of a thousand that want a key at once. What runs before it in
+ * a process decides how the compiler takes each of them: beside the others ours costs half as much again, and theirs
+ * next to nothing more.
  */
 import process from "node:process"
 import AsyncLock from "async-lock"

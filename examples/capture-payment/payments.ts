@@ -1,7 +1,7 @@
 /**
- * Captures payments, each once: a payment is authorized, and then captured by one request, however many arrive at once and
- * however often one is sent again. All of it happens in a section on the payment's key, so that what is looked up is still
- * true when it is acted on.
+ * Captures payments, each once: a payment is authorized, and then captured by one request, however many arrive at once
+ * and however often one is sent again. All of it happens in a section on the payment's key, so that what is looked up
+ * is still true when it is acted on.
  */
 import type { LockProvider } from "leasehold"
 

@@ -2,13 +2,13 @@
 // for each process that it has seen dead. What owners did is judged from it (owners.ts), never from leases.
 //
 // Two things make it evidence. Lines lie in the order in which they were appended: the kernel takes appends to one file
-// one at a time, so a start that lies before another process's end was an overlap, whatever any clock says. And a line is
-// in the file when the call returns, also if the process is killed next.
+// one at a time, so a start that lies before another process's end was an overlap, whatever any clock says. And a line
+// is in the file when the call returns, also if the process is killed next.
 //
 // Each line also bears the host's time, as performance.timeOrigin + performance.now(): the processes of one host share
 // it, on Node and on Deno, to a fraction of a millisecond, as long as nobody steps the wall clock between their starts.
-// It serves the figures and the timeline. (/proc/uptime is never stepped, but ticks in 10 ms; hrtime is finer, but on Deno
-// it counts from the start of the process.) Not promised: a log that survives a power cut.
+// It serves the figures and the timeline. (/proc/uptime is never stepped, but ticks in 10 ms; hrtime is finer, but on
+// Deno it counts from the start of the process.) Not promised: a log that survives a power cut.
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs"
 
 /** One line. `process` names one life of one worker. */

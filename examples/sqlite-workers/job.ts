@@ -1,5 +1,5 @@
-// The main job: what is done, in order, and what it shows. It drives real processes by real requests, and judges them by
-// their answers, their endings, the store and the act log.
+// The main job: what is done, in order, and what it shows. It drives real processes by real requests, and judges them
+// by their answers, their endings, the store and the act log.
 import { readFileSync } from "node:fs"
 import type { SandboxManager } from "leasehold"
 import { type ActLog, readActs } from "./act-log.ts"

@@ -1,5 +1,5 @@
-// One run of the driver: its folder, its key, the processes it starts and the signals that end it. When it is disposed no
-// worker is left, and no folder unless it was asked for.
+// One run of the driver: its folder, its key, the processes it starts and the signals that end it. When it is disposed
+// no worker is left, and no folder unless it was asked for.
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

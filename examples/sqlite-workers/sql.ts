@@ -1,8 +1,8 @@
 // One statement on a SQLite database in memory. What SQLite keeps outside the database's image would not follow it to
 // another process: so transactions that would span requests, attached files and temporary tables are refused.
 //
-// Not promised: a limit on how long a statement runs. SQLite runs on the event loop, so a statement that takes longer than
-// the lease costs the worker the sandbox.
+// Not promised: a limit on how long a statement runs. SQLite runs on the event loop, so a statement that takes longer
+// than the lease costs the worker the sandbox.
 import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 
 /** What `POST /sandboxes/:key/query` is sent. */
@@ -42,7 +42,9 @@ const refused: ReadonlySet<number> = new Set([
   constants.SQLITE_CREATE_TEMP_TRIGGER,
 ])
 
-/** Whether it surely changes nothing. A read that this doesn't see is answered when durable, which only takes longer. */
+/**
+ * Whether it surely changes nothing. A read that this doesn't see is answered when durable, which only takes longer.
+ */
 export const isRead = ({ sql }: Query): boolean => /^\s*(select|values|explain)\b/i.test(sql)
 
 /** Runs one statement. Throws QueryError for whatever SQLite refuses. */

@@ -26,7 +26,10 @@ export class WorkerProcess implements AsyncDisposable {
   #url = ""
   #page = ""
 
-  /** `secret`: what all workers of the run know. In the environment, as arguments are for everybody on the machine to read. */
+  /**
+   * `secret`: what all workers of the run know. In the environment, as arguments are for everybody on the machine to
+   * read.
+   */
   constructor(runtime: Runtime, settings: WorkerSettings, secret: string, onReport: (report: Report) => void) {
     const [command, ...args] = commandFor(runtime, "./worker.ts")
     const env = { ...process.env, LEASEHOLD_SECRET: secret }

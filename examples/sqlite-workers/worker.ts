@@ -1,6 +1,7 @@
-// One worker process: a manager, and an HTTP server in front of it that has the page of the fleet too. Started by main.ts with its settings as one JSON
-// argument; it prints reports (reports.ts) and serves until SIGTERM or the end of its standard input, which is how it
-// learns that the driver is gone. Then it drains, and exits with 0 if every sandbox left.
+// One worker process: a manager, and an HTTP server in front of it that has the page of the fleet too. Started by
+// main.ts with its settings as one JSON argument; it prints reports (reports.ts) and serves until SIGTERM or the end of
+// its standard input, which is how it learns that the driver is gone. Then it drains, and exits with 0 if every sandbox
+// left.
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"

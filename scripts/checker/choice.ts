@@ -1,4 +1,6 @@
-/** Which searches `npm run checker` makes: by the names of their lines in docs/checked.md, that of the least guard too. */
+/**
+ * Which searches `npm run checker` makes: by the names of their lines in docs/checked.md, that of the least guard too.
+ */
 import { configurations, larger } from "../../src/testing/check/configurations.ts"
 import { GUARD } from "./page.ts"
 

@@ -1,7 +1,7 @@
 /**
- * Mutants that other searches would notice late or by chance: keys that are lost, kept, or left lying about, though nothing
- * befell anybody; a head that is sent too late to matter. Each is judged by the one invariant
- * that is there for it.
+ * Mutants that other searches would notice late or by chance: keys that are lost, kept, or left lying about, though
+ * nothing befell anybody; a head that is sent too late to matter. Each is judged by the one invariant that is there for
+ * it.
  */
 import type { Hunt, Mutant } from "./mutant.ts"
 

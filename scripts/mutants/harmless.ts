@@ -1,6 +1,6 @@
 /**
- * Mutants that complete searches show to be harmless: `npm run mutants -- --harmless` makes the searches again. What the
- * protocol does all the same, and why, is in docs/decisions.md.
+ * Mutants that complete searches show to be harmless: `npm run mutants -- --harmless` makes the searches again. What
+ * the protocol does all the same, and why, is in docs/decisions.md.
  */
 import type { Hunt, Mutant } from "./mutant.ts"
 

@@ -1,4 +1,7 @@
-/** The searches themselves, each until its first violation. They run what is beside them: in a mutant's tree, the mutant. */
+/**
+ * The searches themselves, each until its first violation. They run what is beside them: in a mutant's tree, the
+ * mutant.
+ */
 import { configurations } from "../../src/testing/check/configurations.ts"
 import { check } from "../../src/testing/check/mod.ts"
 import { runCrowd } from "../../src/testing/simulate/crowd.ts"

@@ -33,7 +33,10 @@ export interface Turn {
   readonly whenOwned?: "report"
   /** How long a use goes on, whatever its signal says. Default: no time. */
   readonly lasts?: number
-  /** Instead: it adds a row to the ledger, sets its flag, or looks for so long whether all that is acknowledged is there. */
+  /**
+   * Instead: it adds a row to the ledger, sets its flag, or looks for so long whether all that is acknowledged is
+   * there.
+   */
   readonly does?: "adds" | { readonly sets: number } | { readonly looks: number }
 }
 
@@ -54,7 +57,9 @@ export type Hunt =
       /** Judged by this invariant alone, by its name: to show that it notices, where others would first. */
       readonly judge?: string
     }
-  /** One fleet with right clocks, but where they are told, under exact faults, and no seed that could draw otherwise. */
+  /**
+   * One fleet with right clocks, but where they are told, under exact faults, and no seed that could draw otherwise.
+   */
   | {
       readonly by: "script"
       readonly faults: readonly TimedFault[]

@@ -20,7 +20,9 @@ const stoppedWhileRestoring: readonly TimedFault[] = [
   { at: 200, kind: "pause", worker: "a", ms: 60_000 },
 ]
 
-/** A use that is slow ends when its process goes on, before its clocks are compared, and the next turn is that of run. */
+/**
+ * A use that is slow ends when its process goes on, before its clocks are compared, and the next turn is that of run.
+ */
 const stoppedInUse: readonly TimedFault[] = [
   { at: 0, kind: "slowHook", worker: "a", hook: "use", ms: 6850 },
   { at: 6750, kind: "pause", worker: "a", ms: 60_000 },

@@ -1,6 +1,6 @@
 /**
- * A fleet under a script: exact faults at exact times, right clocks unless told otherwise, one key, and workers that use it in
- * turns. A seed decides nothing but which fraction of a second passes between two uses.
+ * A fleet under a script: exact faults at exact times, right clocks unless told otherwise, one key, and workers that
+ * use it in turns. A seed decides nothing but which fraction of a second passes between two uses.
  */
 import type { SimulatedWorker, SimulatedWorld, Workload } from "../../src/testing/simulate/mod.ts"
 import { settingsOf } from "../../src/testing/simulate/options.ts"

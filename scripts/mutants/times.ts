@@ -2,8 +2,9 @@
 import type { Hunt, Mutant } from "./mutant.ts"
 
 /**
- * What seed 1980 of 153ac25 came to, once in 20,000: a copy of the create of a's record is 30 s late and comes just after the
- * record was deleted by hand, while a is cut off and owns until 47 s. Then b looks, which has seen the create before.
+ * What seed 1980 of 153ac25 came to, once in 20,000: a copy of the create of a's record is 30 s late and comes just
+ * after the record was deleted by hand, while a is cut off and owns until 47 s. Then b looks, which has seen the create
+ * before.
  */
 const createComesAgain: Hunt = {
   by: "script",

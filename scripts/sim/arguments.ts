@@ -34,8 +34,8 @@ const few = 200
 const sample = 20
 
 /**
- * Whether a seed is run once more, to see that it gives the same run again: what breaks that breaks it in many seeds, so of a long
- * run one in twenty tells. `--twice` asks it of all.
+ * Whether a seed is run once more, to see that it gives the same run again: what breaks that breaks it in many seeds,
+ * so of a long run one in twenty tells. `--twice` asks it of all.
  */
 export const isTwice = ({ seed, seeds, twice }: SimArguments, of: number): boolean =>
   twice || seed !== undefined || Number(seeds) <= few || of % sample === 0
@@ -65,8 +65,8 @@ export function argumentsOf(words: readonly string[]): SimArguments {
 }
 
 /**
- * Runs one seed again as it was run: with all that changes a run. How many seeds there were, in how many processes, and whether
- * the first failure ended it changes none.
+ * Runs one seed again as it was run: with all that changes a run. How many seeds there were, in how many processes, and
+ * whether the first failure ended it changes none.
  */
 export function rerunLine(
   seed: number,

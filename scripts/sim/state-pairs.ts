@@ -1,4 +1,7 @@
-/** Counts which state followed which in simulated runs: a few numbers a seed, from which the chart of all is drawn in the end. */
+/**
+ * Counts which state followed which in simulated runs: a few numbers a seed, from which the chart of all is drawn in
+ * the end.
+ */
 import { writeFileSync } from "node:fs"
 import { sandboxChart } from "../../src/actors/chart/chart.ts"
 import type { SandboxStateValue } from "../../src/actors/chart/types.ts"

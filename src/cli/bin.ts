@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Where the `leasehold` command begins. A runtime that is too old can't even read the rest: nothing is loaded before that is
- * looked at, and what is written here is understood by every Node since 14.8. Where compiled code is kept is said next: what is
- * loaded before that is compiled anew each time.
+ * Where the `leasehold` command begins. A runtime that is too old can't even read the rest: nothing is loaded before
+ * that is looked at, and what is written here is understood by every Node since 14.8. Where compiled code is kept is
+ * said next: what is loaded before that is compiled anew each time.
  */
 
 /** As package.json says. */

@@ -212,7 +212,7 @@ const completions: CommandSpec = {
   options: {},
   about: ["Prints a script for your shell to load."],
   examples: [["source <(leasehold completions bash)", "in ~/.bashrc"]],
-  action: async () => (await import("./commands/completions.ts")).completions,
+  action: async () => (await import("./commands/completions.ts")).completionsOf(COMMANDS),
 }
 
 /** In the order of the help. */

@@ -1,6 +1,6 @@
 /**
- * A machine as a tree in plain text, for terminals and READMEs: each state with its transitions below it. Only names of the
- * machine have other characters than ASCII. The same machine gives the same text on every runtime.
+ * A machine as a tree in plain text, for terminals and READMEs: each state with its transitions below it. Only names of
+ * the machine have other characters than ASCII. The same machine gives the same text on every runtime.
  */
 import type { AnyStateMachine } from "xstate"
 import { aCount, refuseUnknown } from "../runtime/input/options.ts"
@@ -24,8 +24,9 @@ const LEAST_TEXT = 24
 const LONGEST_NAME = 60
 
 /**
- * Draws the machine as a tree. `+-*` is the state that is entered first, `+-=` one of several that are active at once, `+--` any
- * other. A target is the key of a state beside this one, `.key` of one in it, or `#` and the path from the root.
+ * Draws the machine as a tree. `+-*` is the state that is entered first, `+-=` one of several that are active at once,
+ * `+--` any other. A target is the key of a state beside this one, `.key` of one in it, or `#` and the path from the
+ * root.
  *
  * Throws InvalidConfigError for what is no machine of XState 5, and for unknown options.
  */

@@ -1,6 +1,6 @@
 /**
- * Names and texts as Mermaid reads them. Its lexer has words that mean something wherever they stand, so ids are made of letters
- * that can't be one, and texts have all but plain characters as entities.
+ * Names and texts as Mermaid reads them. Its lexer has words that mean something wherever they stand, so ids are made
+ * of letters that can't be one, and texts have all but plain characters as entities.
  */
 import type { ChartGraph } from "./machine/graph.ts"
 import { shortened, visible } from "./text/visible.ts"
@@ -12,7 +12,10 @@ const LONGEST_TEXT = 80
 const RESERVED =
   /^(accdescr|acctitle|class|classdef|click|default|direction|end|fork|hide|href|join|note|scale|state|style)|^(constructor|tostring|valueof|hasownproperty|__)/i
 
-/** What needs no entity. A number sign, a colon, a semicolon, a quote and all brackets that mean something are not among it. */
+/**
+ * What needs no entity. A number sign, a colon, a semicolon, a quote and all brackets that mean something are not among
+ * it.
+ */
 const PLAIN = /[^\w .,/()[\]=+*?!<>-]|[<>]|[\u00b0\u00b6\u00df\ufb02]/gu
 
 /** An id for each state, made of its path. */

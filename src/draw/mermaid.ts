@@ -1,7 +1,7 @@
 /**
- * A machine as a Mermaid `stateDiagram-v2`, which GitHub and others draw. What Mermaid has no sign for stands in notes: what a
- * state does on entry and exit, transitions that stay, those from a state into itself or into a state in it (Mermaid's layout
- * fails on them), and what history states remember.
+ * A machine as a Mermaid `stateDiagram-v2`, which GitHub and others draw. What Mermaid has no sign for stands in notes:
+ * what a state does on entry and exit, transitions that stay, those from a state into itself or into a state in it
+ * (Mermaid's layout fails on them), and what history states remember.
  *
  * Not promised: that Mermaid's layout is pretty, or that it draws every machine: its layout is its own.
  */
@@ -36,8 +36,8 @@ interface Arrow {
 type CountOf = (edge: ChartEdge) => string | undefined
 
 /**
- * Draws the machine as Mermaid. Throws InvalidConfigError for what is no machine of XState 5, for unknown options, and for counts
- * of transitions that it hasn't.
+ * Draws the machine as Mermaid. Throws InvalidConfigError for what is no machine of XState 5, for unknown options, and
+ * for counts of transitions that it hasn't.
  */
 export function toMermaid(machine: AnyStateMachine, options: CountOptions = {}): string {
   refuseUnknown("toMermaid", options, countChecks)

@@ -1,6 +1,6 @@
 /**
- * `leasehold/inspector`: the live page of a fleet, to mount in one's own server or to serve on its own. `docs/seeing-it.md`
- * shows it.
+ * `leasehold/inspector`: the live page of a fleet, to mount in one's own server or to serve on its own.
+ * `docs/seeing-it.md` shows it.
  *
  * @module
  */
@@ -42,8 +42,8 @@ export interface ServedInspector extends AsyncDisposable {
 }
 
 /**
- * The page of the fleet that a manager belongs to, read-only unless `actions` are on. It listens to the manager while somebody
- * looks, and costs nothing else. Throws InvalidConfigError.
+ * The page of the fleet that a manager belongs to, read-only unless `actions` are on. It listens to the manager while
+ * somebody looks, and costs nothing else. Throws InvalidConfigError.
  */
 export function inspector(manager: SandboxManager, options: InspectorOptions = {}): Inspector {
   const settings = inspectorSettings(options)
@@ -67,8 +67,8 @@ export function nodeListener(page: Inspector): (incoming: IncomingMessage, respo
 }
 
 /**
- * Serves that page, at 127.0.0.1 unless told. Rejects with InvalidConfigError, also where it was to listen at an address that
- * other machines reach and there is no `token`, and with the system's error where it can't listen.
+ * Serves that page, at 127.0.0.1 unless told. Rejects with InvalidConfigError, also where it was to listen at an
+ * address that other machines reach and there is no `token`, and with the system's error where it can't listen.
  */
 export async function serveInspector(
   manager: SandboxManager,

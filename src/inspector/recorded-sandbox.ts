@@ -1,6 +1,6 @@
 /**
- * A sandbox whose work is lines of a trace: where each of its hooks, each turn and each use, begins and ends, and when its
- * run asks for a checkpoint. It calls the hooks as they are, and passes on what they give and throw.
+ * A sandbox whose work is lines of a trace: where each of its hooks, each turn and each use, begins and ends, and when
+ * its run asks for a checkpoint. It calls the hooks as they are, and passes on what they give and throw.
  *
  * Not promised: lines of schemas and codecs that answer at once, or in chunks.
  */
@@ -37,7 +37,10 @@ export class WorkRecorder {
   }
 }
 
-/** Calls fn, and one of the others once it has settled: at once where it is synchronous, so that its turns stay the same. */
+/**
+ * Calls fn, and one of the others once it has settled: at once where it is synchronous, so that its turns stay the
+ * same.
+ */
 function settled<A>(fn: () => A, ended: () => void, failed: (error: unknown) => never): A {
   let result: A
   try {
@@ -60,8 +63,8 @@ function settled<A>(fn: () => A, ended: () => void, failed: (error: unknown) => 
 type Home = Pick<WorkLine, "key" | "token">
 
 /**
- * A definition of the same name, version and types, whose work is recorded. Its checkpoints and closes are recorded where
- * the state is an object, which tells whose it is.
+ * A definition of the same name, version and types, whose work is recorded. Its checkpoints and closes are recorded
+ * where the state is an object, which tells whose it is.
  */
 export function recordedSandbox<S, C>(
   definition: SandboxDefinition<S, C>,

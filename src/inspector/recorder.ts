@@ -1,6 +1,6 @@
 /**
- * The recorder: turns what locks, sandboxes and stores do into the lines of one trace, in the order in which they do it.
- * The same for live and for simulated workers: only the clock differs.
+ * The recorder: turns what locks, sandboxes and stores do into the lines of one trace, in the order in which they do
+ * it. The same for live and for simulated workers: only the clock differs.
  *
  * Recording changes nothing of what is recorded, and an `onLine` that throws is reported, not obeyed.
  *
@@ -75,7 +75,8 @@ const events = anObject("Give an Observable", "subscribe")
  * ```ts
  * const world = fakeWorld({ seed: 7 })
  * const lines: TraceLine[] = []
- * const recorder = new TraceRecorder({ source: "simulated", seed: 7, clock: world.clock, onLine: (line) => lines.push(line) })
+ * const onLine = (line: TraceLine) => lines.push(line)
+ * const recorder = new TraceRecorder({ source: "simulated", seed: 7, clock: world.clock, onLine })
  * const a = recorder.worker("a")
  * const process = world.process("a")
  * const manager = await SandboxManager.start({
@@ -180,8 +181,8 @@ export class WorkerRecorder {
   }
 
   /**
-   * Records the states of one sandbox (its `state$`), from the present one on. A manager's `inspect` records those of all
-   * its sandboxes, from the first one on; a state that both tell of is one line.
+   * Records the states of one sandbox (its `state$`), from the present one on. A manager's `inspect` records those of
+   * all its sandboxes, from the first one on; a state that both tell of is one line.
    */
   states(state$: Observable<SandboxSnapshot>): Subscription {
     events("state$", state$)
@@ -189,8 +190,8 @@ export class WorkerRecorder {
   }
 
   /**
-   * The same store, with its requests and answers recorded, never their bodies. Make one for a worker and give it to all
-   * who share the store there: incarnations and queues belong to the store object.
+   * The same store, with its requests and answers recorded, never their bodies. Make one for a worker and give it to
+   * all who share the store there: incarnations and queues belong to the store object.
    */
   store<S extends ObjectStore>(store: S): Recorded<S> {
     anObject("Give a store", "start", "read", "put")("store", store)
@@ -198,8 +199,8 @@ export class WorkerRecorder {
   }
 
   /**
-   * The same definition, with where its hooks begin and end recorded: for a manager's `sandboxes`, and for its calls. The
-   * checkpoints and closes of a state that is no object are not told.
+   * The same definition, with where its hooks begin and end recorded: for a manager's `sandboxes`, and for its calls.
+   * The checkpoints and closes of a state that is no object are not told.
    */
   sandbox<S, C>(definition: SandboxDefinition<S, C>): SandboxDefinition<S, C> {
     return recordedSandbox(definition, this.#work, (asked, make) => this.call(asked, make))

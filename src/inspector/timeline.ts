@@ -1,6 +1,6 @@
 /**
- * A recorded trace as one page of HTML that needs nothing else: the live page, with the trace in it. It opens from a disk by a
- * double click, at the violation where there is one.
+ * A recorded trace as one page of HTML that needs nothing else: the live page, with the trace in it. It opens from a
+ * disk by a double click, at the violation where there is one.
  *
  * Not promised: that a trace of a million lines is quick to look at. Give the part that matters.
  */

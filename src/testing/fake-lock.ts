@@ -1,4 +1,6 @@
-/** The lock for tests: the real protocol on a `FakeWorld`, so that a test waits for nothing and two runs are the same. */
+/**
+ * The lock for tests: the real protocol on a `FakeWorld`, so that a test waits for nothing and two runs are the same.
+ */
 import type { Incarnation } from "../locks/api/lock.ts"
 import { LOCK_OPTIONS, type LockOptions } from "../locks/engine/options.ts"
 import { StoreLock } from "../locks/lock/store-lock.ts"
@@ -10,7 +12,9 @@ import type { FakeProcess, FakeWorld } from "./fake-world.ts"
 export interface FakeLockOptions extends Omit<LockOptions, "clock" | "incarnation"> {
   /** Where it exists. Locks contend within one world. */
   readonly world: FakeWorld
-  /** Whose it is, from `world.process(id)`. Without one: the process `this-process`, the same for all locks of a world. */
+  /**
+   * Whose it is, from `world.process(id)`. Without one: the process `this-process`, the same for all locks of a world.
+   */
   readonly incarnation?: FakeProcess | Incarnation
 }
 

@@ -38,7 +38,10 @@ export interface FakeWorld {
   readonly store: LeaseStore & CheckpointStore
   /** Lets time pass, and settles all that comes of it. Rejects with what a timer's callback throws. */
   advance(time: Duration): Promise<void>
-  /** Lets time pass until the promise settles, and settles as it does. Rejects where nothing is left that could settle it. */
+  /**
+   * Lets time pass until the promise settles, and settles as it does. Rejects where nothing is left that could settle
+   * it.
+   */
   until<A>(promise: PromiseLike<A>): Promise<A>
   /** The process of that id; made at its first mention. Without an id: a new one. */
   process(id?: string): FakeProcess

@@ -1,6 +1,6 @@
 /**
- * The entry `leasehold/testing`: what tests of code that uses leasehold need. Locks and time are simulated; the protocol
- * is the real one.
+ * The entry `leasehold/testing`: what tests of code that uses leasehold need. Locks and time are simulated; the
+ * protocol is the real one.
  *
  * @module
  */

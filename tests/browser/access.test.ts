@@ -1,4 +1,5 @@
-// The page for everybody: by keyboard alone, with names and roles for who hears it, contrast, narrow windows, less motion.
+// The page for everybody: by keyboard alone, with names and roles for who hears it, contrast, narrow windows, less
+// motion.
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { hasBrowser, look, startBrowser } from "./support/browser.ts"

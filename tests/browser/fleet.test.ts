@@ -1,4 +1,5 @@
-// The fleet's screen in a real browser, over the inspector's real server: counts, filter, search, heat map, list, attention.
+// The fleet's screen in a real browser, over the inspector's real server: counts, filter, search, heat map, list,
+// attention.
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { row, running, waiting } from "../inspector/live/made.ts"

@@ -1,4 +1,5 @@
-// Two real worker processes on one directory, seen in the page of one: a handoff as it happens, an action, and a restart.
+// Two real worker processes on one directory, seen in the page of one: a handoff as it happens, an action, and a
+// restart.
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,4 +1,5 @@
-// What the page is told by others is shown as text, and what it is refused it says. The policy holds meanwhile (`look`).
+// What the page is told by others is shown as text, and what it is refused it says. The policy holds meanwhile
+// (`look`).
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Browser } from "playwright-core"

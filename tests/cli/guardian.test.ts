@@ -168,7 +168,10 @@ describe.skipIf(process.platform === "win32")("a guardian", () => {
 
   /** In a namespace of processes of its own, where the next number can be chosen. */
   const isolated = ["--pid", "--fork", "--kill-child", "--mount-proc", "/bin/sh", "-c"]
-  /** Processes that start in one hundredth of a second can't be told apart by when they did, but no number is given anew as soon. */
+  /**
+   * Processes that start in one hundredth of a second can't be told apart by when they did, but no number is given anew
+   * as soon.
+   */
   const REUSED = `
 uptime_() {
   read -r now rest </proc/uptime && echo "\${now%.*}\${now#*.}"

@@ -24,7 +24,7 @@ describe("a group that can't be ended", () => {
     const hour = 3_600_000
     using supervision = new Supervision({
       ...{ leases: [lease(clock.read().wall + 2 * hour)], group, owner: "me", env: {}, clock },
-      wish: { ttl: 30_000, grace: 10_000, onRequest: { do: "term" } },
+      settings: { ttl: 30_000, grace: 10_000, onRequest: { do: "term" } },
       ended: Promise.resolve({ code: 3 }),
       guardian: { gone: new Promise(() => {}), allow: () => {}, dismiss: () => {} },
       file: { write: () => {} },
@@ -58,7 +58,7 @@ describe("what the user is told", () => {
     using supervision = new Supervision({
       ...{ leases: [held], owner: "me", env: {}, clock, ended: new Promise(() => {}) },
       group: { id: 42, signal: (signal) => told.push(signal) > 0, isThere: () => true },
-      wish: { ttl: 30_000, grace: 100, onRequest: { do: "term" } },
+      settings: { ttl: 30_000, grace: 100, onRequest: { do: "term" } },
       guardian: { gone: gone.promise, allow: () => {}, dismiss: () => {} },
       file: { write: () => {} },
       hooks: { start: () => {} },
@@ -104,7 +104,7 @@ it("a lease that was over before the command's end is a loss, though nobody was 
     ...{ leases: [{ ...lease(clock.read().wall + 30_000), signal } as never], owner: "me", env: {}, clock },
     group: { id: 42, signal: () => true, isThere: () => false },
     ended: ended.promise,
-    wish: { ttl: 30_000, grace: 100, onRequest: { do: "term" } },
+    settings: { ttl: 30_000, grace: 100, onRequest: { do: "term" } },
     guardian: { gone: new Promise(() => {}), allow: () => {}, dismiss: () => {} },
     file: { write: () => {} },
     hooks: { start: () => {} },

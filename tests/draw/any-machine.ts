@@ -47,7 +47,9 @@ const arrow = (): fc.Arbitrary<Arrow> =>
     reenter: fc.boolean(),
   })
 
-/** What any machine is made from: nested, parallel, with history and final states, and arrows from anywhere to anywhere. */
+/**
+ * What any machine is made from: nested, parallel, with history and final states, and arrows from anywhere to anywhere.
+ */
 export const anyConfig: fc.Arbitrary<Config> = fc
   .record({ root: tree, arrows: fc.array(arrow(), { maxLength: 14, size: "max" }) })
   .map(({ root, arrows }) => configOf({ ...root, kind: "plain" }, arrows))

@@ -1,4 +1,5 @@
-// Pins that the drawings of leasehold's own chart that were committed are those of the chart as it is (`npm run charts`).
+// Pins that the drawings of leasehold's own chart that were committed are those of the chart as it is
+// (`npm run charts`).
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"

@@ -1,4 +1,7 @@
-/** Golden files: what is drawn is what was committed, byte for byte. `UPDATE_GOLDEN=1` writes them anew: look at them then. */
+/**
+ * Golden files: what is drawn is what was committed, byte for byte. `UPDATE_GOLDEN=1` writes them anew: look at them
+ * then.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import process from "node:process"

@@ -1,6 +1,6 @@
 /**
- * What Mermaid's own lexer accepts of a state diagram, line by line: a strict reading of stateDiagram.jison (mermaid 11), for the
- * forms that are used. Mermaid itself isn't run.
+ * What Mermaid's own lexer accepts of a state diagram, line by line: a strict reading of stateDiagram.jison (mermaid
+ * 11), for the forms that are used. Mermaid itself isn't run.
  */
 
 const ID =

@@ -1,5 +1,5 @@
-// The words of `npm run sim`: the line with which a failure says that a seed is run again has to give the very same run, and
-// words that ask for no run are refused.
+// The words of `npm run sim`: the line with which a failure says that a seed is run again has to give the very same
+// run, and words that ask for no run are refused.
 import { spawnSync } from "node:child_process"
 import process from "node:process"
 import { expect, it } from "vitest"

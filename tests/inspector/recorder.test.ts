@@ -1,4 +1,5 @@
-// Pins that what happens is in the trace, as it happened, in real and in simulated time, and that recording changes nothing.
+// Pins that what happens is in the trace, as it happened, in real and in simulated time, and that recording changes
+// nothing.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * What the tests of the GCS store share: a store on a strict server under a clock that says when a wait begins, and short
- * ways to write what every call needs.
+ * What the tests of the GCS store share: a store on a strict server under a clock that says when a wait begins, and
+ * short ways to write what every call needs.
  */
 import { Buffer } from "node:buffer"
 import { gcsStore, type GcsStoreOptions } from "../../src/locks/stores/gcs/mod.ts"
@@ -65,8 +65,8 @@ export async function textOf(answer: Promise<ReadAnswer>): Promise<unknown> {
 }
 
 /**
- * The file of a workload that trades its own token for one of Google's, as on another cloud. Both are those of the strict server
- * at `url`, `token-1` unless it is told another.
+ * The file of a workload that trades its own token for one of Google's, as on another cloud. Both are those of the
+ * strict server at `url`, `token-1` unless it is told another.
  */
 export const federated = (url: string): { readonly type: "external_account" } & Readonly<Record<string, unknown>> => ({
   type: "external_account",

@@ -2,7 +2,8 @@
  * A store whose network a test scripts: it wraps a real store and lets chosen requests be lost, their answers be lost,
  * either be late or held until the test says so, or another answer come instead. Everything unscripted passes through.
  *
- * As over a real network, a request that its caller gave up on may still arrive. Owns no object and no clock of its own.
+ * As over a real network, a request that its caller gave up on may still arrive. Owns no object and no clock of its
+ * own.
  *
  *     const store = scripted(memoryStore({ clock }), clock)
  *     store.script.onPut(loseAnswer())                       // the next put is applied, its caller hears `unknown`

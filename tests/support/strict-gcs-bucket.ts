@@ -1,7 +1,7 @@
 /**
- * The objects of the strict GCS server and its routes as a function: (request, now) -> answer. It keeps GCS's rules where
- * fake-gcs-server doesn't: preconditions on reads and deletes too, 304, a missing bucket that differs from a missing
- * object, on request one write a second for an object. Owns no sockets and no faults (strict-gcs-server.ts).
+ * The objects of the strict GCS server and its routes as a function: (request, now) -> answer. It keeps GCS's rules
+ * where fake-gcs-server doesn't: preconditions on reads and deletes too, 304, a missing bucket that differs from a
+ * missing object, on request one write a second for an object. Owns no sockets and no faults (strict-gcs-server.ts).
  */
 import { Buffer } from "node:buffer"
 

@@ -98,7 +98,9 @@ export class StrictGcsServer implements AsyncDisposable {
     this.#faults.push(...faults)
   }
 
-  /** Settles when the next request of this method (or for a "token") has arrived whole, and, if it takes effect, has. */
+  /**
+   * Settles when the next request of this method (or for a "token") has arrived whole, and, if it takes effect, has.
+   */
   arrival(method: string): Promise<void> {
     return new Promise((arrived) => void this.#waiting.push({ method, arrived }))
   }

@@ -1,4 +1,7 @@
-/** docs/testing.md: every program on it stands in a test, or is one, to the letter; its command lines are of this package. */
+/**
+ * docs/testing.md: every program on it stands in a test, or is one, to the letter; its command lines are of this
+ * package.
+ */
 import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * Standing as the waiter of a key for a moment, so that its owner hears of it. Ends by itself whatever the store does: a store
- * that falls silent has 30 s more than the mark is to stand.
+ * Standing as the waiter of a key for a moment, so that its owner hears of it. Ends by itself whatever the store does:
+ * a store that falls silent has 30 s more than the mark is to stand.
  */
 import { LockCancelledError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"

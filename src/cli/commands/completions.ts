@@ -1,20 +1,27 @@
-/** `leasehold completions <shell>`: a script that completes commands, options and the values of options. */
-import { COMMANDS } from "../commands.ts"
+/**
+ * `leasehold completions <shell>`: a script that completes commands, options and the values of options. Owns the
+ * scripts; the table of commands is given to it.
+ */
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"
 import { optionsOf } from "../frame/arguments.ts"
 import type { Action, CommandSpec, OptionSpec } from "../frame/syntax.ts"
 
-const shells: Readonly<Record<string, () => string>> = { bash, zsh, fish }
+type Commands = readonly CommandSpec[]
 
-export const completions: Action = async ({ operands, output }) => {
-  const [shell = ""] = operands
-  const script = shells[shell]
-  if (script === undefined)
-    throw new UsageError(`${JSON.stringify(shell)} is no shell with completions`, "Use bash, zsh or fish")
-  const text = script()
-  output.result({ shell, script: text }, () => text)
-  return EXIT.ok
+const shells: Readonly<Record<string, (commands: Commands) => string>> = { bash, zsh, fish }
+
+/** The action of `completions`, for these commands. */
+export function completionsOf(commands: Commands): Action {
+  return async ({ operands, output }) => {
+    const [shell = ""] = operands
+    const script = shells[shell]
+    if (script === undefined)
+      throw new UsageError(`${JSON.stringify(shell)} is no shell with completions`, "Use bash, zsh or fish")
+    const text = script(commands)
+    output.result({ shell, script: text }, () => text)
+    return EXIT.ok
+  }
 }
 
 const names = (spec: CommandSpec): string =>
@@ -25,16 +32,16 @@ const names = (spec: CommandSpec): string =>
 const operandsOf = ({ name }: CommandSpec): string => (name === "completions" ? Object.keys(shells).join(" ") : "")
 
 /** Options whose value has known beginnings, over all commands. */
-const valued = (): ReadonlyMap<string, OptionSpec> =>
-  new Map(COMMANDS.flatMap((spec) => Object.entries(spec.options)).filter(([, { value }]) => value !== undefined))
+const valued = (commands: Commands): ReadonlyMap<string, OptionSpec> =>
+  new Map(commands.flatMap((spec) => Object.entries(spec.options)).filter(([, { value }]) => value !== undefined))
 
-function bash(): string {
-  const values = [...valued()].map(([name, { values: known, completes }]) => {
+function bash(commands: Commands): string {
+  const values = [...valued(commands)].map(([name, { values: known, completes }]) => {
     const reply =
       known === undefined ? (completes === "file" ? "compgen -f" : "compgen -W ''") : `compgen -W '${known.join(" ")}'`
     return `    --${name}) COMPREPLY=($(${reply} -- "$word")); return ;;`
   })
-  const commands = COMMANDS.map(
+  const words = commands.map(
     (spec) => `    ${spec.name}) words="${[names(spec), operandsOf(spec)].join(" ").trim()}" ;;`,
   )
   return `# leasehold completions bash: source this, or put it where bash-completion looks.
@@ -43,7 +50,8 @@ _leasehold() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     if [[ \${COMP_WORDS[i]} == -- ]]; then
       case "\${COMP_WORDS[1]}" in
-${COMMANDS.filter(({ runs }) => runs)
+${commands
+  .filter(({ runs }) => runs)
   .map(({ name }) => `        ${name}) COMPREPLY=($(compgen -c -f -- "$word")) ;;`)
   .join("\n")}
       esac
@@ -54,24 +62,24 @@ ${COMMANDS.filter(({ runs }) => runs)
 ${values.join("\n")}
   esac
   case "\${COMP_WORDS[1]}" in
-${commands.join("\n")}
-    *) words="${COMMANDS.map(({ name }) => name).join(" ")} --help --version" ;;
+${words.join("\n")}
+    *) words="${commands.map(({ name }) => name).join(" ")} --help --version" ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -F _leasehold leasehold`
 }
 
-function zsh(): string {
+function zsh(commands: Commands): string {
   return `#compdef leasehold
 # leasehold completions zsh: put it into a directory of $fpath as _leasehold, or source it after compinit.
 autoload -Uz bashcompinit && bashcompinit
-${bash()}`
+${bash(commands)}`
 }
 
-function fish(): string {
+function fish(commands: Commands): string {
   const isFirst = "__fish_use_subcommand"
-  const lines = COMMANDS.flatMap((spec) => [
+  const lines = commands.flatMap((spec) => [
     `complete -c leasehold -n ${isFirst} -a ${spec.name} -d ${fishText(spec.summary)}`,
     ...Object.entries(optionsOf(spec)).map(([name, option]) => fishOption(spec.name, name, option)),
     ...(operandsOf(spec) === ""

@@ -1,6 +1,7 @@
 /**
- * `leasehold request <key>`: asks the owner to hand off. It waits for the key as one who wants it does, for a moment, and
- * withdraws; what it is granted it releases at once. An owner looks for waiters every two seconds at least, so it has heard.
+ * `leasehold request <key>`: asks the owner to hand off. It waits for the key as one who wants it does, for a moment,
+ * and withdraws; what it is granted it releases at once. An owner looks for waiters every two seconds at least, so it
+ * has heard.
  *
  * Not promised: that it leaves. That is its own affair (`run --on-request`).
  */

@@ -1,6 +1,6 @@
 /**
- * `leasehold unlock <key> --generation …`: an operator ends another's ownership by force. It says what it breaks, touches
- * only the very version that was looked at, and leaves a released record, so that tokens go on growing.
+ * `leasehold unlock <key> --generation …`: an operator ends another's ownership by force. It says what it breaks,
+ * touches only the very version that was looked at, and leaves a released record, so that tokens go on growing.
  *
  * Not promised: that the owner stops in time. It finds out when it next looks at the record.
  */
@@ -52,8 +52,9 @@ async function release(
 }
 
 /**
- * The owner is gone from it, the greatest token is kept; a waiter's half stays as it is, and what isn't known here. Nobody is
- * listed as ended, since the owner may go on: a sandbox that comes next waits for as long as that one's lease may last.
+ * The owner is gone from it, the greatest token is kept; a waiter's half stays as it is, and what isn't known here.
+ * Nobody is listed as ended, since the owner may go on: a sandbox that comes next waits for as long as that one's lease
+ * may last.
  */
 function releasedBody(record: LeaseRecord, opId: string, at: number): Uint8Array {
   const ended = { token: lastToken(record), by: opId, how: "release", note: null }

@@ -1,6 +1,6 @@
 /**
- * An error of the library as the command tells it. What happened is the same; what to do about it is said to a program there,
- * by options that no flag is, and here to who typed the command.
+ * An error of the library as the command tells it. What happened is the same; what to do about it is said to a program
+ * there, by options that no flag is, and here to who typed the command.
  */
 import type { LockError } from "../../locks/api/errors.ts"
 

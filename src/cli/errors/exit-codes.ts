@@ -1,6 +1,7 @@
 /**
- * The exit codes of the command: one for each way in which it can fail by itself, each its own, so that a script can tell.
- * A command that was run under a lock passes its own code on, which may be any. docs/errors.md lists them beside the classes.
+ * The exit codes of the command: one for each way in which it can fail by itself, each its own, so that a script can
+ * tell. A command that was run under a lock passes its own code on, which may be any. docs/errors.md lists them beside
+ * the classes.
  */
 import { LockError } from "../../locks/api/errors.ts"
 import { StartError } from "./start-error.ts"
@@ -48,7 +49,9 @@ const byClass: Readonly<Record<string, number>> = {
   TraceFormatError: EXIT.corrupt,
 }
 
-/** What the command ends with when this is thrown. `instead`: the code that the user wants for a timeout and contention. */
+/**
+ * What the command ends with when this is thrown. `instead`: the code that the user wants for a timeout and contention.
+ */
 export function exitCodeOf(error: unknown, instead?: number): number {
   if (error instanceof UsageError) return EXIT.usage
   if (error instanceof StartError) return EXIT.notStarted

@@ -1,3 +1,4 @@
+/** The error of a call that the command can't make sense of, and how a flag's fault becomes one. */
 import { InvalidConfigError } from "../../locks/api/errors.ts"
 import { advice, happened } from "./advice.ts"
 

@@ -22,8 +22,8 @@ export function readArguments(spec: CommandSpec, words: readonly string[]): Give
 }
 
 /**
- * What follows `--` is the command, or more operands of one that runs none. Where no key stands before it, and what follows
- * begins as no command does, it is the keys that follow, up to another `--`.
+ * What follows `--` is the command, or more operands of one that runs none. Where no key stands before it, and what
+ * follows begins as no command does, it is the keys that follow, up to another `--`.
  */
 function apart({ runs }: CommandSpec, operands: readonly string[], rest?: readonly string[]): Omit<Given, "options"> {
   if (runs !== true) return { operands: [...operands, ...(rest ?? [])], command: undefined }

@@ -1,6 +1,6 @@
 /**
- * How the command speaks: results to standard output, all else to standard error; as text for people, or with `--json` as
- * one JSON document a result and one line a message. Colours only on a terminal that may have them.
+ * How the command speaks: results to standard output, all else to standard error; as text for people, or with `--json`
+ * as one JSON document a result and one line a message. Colours only on a terminal that may have them.
  */
 import { LockError } from "../../locks/api/errors.ts"
 import type { LockWaitEventOf, LockWaitObserver } from "../../locks/api/wait-observer.ts"
@@ -113,7 +113,9 @@ function described(error: unknown, exitCode: number): object {
 
 const json = (value: object, indent?: number): string => escaped(JSON.stringify(value, null, indent))
 
-/** JSON leaves characters as they are that steer terminals, and may have any of them escaped. Its line ends are its own. */
+/**
+ * JSON leaves characters as they are that steer terminals, and may have any of them escaped. Its line ends are its own.
+ */
 const escaped = (text: string): string =>
   text.replaceAll(/[^\P{C}\n]/gu, (character) => character.split("").map(unitOf).join(""))
 

@@ -1,6 +1,6 @@
 /**
- * What a command looks like, as data: from it come the parser, the help and the completions, so that none of them can know
- * of an option that the others don't.
+ * What a command looks like, as data: from it come the parser, the help and the completions, so that none of them can
+ * know of an option that the others don't.
  */
 import type { Io } from "../process/io.ts"
 import type { Output } from "./output.ts"

@@ -1,9 +1,10 @@
 /**
- * Bytes that are no UTF-8 in what this process was given. Node reads each such word or value with U+FFFD instead, which is another
- * file's name; Deno leaves such a variable out. Owns which were lost in that way; Linux keeps what a process was given.
+ * Bytes that are no UTF-8 in what this process was given. Node reads each such word or value with U+FFFD instead, which
+ * is another file's name; Deno leaves such a variable out. Owns which were lost in that way; Linux keeps what a process
+ * was given.
  *
- * Not promised: which bytes they were, on other systems. There a text with U+FFFD is taken for one that lost some. Nor what Deno
- * left out there, or without `--allow-all`, which it asks for to read what a process was given.
+ * Not promised: which bytes they were, on other systems. There a text with U+FFFD is taken for one that lost some. Nor
+ * what Deno left out there, or without `--allow-all`, which it asks for to read what a process was given.
  */
 import { Buffer, isUtf8 } from "node:buffer"
 import { readFileSync } from "node:fs"
@@ -36,7 +37,9 @@ export interface LostVariables {
   readonly unknown: readonly string[]
 }
 
-/** Throws UsageError for a word after the command's name that isn't what was given. `proc`: where processes are shown. */
+/**
+ * Throws UsageError for a word after the command's name that isn't what was given. `proc`: where processes are shown.
+ */
 export function checkWords(words: readonly string[], proc = "/proc"): void {
   if (!words.some((word) => word.includes(LOST))) return
   const given = givenBytes(proc, "cmdline")?.slice(-words.length)
@@ -55,7 +58,10 @@ export function lostVariables(env: Environment, proc = "/proc"): LostVariables {
   return { pairs: [], unknown: Object.keys(env).filter((name) => `${name}${env[name] ?? ""}`.includes(LOST)) }
 }
 
-/** Throws InvalidConfigError for a variable that names a place of the command's own, and lost bytes: it would be another place. */
+/**
+ * Throws InvalidConfigError for a variable that names a place of the command's own, and lost bytes: it would be another
+ * place.
+ */
 export function checkPlaces(env: Environment, proc = "/proc"): void {
   const { pairs, unknown } = lostVariables(env, proc)
   const lost = [...pairs.map(({ name }) => name), ...unknown]

@@ -1,16 +1,17 @@
 /**
- * Compiled code that Node keeps between runs, which takes a quarter of the command's start. Whoever can write it has this process run
- * code of theirs: it is kept in a directory that nobody else can even read, or not at all.
+ * Compiled code that Node keeps between runs, which takes a quarter of the command's start. Whoever can write it has
+ * this process run code of theirs: it is kept in a directory that nobody else can even read, or not at all.
  *
- * Not promised: anything where NODE_COMPILE_CACHE is set. Node reads that before the command begins, as it does NODE_OPTIONS:
- * who sets an environment for Node has it run what they like.
+ * Not promised: anything where NODE_COMPILE_CACHE is set. Node reads that before the command begins, as it does
+ * NODE_OPTIONS: who sets an environment for Node has it run what they like.
  */
 import { existsSync, lstatSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
+import { homeFolder } from "./here.ts"
 import { makePrivate } from "./strangers.ts"
-import { homeFolder, userFolder } from "./user-folder.ts"
+import { userFolder } from "./user-folder.ts"
 
 /** Of no use on Deno, which keeps compiled code by itself. */
 export function keepCompiledCode(): void {

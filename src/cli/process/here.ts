@@ -1,11 +1,14 @@
-/** The working directory, and whether a path names it. */
+/** Where this process is: its working directory, whether a path names that, and its user's home directory. */
 import { statSync } from "node:fs"
 import { isAbsolute, normalize } from "node:path"
 import process from "node:process"
 import { InvalidConfigError } from "../../locks/api/errors.ts"
 import { LOST } from "./bytes.ts"
 
-/** Its path. Throws InvalidConfigError where it has none: it was removed, or its bytes are no UTF-8, so that no runtime can write it. */
+/**
+ * Its path. Throws InvalidConfigError where it has none: it was removed, or its bytes are no UTF-8, so that no runtime
+ * can write it.
+ */
 export function workingDirectory(): string {
   const path = asTold()
   if (path instanceof Error) throw unnamed("it was removed, or its path is no UTF-8", path)
@@ -18,6 +21,15 @@ export function isHere(path: string): boolean {
   if (!isAbsolute(path) || normalize(path) !== path) return false
   const [there, here] = [path, "."].map((each) => statSync(each, { throwIfNoEntry: false }))
   return there !== undefined && there.ino === here?.ino && there.dev === here.dev
+}
+
+/** The user's home directory, asked by `home`; undefined where the system knows none. Some runtimes throw then. */
+export function homeFolder(home: () => string): string | undefined {
+  try {
+    return home() || undefined
+  } catch {
+    return undefined
+  }
 }
 
 function asTold(): string | Error {

@@ -5,8 +5,7 @@
 import process from "node:process"
 import { isatty } from "node:tty"
 import { type Clock, liveClock } from "../../runtime/time/clock.ts"
-import { workingDirectory } from "./here.ts"
-import { homeFolder } from "./user-folder.ts"
+import { homeFolder, workingDirectory } from "./here.ts"
 
 /** Where text goes. */
 export interface Sink {
@@ -68,9 +67,9 @@ export function processIo(home: () => string): ProcessIo {
 }
 
 /**
- * One of the streams of this process. That it can't be written to (its reader has left, its terminal is closed) is no reason to
- * end: what runs under a lease would lose it. The stream itself is made when something is said: `run` mostly says nothing,
- * and it takes milliseconds.
+ * One of the streams of this process. That it can't be written to (its reader has left, its terminal is closed) is no
+ * reason to end: what runs under a lease would lose it. The stream itself is made when something is said: `run` mostly
+ * says nothing, and it takes milliseconds.
  */
 export class ProcessSink implements Sink {
   readonly isTTY: boolean

@@ -1,6 +1,6 @@
 /**
- * Whether a group has no member but one user, as useradd makes one for each: its number or its name is the user's, and the
- * system's own files list nobody else in it. The numbers differ once any group was added by itself.
+ * Whether a group has no member but one user, as useradd makes one for each: its number or its name is the user's, and
+ * the system's own files list nobody else in it. The numbers differ once any group was added by itself.
  *
  * Not promised: anything about members that a directory service knows. To ask it may take long.
  */

@@ -1,9 +1,9 @@
 /**
- * Who could have written a file, beside this user and root. A path is this user's own where those two own it and every directory
- * and link on the way to it, and nobody else may write any of these. ssh asks the same of its keys.
+ * Who could have written a file, beside this user and root. A path is this user's own where those two own it and every
+ * directory and link on the way to it, and nobody else may write any of these. ssh asks the same of its keys.
  *
- * Two things are no stranger's: a directory with the sticky bit on the way, as nobody can replace what others own there; and write
- * permission of the user's private group (private-group.ts).
+ * Two things are no stranger's: a directory with the sticky bit on the way, as nobody can replace what others own
+ * there; and write permission of the user's private group (private-group.ts).
  *
  * Not promised: anything about access control lists, or about systems whose files have no owners (Windows).
  */
@@ -38,7 +38,9 @@ const STICKY = 0o1000
 /** What the kernel shows instead of an owner that has no number in this user namespace. */
 const OVERFLOW_UID = 65_534
 
-/** Looks at a path and all that is on the way to it, for `only` such strangers or all. Throws what the file system says. */
+/**
+ * Looks at a path and all that is on the way to it, for `only` such strangers or all. Throws what the file system says.
+ */
 export function lookAt(path: string, only?: Stranger["by"]): Look {
   if (process.geteuid === undefined) return { isThere: existsSync(path), stranger: undefined }
   let isThere = true
@@ -53,8 +55,8 @@ export function lookAt(path: string, only?: Stranger["by"]): Look {
 }
 
 /**
- * Makes a directory that only this user can read, where there is none. The stranger who could have written it, if there is one.
- * Throws what the file system says.
+ * Makes a directory that only this user can read, where there is none. The stranger who could have written it, if there
+ * is one. Throws what the file system says.
  */
 export function makePrivate(directory: string): Stranger | undefined {
   const { isThere, stranger } = lookAt(directory)
@@ -70,7 +72,10 @@ interface Step {
   readonly isLast: boolean
 }
 
-/** Each name on the way to an absolute path, from the root on, and those that its links lead over: in the order of the kernel. */
+/**
+ * Each name on the way to an absolute path, from the root on, and those that its links lead over: in the order of the
+ * kernel.
+ */
 function* wayTo(path: string): Generator<Step> {
   let at = "/"
   let links = 0
@@ -98,7 +103,9 @@ const isLink = (found: Step["found"]): boolean => found instanceof Stats && foun
 const below = (found: Step["found"], isLast: boolean): Step["found"] =>
   isLast || !(found instanceof Stats) || found.isDirectory() || found.isSymbolicLink() ? found : undefined
 
-/** What Deno doesn't permit to look at is passed over on the way, and is not there for this process at the end of it. */
+/**
+ * What Deno doesn't permit to look at is passed over on the way, and is not there for this process at the end of it.
+ */
 function look(path: string, isLast: boolean): Step["found"] {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -128,7 +135,10 @@ function judge(at: string, found: Stats, isLast: boolean): Stranger | undefined 
   return undefined
 }
 
-/** What else a message has to say. What another made is not to be taken over: who can tell what it is, or who has it open? */
+/**
+ * What else a message has to say. What another made is not to be taken over: who can tell what it is, or who has it
+ * open?
+ */
 export const orRemedy = ({ by, remedy }: Stranger): string => (by === "owner" ? "" : `; or ${remedy}`)
 
 /** A number of this process; undefined where Deno wasn't allowed to tell. */
@@ -156,8 +166,8 @@ export function isPrivateGroup(gid: number, user: number | undefined = process.g
 }
 
 /**
- * In a user namespace that has no number for root, as sandboxes make it, the system's own directories are nobody's. So is what any
- * other user puts where all may.
+ * In a user namespace that has no number for root, as sandboxes make it, the system's own directories are nobody's. So
+ * is what any other user puts where all may.
  */
 function isRootUnmapped(at: string, uid: number): boolean {
   if (uid !== OVERFLOW_UID) return false

@@ -1,6 +1,6 @@
 /**
- * Where a user's own files of a kind are: by the XDG variables, else below the home directory. Owns no judgement of who may write
- * there (strangers.ts).
+ * Where a user's own files of a kind are: by the XDG variables, else below the home directory. Owns no judgement of who
+ * may write there (strangers.ts).
  */
 import { isAbsolute, join } from "node:path"
 import type { Io } from "./io.ts"
@@ -21,13 +21,4 @@ export function userFolder(
   const named = env[variable] ?? ""
   if (isAbsolute(named)) return join(named, "leasehold") // a relative one counts for none, as the XDG rules have it
   return home === undefined ? undefined : join(home, platform === "darwin" ? darwin : below, "leasehold")
-}
-
-/** The user's home directory, asked by `home`; undefined where the system knows none. Some runtimes throw then. */
-export function homeFolder(home: () => string): string | undefined {
-  try {
-    return home() || undefined
-  } catch {
-    return undefined
-  }
 }

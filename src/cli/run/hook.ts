@@ -1,4 +1,6 @@
-/** `--on-request=exec:…`: what the user wants to be done when another asks for the key. Nothing of it outlives the run. */
+/**
+ * `--on-request=exec:…`: what the user wants to be done when another asks for the key. Nothing of it outlives the run.
+ */
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { ProcessGroup } from "./process/group.ts"

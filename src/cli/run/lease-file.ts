@@ -1,6 +1,6 @@
 /**
- * LEASEHOLD_LEASE_FILE: what a command can read of its lease at any time. A file in a folder that only its user can read,
- * replaced whole at each renewal, and gone when the command has ended.
+ * LEASEHOLD_LEASE_FILE: what a command can read of its lease at any time. A file in a folder that only its user can
+ * read, replaced whole at each renewal, and gone when the command has ended.
  */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -58,7 +58,10 @@ function ownFolder(): string {
   }
 }
 
-/** Its owner could put a link in place of what is made there. Who else may write there is up to the system: containers have it so. */
+/**
+ * Its owner could put a link in place of what is made there. Who else may write there is up to the system: containers
+ * have it so.
+ */
 function foreign(folder: string, { at, why }: Stranger): InvalidConfigError {
   return new InvalidConfigError({
     message: `The folder ${folder} for the lease file could be another user's (${at}: ${why})`,

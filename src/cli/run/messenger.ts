@@ -1,7 +1,7 @@
 /**
- * Standard error through a process of its own: its reader may stand still, as a pager does or a log collector that is stuck, and
- * a write would stop this process then, with a command at work and its lease not renewed. Whether it would can't be asked, and
- * to write without waiting would be for the command too, which shares what is written to.
+ * Standard error through a process of its own: its reader may stand still, as a pager does or a log collector that is
+ * stuck, and a write would stop this process then, with a command at work and its lease not renewed. Whether it would
+ * can't be asked, and to write without waiting would be for the command too, which shares what is written to.
  *
  * What can't be said yet is kept, within bounds, also when this process is gone: it is said as soon as it is read.
  */
@@ -42,8 +42,8 @@ export class Messenger implements Carrier {
   }
 
   /**
-   * In a session of its own, and deaf: what ends a run, such as Ctrl-C or the stop of a service, is not for it. Where there is
-   * no room for it, what it was to say is lost.
+   * In a session of its own, and deaf: what ends a run, such as Ctrl-C or the stop of a service, is not for it. Where
+   * there is no room for it, what it was to say is lost.
    */
   #begun(): ChildProcess | undefined {
     const gone = (): void => this.#gone.resolve()

@@ -1,30 +1,43 @@
 /**
- * A command at work under its leases. While they are renewed it may work; when they are about to end its process group gets
- * SIGTERM, and SIGKILL before they are over for others; where they may be another's already it gets SIGKILL at once. Whoever
- * asks for a key is answered as the user wants. What is done is done first, and told afterwards.
+ * Supervises a command that runs under leases: its process group must have ended before another process can own a key.
  *
- * Not promised: that a process which left the group (a daemon with a session of its own) ends, nor one that this user may not
- * signal. For the latter the key is kept until it has ended, as long as the lease can be renewed.
+ * | cause                                                | signals to the process group                               |
+ * | ---------------------------------------------------- | ---------------------------------------------------------- |
+ * | the lease is not renewed in time                     | SIGTERM at `deadline - lead`, SIGKILL at `deadline`        |
+ * | the lease is lost, and the key not another's yet     | SIGTERM, SIGKILL after `lead`, at `deadline` at the latest |
+ * | the lease is lost, and another may own the key       | SIGKILL at once                                            |
+ * | another process asks for a key (`--on-request=term`) | SIGTERM, SIGKILL after `grace`                             |
+ * | the guardian has ended                               | SIGTERM, SIGKILL after `lead`                              |
+ * | the command has ended, and left others in its group  | SIGTERM, SIGKILL after `grace`, at most `lead`             |
+ *
+ * Signals are sent first, and the user is told afterwards.
+ *
+ * Not promised: that a process ends which left the group, such as a daemon with a session of its own. Nor that one ends
+ * which this user may not signal: the key is kept until it has ended, as long as the lease can be renewed.
  */
 import { type LockError, LockLostError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
 import { lacksRoom } from "../../locks/stores/room.ts"
 import type { Clock, Timer } from "../../runtime/time/clock.ts"
+import { sleep } from "../../runtime/time/sleep.ts"
 import { instantText } from "../frame/moments.ts"
 import type { Hooks } from "./hook.ts"
 import type { LeaseFile } from "./lease-file.ts"
 import type { Exit } from "./process/gate.ts"
 import type { WorkGroup } from "./process/group.ts"
 import type { Guardian } from "./process/guardian.ts"
-import type { Wish } from "./wish.ts"
+import type { RunSettings } from "./settings.ts"
 
-/** The longest from SIGTERM to SIGKILL when a lease ends, in ms. */
+/** The longest from SIGTERM to SIGKILL when a lease ends, in ms. A short lease has a sixth of its ttl. */
 const LONGEST_LEAD = 5000
-/** How long to wait before looking whether a group is empty, in ms: doubled each time, up to the longest. */
+/**
+ * The first pause before a look whether the group is empty, in ms. Most groups are: each next pause is twice as long.
+ */
 const LOOK_MS = 5
+/** The longest such pause, in ms: the key is free that much later than it could be. */
 const LONGEST_LOOK = 1000
 
-/** What runs, and by what right. */
+/** The command, its leases, and the parts that a supervision acts through. */
 export interface Work {
   readonly leases: readonly Lease[]
   readonly group: WorkGroup
@@ -34,21 +47,21 @@ export interface Work {
   readonly hooks: Pick<Hooks, "start">
   /** The incarnation that owns the keys. */
   readonly owner: string
-  /** The environment of the command, but for the tokens and the deadline, which it is told as it begins. */
+  /** The environment of the command, without the tokens and the deadline: its gate tells it those. */
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly wish: Pick<Wish, "ttl" | "grace" | "onRequest">
+  readonly settings: Pick<RunSettings, "ttl" | "grace" | "onRequest">
   readonly clock: Clock
-  /** Tells the user, always after what it tells of was done. */
+  /** Tells the user. Called after the act that it tells of. */
   readonly note: (event: string, message: string) => void
 }
 
-/** How a command ended, and the loss of its lease, if that ended it. */
+/** How a command ended, and the loss of its lease if there was one. */
 export interface Outcome {
   readonly exit: Exit
   readonly lost: LockLostError | undefined
 }
 
-/** Watches over one command, from before it is let in until its group is empty. */
+/** Supervises one command, from before it is let in until its group is empty. */
 export class Supervision implements Disposable {
   readonly #work: Work
   readonly #lead: number
@@ -61,7 +74,7 @@ export class Supervision implements Disposable {
 
   constructor(work: Work) {
     this.#work = work
-    this.#lead = Math.min(LONGEST_LEAD, work.wish.ttl / 6)
+    this.#lead = Math.min(LONGEST_LEAD, work.settings.ttl / 6)
     this.#deadline = this.#earliest().deadline
     for (const lease of work.leases) this.#follow(lease)
     void work.guardian.gone.then(() => this.#unguarded())
@@ -75,38 +88,44 @@ export class Supervision implements Disposable {
 
   /** Settles once the command and all of its group have ended. */
   async finish(): Promise<Outcome> {
+    // 1. Wait for the command.
     const exit = await this.#work.ended
+    // 2. End what it left in its group.
     await this.#empty()
-    this.#askLeases()
+    // 3. Stop.
+    this.#lookForLoss()
     this.#over = true
     this.#work.guardian.dismiss()
     return { exit, lost: this.#lost }
   }
 
-  /** A guardian that killed in time may be heard of before the timers that were due while this process stood still. */
-  #askLeases(): void {
+  /**
+   * Looks for a loss that nobody has told of. When this process stood still the guardian may have killed the command,
+   * and its end is known before the timers run that were due.
+   */
+  #lookForLoss(): void {
     for (const { signal } of this.#work.leases) if (signal.aborted) this.#lost ??= signal.reason as LockLostError
   }
 
-  /** Another asked for a key. */
+  /** Another process asks for a key: what the user wants then is done. */
   requested(waiterId: string): void {
-    const { wish, note } = this.#work
+    const { settings, note } = this.#work
     if (this.#over || this.#lost !== undefined) return
-    switch (wish.onRequest.do) {
+    switch (settings.onRequest.do) {
       case "ignore":
         return
       case "term":
-        this.#terminate(wish.grace)
+        this.#terminate(settings.grace)
         return note("requested", `${JSON.stringify(waiterId)} asks for the key: the command is told to end`)
       case "exec": {
         const failed = (error: unknown): void => note("requested", `--on-request failed: ${String(error)}`)
-        this.#work.hooks.start(wish.onRequest.line, this.#hookEnv(waiterId), failed)
+        this.#work.hooks.start(settings.onRequest.line, this.#hookEnv(waiterId), failed)
         note("requested", `${JSON.stringify(waiterId)} asks for the key`)
       }
     }
   }
 
-  /** As the command's, of the leases as they are now: what an outer run says of its own is not for it. */
+  /** The command's environment, with the tokens and the deadline as they are now, and who asks. */
   #hookEnv(waiterId: string): Readonly<Record<string, string | undefined>> {
     const { env, leases, group } = this.#work
     return {
@@ -140,7 +159,7 @@ export class Supervision implements Disposable {
     if (lease.signal.aborted) lost()
   }
 
-  /** The command may work on until the earliest of the deadlines. What was told to end is not let run on. */
+  /** Lets the command work until the earliest deadline. After a loss nothing extends its time. */
   #renewed(): void {
     if (this.#over || this.#lost !== undefined) return
     const { clock, guardian } = this.#work
@@ -151,7 +170,7 @@ export class Supervision implements Disposable {
     this.#write()
   }
 
-  /** Somebody has to make room, and has as long as the lease lasts. */
+  /** Tells that the store has no room for a renewal, and until when the user can make some. */
   #full(error: LockError): void {
     const until = instantText(this.#deadline)
     this.#note("full", `the lease can't be renewed, and the command may go on until ${until}: ${error.message}`)
@@ -161,7 +180,7 @@ export class Supervision implements Disposable {
     return this.#work.leases.reduce((first, each) => (each.deadline < first.deadline ? each : first))
   }
 
-  /** No renewal came through for long: what works must have ended when the lease does. */
+  /** No renewal came through, and the lease ends in `lead`: the command must have ended by then. */
   #ending(): void {
     const { key } = this.#earliest()
     const { wall } = this.#work.clock.read()
@@ -177,7 +196,7 @@ export class Supervision implements Disposable {
     this.#note("losing", "the lease is not renewed in time: the command is told to end")
   }
 
-  /** Where another may be at work already nothing is left to wait for. */
+  /** A lease is lost. Where another may own the key already the command is killed at once. */
   #lose(lost: LockLostError): void {
     if (this.#over) return
     this.#lost ??= lost
@@ -192,14 +211,17 @@ export class Supervision implements Disposable {
     this.#note("lost", "the lease is lost: the command is killed")
   }
 
-  /** Nobody would kill the command if this process were. */
+  /** The guardian has ended. If this process were killed now nothing would end the command. */
   #unguarded(): void {
     if (this.#over) return
     this.#terminate(this.#lead)
     this.#note("unguarded", "the command's guardian was ended: the command is told to end")
   }
 
-  /** SIGTERM now, SIGKILL after `grace`. A second reason can only bring the end nearer. */
+  /**
+   * SIGTERM now, SIGKILL after `grace` ms. A second call can only bring the end nearer. SIGCONT lets a stopped group
+   * end.
+   */
   #terminate(grace: number): void {
     const { group, clock } = this.#work
     group.signal("SIGTERM")
@@ -212,10 +234,10 @@ export class Supervision implements Disposable {
     if (!this.#over) this.#work.group.signal("SIGKILL")
   }
 
-  /** What the command left in its group ends with it: the key is another's soon. */
+  /** Ends what the command left in its group: the key is released next. */
   async #empty(): Promise<void> {
     if (!this.#work.group.isThere()) return
-    const grace = Math.min(this.#work.wish.grace, this.#lead)
+    const grace = Math.min(this.#work.settings.grace, this.#lead)
     this.#terminate(grace)
     if (!(await this.#empties(grace))) await this.#empties(Infinity)
   }
@@ -225,7 +247,7 @@ export class Supervision implements Disposable {
     const { group } = this.#work
     let left = ms
     for (let pause = LOOK_MS; left > 0; pause = Math.min(2 * pause, LONGEST_LOOK)) {
-      await this.#pause(Math.min(pause, left))
+      await sleep(this.#work.clock, Math.min(pause, left))
       if (!group.isThere()) return true
       left -= pause
       if (ms === Infinity && pause === LONGEST_LOOK)
@@ -234,7 +256,7 @@ export class Supervision implements Disposable {
     return false
   }
 
-  /** A disk that is full takes the file from the command, not the lease. */
+  /** Writes the lease file. Where that fails, as on a full disk, the lease goes on. */
   #write(): void {
     try {
       this.#work.file.write(this.#work.leases, this.#work.owner)
@@ -243,16 +265,10 @@ export class Supervision implements Disposable {
     }
   }
 
-  /** Once for each event. */
+  /** Tells the user of an event, once for each kind. */
   #note(event: string, message: string): void {
     if (this.#noted.has(event)) return
     this.#noted.add(event)
     this.#work.note(event, message)
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#work.clock.after(ms, resolve)
-    return promise
   }
 }

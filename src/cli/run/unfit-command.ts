@@ -1,6 +1,6 @@
 /**
- * Whether a command can be run at all, as far as a look tells, so that `run` says in its own words that it can't, and not a
- * shell in its. Where a look can't tell the command is fit: what is wrong is said as it starts.
+ * Whether a command can be run at all, as far as a look tells, so that `run` says in its own words that it can't, and
+ * not a shell in its. Where a look can't tell the command is fit: what is wrong is said as it starts.
  */
 import { type Stats, statSync } from "node:fs"
 import { StartError } from "../errors/start-error.ts"

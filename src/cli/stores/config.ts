@@ -1,6 +1,6 @@
 /**
- * The configuration file: where it is looked for, and what can stand in it. The first that is found counts, whole: settings
- * of two files are never mixed.
+ * The configuration file: where it is looked for, and what can stand in it. The first that is found counts, whole:
+ * settings of two files are never mixed.
  *
  *     { "store": "gs://bucket/prefix", "locking": { "timeout": "5 min" }, "scopes": { "deploy": 1800 } }
  */
@@ -30,7 +30,10 @@ export interface FoundConfig {
 /** In the working directory and those above it. */
 export const PROJECT_FILE = "leasehold.config.json"
 
-/** The file that `--config` or LEASEHOLD_CONFIG names, the nearest of a project, or the user's. Throws InvalidConfigError. */
+/**
+ * The file that `--config` or LEASEHOLD_CONFIG names, the nearest of a project, or the user's. Throws
+ * InvalidConfigError.
+ */
 export function findConfig(io: Io, named: string | undefined): FoundConfig {
   checkPlaces(io.env)
   const given = named ?? (io.env["LEASEHOLD_CONFIG"] || undefined)
@@ -47,7 +50,9 @@ export function findConfig(io: Io, named: string | undefined): FoundConfig {
   return { file: undefined, config: {} }
 }
 
-/** Of a file that nobody named: it counts only where nobody else can have put it there. A lock elsewhere would be none. */
+/**
+ * Of a file that nobody named: it counts only where nobody else can have put it there. A lock elsewhere would be none.
+ */
 function textFound(file: string): string | undefined {
   const { isThere, stranger } = reading(file, () => lookAt(file)) ?? {}
   if (isThere !== true) return undefined

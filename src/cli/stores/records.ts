@@ -1,6 +1,7 @@
 /**
- * Lease records as an operator sees them: read once, with the generation under which they may be changed. Owns no judgement
- * of leases beyond what a record and the store's own time say; the locks judge more carefully (src/locks/protocol/rules/expiry.ts).
+ * Lease records as an operator sees them: read once, with the generation under which they may be changed. Owns no
+ * judgement of leases beyond what a record and the store's own time say; the locks judge more carefully
+ * (src/locks/protocol/rules/expiry.ts).
  */
 import { LockError } from "../../locks/api/errors.ts"
 import { decodeName, encodeName, namePrefix } from "../../locks/api/keys.ts"
@@ -13,9 +14,8 @@ export const REQUEST_MS = 10_000
 const AT_ONCE = 16
 
 /**
- * `owned`; `expired`: it names an owner whose time is over, whom the next may take over unless a process group that it names
- * lives; `reserved`: free for its waiter
- * alone; `released`; `absent`: there is no record.
+ * `owned`; `expired`: it names an owner whose time is over, whom the next may take over unless a process group that it
+ * names lives; `reserved`: free for its waiter alone; `released`; `absent`: there is no record.
  */
 export type KeyState = "owned" | "expired" | "reserved" | "released" | "absent"
 

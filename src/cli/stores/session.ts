@@ -29,7 +29,9 @@ export function startSession(call: Call): Promise<Session> {
   return sessionBy(call, ({ store }, clock) => started(store, clock))
 }
 
-/** The same for who only reads: nothing is written, which needs no right to do so, and nothing made. Rejects likewise. */
+/**
+ * The same for who only reads: nothing is written, which needs no right to do so, and nothing made. Rejects likewise.
+ */
 export function readSession(call: Call): Promise<Session> {
   return sessionBy(call, async (session, clock) => {
     const { store } = session

@@ -1,6 +1,6 @@
 /**
- * Which store a command uses, and the store itself. Each kind is loaded only when it is used: whoever locks in a directory
- * doesn't pay for a client of Cloud Storage.
+ * Which store a command uses, and the store itself. Each kind is loaded only when it is used: whoever locks in a
+ * directory doesn't pay for a client of Cloud Storage.
  */
 import { dirname, join, resolve } from "node:path"
 import { InvalidConfigError, StoreMisconfiguredError } from "../../locks/api/errors.ts"
@@ -25,8 +25,8 @@ export interface NamedStore {
 }
 
 /**
- * Makes the store that counts (`storeName`). Nothing is opened before its start. Rejects with UsageError where the flag names
- * none, with InvalidConfigError where another does, or where what nobody named could be another user's, and with
+ * Makes the store that counts (`storeName`). Nothing is opened before its start. Rejects with UsageError where the flag
+ * names none, with InvalidConfigError where another does, or where what nobody named could be another user's, and with
  * StoreMisconfiguredError for a directory on Windows. Leaves the user's own directory behind, where that is the store.
  */
 export async function storeOf(io: Io, flag: string | undefined, found: FoundConfig): Promise<NamedStore> {
@@ -86,7 +86,10 @@ function payerIn(query: string, text: string, { source }: Written): { readonly u
   })
 }
 
-/** After `file:` no shell expands a `~`, and elsewhere there is none: taken as a name it would be another directory everywhere. */
+/**
+ * After `file:` no shell expands a `~`, and elsewhere there is none: taken as a name it would be another directory
+ * everywhere.
+ */
 function directoryOf(text: string, { io, base, source }: Written): string {
   const path = text.slice(5).replace(/^\/\/(?=[/~])/, "")
   const [, user, below = ""] = /^~([^/]*)\/*(.*)$/s.exec(path) ?? []
@@ -127,7 +130,10 @@ async function makeStore(name: StoreName, { clock, platform }: Io): Promise<Leas
   }
 }
 
-/** Makes a user's own directory, where nobody named one. Throws InvalidConfigError where it could be another's, as under sudo. */
+/**
+ * Makes a user's own directory, where nobody named one. Throws InvalidConfigError where it could be another's, as under
+ * sudo.
+ */
 function claim(directory: string): void {
   const stranger = unlessHidden(() => makePrivate(directory))
   if (stranger === undefined) return
@@ -138,8 +144,8 @@ function claim(directory: string): void {
 }
 
 /**
- * Credentials say which file is read next and where it is sent. Those that the client of Cloud Storage finds by itself are to be
- * nobody else's. Throws InvalidConfigError.
+ * Credentials say which file is read next and where it is sent. Those that the client of Cloud Storage finds by itself
+ * are to be nobody else's. Throws InvalidConfigError.
  */
 function checkCredentials({ env }: Io): void {
   const named = ["GOOGLE_APPLICATION_CREDENTIALS", "google_application_credentials", "CLOUDSDK_CONFIG"]

@@ -1,6 +1,6 @@
 /**
- * Counts how often each transition was taken, told by the states that actors of one machine were seen in. What can't be told apart
- * is counted as a group. What it gives is what `toSvg` draws.
+ * Counts how often each transition was taken, told by the states that actors of one machine were seen in. What can't be
+ * told apart is counted as a group. What it gives is what `toSvg` draws.
  */
 import type { AnyStateMachine, StateValue } from "xstate"
 import { aCount } from "../../runtime/input/options.ts"
@@ -37,8 +37,8 @@ export class EdgeCounter {
   }
 
   /**
-   * An actor is in this state now, and was in the one that was told last before. Gives what led there. Throws InvalidConfigError
-   * for a value that names a state that the machine hasn't.
+   * An actor is in this state now, and was in the one that was told last before. Gives what led there. Throws
+   * InvalidConfigError for a value that names a state that the machine hasn't.
    */
   saw(actor: string, value: StateValue): EdgesTaken {
     const from = this.#last.get(actor)
@@ -47,8 +47,8 @@ export class EdgeCounter {
   }
 
   /**
-   * So many times actors came from one state to another; `from` is undefined where they began. Gives what led there, and throws as
-   * `saw` does.
+   * So many times actors came from one state to another; `from` is undefined where they began. Gives what led there,
+   * and throws as `saw` does.
    */
   passed(from: StateValue | undefined, to: StateValue, times = 1): EdgesTaken {
     aCount(0)("times", times)

@@ -1,9 +1,9 @@
 /**
- * Which transitions lead from one state to another: what a list of states, as in a trace, tells of the way between them. Guards,
- * context and events aren't known then, so every transition counts that leads there. Pure.
+ * Which transitions lead from one state to another: what a list of states, as in a trace, tells of the way between
+ * them. Guards, context and events aren't known then, so every transition counts that leads there. Pure.
  *
- * Not promised: a way through more than `MOST_STEPS` transitions without an event, nor one through a history state to where it
- * wasn't left. Transitions that change no state can't be seen.
+ * Not promised: a way through more than `MOST_STEPS` transitions without an event, nor one through a history state to
+ * where it wasn't left. Transitions that change no state can't be seen.
  */
 import type { AnyStateMachine, StateValue } from "xstate"
 import { aText } from "../../runtime/input/options.ts"
@@ -22,14 +22,16 @@ export interface EdgesTaken {
   readonly from: "step" | "start" | "none"
 }
 
-/** After a transition with an event, at most so many without one: a longer chain is rare, and the search grows with it. */
+/**
+ * After a transition with an event, at most so many without one: a longer chain is rare, and the search grows with it.
+ */
 const MOST_STEPS = 6
 /** Of states that were looked at for one answer: a machine that lets itself be in more is left without one. */
 const MOST_STATES = 2000
 
 /**
- * Tells which transitions lead from one state value to another; `from` is undefined where the machine has just started. An event's
- * type, where it is known, rules out those of other events.
+ * Tells which transitions lead from one state value to another; `from` is undefined where the machine has just started.
+ * An event's type, where it is known, rules out those of other events.
  *
  * Throws InvalidConfigError for what is no machine of XState 5, and for a value that is none of its snapshots'.
  */

@@ -1,13 +1,14 @@
 /**
- * What a machine looks like, as plain data: its states and its transitions, each with a stable id. `read-machine.ts` makes it;
- * the renderers and `edges-taken.ts` read it. Texts in it are the machine's own, of any length and with any characters.
+ * What a machine looks like, as plain data: its states and its transitions, each with a stable id. `read-machine.ts`
+ * makes it; the renderers and `edges-taken.ts` read it. Texts in it are the machine's own, of any length and with any
+ * characters.
  */
 
 /** One state of a machine. */
 export interface ChartState {
   /**
-   * The keys from the root down, joined by dots; the root's is empty. A dot within a key is written `\.`, a backslash `\\`, an
-   * empty key `\0`.
+   * The keys from the root down, joined by dots; the root's is empty. A dot within a key is written `\.`, a backslash
+   * `\\`, an empty key `\0`.
    */
   readonly path: string
   /** Its own key; of the root the machine's id. */
@@ -38,7 +39,9 @@ export interface ChartState {
 
 /** One transition of a machine. */
 export interface ChartEdge {
-  /** `<source path>--<event>[<index>]`, as `owning.lease.healthy--lock.degraded[0]`. What is no event is in parentheses. */
+  /**
+   * `<source path>--<event>[<index>]`, as `owning.lease.healthy--lock.degraded[0]`. What is no event is in parentheses.
+   */
   readonly id: string
   /** The path of the state that has it. */
   readonly source: string

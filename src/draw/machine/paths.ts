@@ -1,8 +1,8 @@
 /** How a state is named by its place: what drawings, their readers, and the live page have in common. Pure. */
 
 /**
- * The path of these keys, from the root down: joined by dots. Dots and backslashes within a key are escaped, and an empty key is
- * `\0`, so that no two states have one path. The empty path is the root's.
+ * The path of these keys, from the root down: joined by dots. Dots and backslashes within a key are escaped, and an
+ * empty key is `\0`, so that no two states have one path. The empty path is the root's.
  */
 export const pathFrom = (keys: readonly string[]): string =>
   keys.map((key) => (key === "" ? "\\0" : key.replaceAll(/[\\.]/g, "\\$&"))).join(".")

@@ -1,6 +1,6 @@
 /**
- * From an XState 5 machine to its graph. Pure: nothing of the machine is run. The machine may be of another copy of XState, so
- * its parts are told by what they have, never by their class.
+ * From an XState 5 machine to its graph. Pure: nothing of the machine is run. The machine may be of another copy of
+ * XState, so its parts are told by what they have, never by their class.
  */
 import type { AnyStateMachine } from "xstate"
 import { refusal, shown } from "../../runtime/input/options.ts"
@@ -30,8 +30,8 @@ export function readMachine(machine: AnyStateMachine): ChartGraph {
 }
 
 /**
- * The transitions of a machine with their ids, in the machine's order. Throws InvalidConfigError for what is no machine of
- * XState 5.
+ * The transitions of a machine with their ids, in the machine's order. Throws InvalidConfigError for what is no machine
+ * of XState 5.
  */
 export const chartEdges = (machine: AnyStateMachine): readonly ChartEdge[] => [...readMachine(machine).edges.values()]
 

@@ -1,11 +1,16 @@
-/** The steps that a configuration allows, guards aside: the transitions of one event, or of none, in regions beside each other. */
+/**
+ * The steps that a configuration allows, guards aside: the transitions of one event, or of none, in regions beside each
+ * other.
+ */
 import type { Configuration } from "./configuration.ts"
 import { type ChartEdge, type ChartGraph, isWithin, stateOf } from "./graph.ts"
 
 /** Transitions that are taken at once. */
 export type Step = readonly ChartEdge[]
 
-/** Of steps of one configuration: with many regions that hear of one event there are more than anybody wants to look at. */
+/**
+ * Of steps of one configuration: with many regions that hear of one event there are more than anybody wants to look at.
+ */
 const MOST_STEPS = 512
 
 /** All steps by transitions that `counts` accepts. */

@@ -1,7 +1,8 @@
 /**
  * Guards, actions, delays and invoked logic in a few words each. What is inline has no name and is called `inline`.
  *
- * Not promised: that the words of XState's own actions and guards are told where a bundler has renamed XState's functions.
+ * Not promised: that the words of XState's own actions and guards are told where a bundler has renamed XState's
+ * functions.
  */
 import { formatDelay } from "./delay-words.ts"
 

@@ -1,7 +1,7 @@
 /**
- * Whether a machine is too entangled for the layout that looks best. That one takes a time that grows with the cube of what is
- * beside each other and recurses as deep: 60 states with 120 lines between them took 68 s. The machine alone decides, never the
- * time it took, so that every runtime draws alike.
+ * Whether a machine is too entangled for the layout that looks best. That one takes a time that grows with the cube of
+ * what is beside each other and recurses as deep: 60 states with 120 lines between them took 68 s. The machine alone
+ * decides, never the time it took, so that every runtime draws alike.
  */
 import { type ChartGraph, lineageOf, stateOf } from "../machine/graph.ts"
 import type { Link } from "./links.ts"

@@ -1,6 +1,6 @@
 /**
- * elkjs, which says where everything stands. It is loaded when the first drawing asks for it: a megabyte that nothing else needs,
- * and a package that is installed by who wants SVG drawings.
+ * elkjs, which says where everything stands. It is loaded when the first drawing asks for it: a megabyte that nothing
+ * else needs, and a package that is installed by who wants SVG drawings.
  */
 import type { ELK, ElkNode } from "elkjs"
 import { InvalidConfigError } from "../../runtime/errors.ts"

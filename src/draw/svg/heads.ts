@@ -1,7 +1,7 @@
 /** Where the head of a state stands that has others in it: as far left as it can without a line through its texts. */
 import type { Point, Rect } from "./geometry.ts"
 import type { Block } from "./labels.ts"
-import type { PlacedBlock } from "./layout.ts"
+import type { PlacedBlock } from "./placed.ts"
 
 /** In pixels: so much of the room beside a head's texts may have a line in it, which leaves the texts clear of it. */
 const SPARE = 8

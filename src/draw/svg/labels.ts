@@ -1,6 +1,6 @@
 /**
- * What is written into the boxes of states and on the lines between them, and how much room it takes. Owns all texts of a
- * drawing; where they stand is the layout's to say.
+ * What is written into the boxes of states and on the lines between them, and how much room it takes. Owns all texts of
+ * a drawing; where they stand is the layout's to say.
  */
 import type { ChartEdge, ChartGraph, ChartState } from "../machine/graph.ts"
 import { listed, LONGEST_PIECE, type Piece, piece, type Run, setLine, wrap } from "../text/lines.ts"

@@ -1,7 +1,7 @@
 /**
- * Where each state, line and text of a drawing stands. The graph and its blocks of text go to elkjs as boxes and edges; what
- * comes back is plain geometry, rounded to half a pixel. Texts in the head of a state that has others in it are moved to where no
- * line goes through them.
+ * Where each state, line and text of a drawing stands. The graph and its blocks of text go to elkjs as boxes and edges;
+ * what comes back is plain geometry, rounded to half a pixel. Texts in the head of a state that has others in it are
+ * moved to where no line goes through them.
  *
  * Not promised: that a later elkjs lays out the same way. The version is pinned for that.
  */
@@ -9,10 +9,11 @@ import type { ElkExtendedEdge, ElkNode, ElkPoint, LayoutOptions } from "elkjs"
 import { type ChartGraph, type ChartState, ROOT, stateOf } from "../machine/graph.ts"
 import { isEntangled } from "./effort.ts"
 import { layOut } from "./elk.ts"
-import { type Point, type Rect, round, type Size } from "./geometry.ts"
+import { type Point, type Rect, round } from "./geometry.ts"
 import { placeHead } from "./heads.ts"
 import type { Block } from "./labels.ts"
 import type { Link } from "./links.ts"
+import type { Placed, PlacedBlock, PlacedInitial, PlacedLine, PlacedLink } from "./placed.ts"
 
 /** Everything that is to be placed. */
 export interface Draft {
@@ -25,45 +26,6 @@ export interface Draft {
   /** The texts on the way to a first state, likewise. */
   readonly initialBlock: (state: ChartState) => Block | undefined
   readonly direction: "down" | "right"
-}
-
-/** A block of text and where it stands. */
-export interface PlacedBlock extends Point {
-  readonly block: Block
-}
-
-/** A state's box and its texts. */
-export interface PlacedState {
-  readonly state: ChartState
-  readonly box: Rect
-  readonly head: PlacedBlock
-  /** How many states it is in. */
-  readonly depth: number
-}
-
-/** A line: each of its corners, from its beginning to its end, and its texts. */
-export interface PlacedLine {
-  readonly points: readonly Point[]
-  readonly label: PlacedBlock | undefined
-}
-
-/** A placed link. */
-export interface PlacedLink extends PlacedLine {
-  readonly link: Link
-}
-
-/** The way into a state: the dot, and the line to the state's first. */
-export interface PlacedInitial extends PlacedLine {
-  readonly state: ChartState
-  readonly dot: Point
-}
-
-/** A drawing without its colours. */
-export interface Placed extends Size {
-  /** Each before those in it. */
-  readonly states: readonly PlacedState[]
-  readonly links: readonly PlacedLink[]
-  readonly initials: readonly PlacedInitial[]
 }
 
 /** In pixels. */

@@ -1,6 +1,6 @@
 /**
- * The lines of a drawing: transitions with one source and one target share a line, and each has its own row on it. A transition
- * to several states has a line to each, and its row on the first.
+ * The lines of a drawing: transitions with one source and one target share a line, and each has its own row on it. A
+ * transition to several states has a line to each, and its row on the first.
  */
 import type { ChartEdge, ChartGraph } from "../machine/graph.ts"
 

@@ -4,8 +4,9 @@ import { type ChartEdge, type ChartGraph, ROOT, type ChartState, stateOf } from 
 import { xml } from "../text/visible.ts"
 import { type Point, type Rect, round } from "./geometry.ts"
 import type { Line } from "./labels.ts"
-import { DOT_RADIUS, type PlacedBlock, type PlacedInitial, type PlacedLink, type PlacedState } from "./layout.ts"
+import { DOT_RADIUS } from "./layout.ts"
 import type { Marks } from "./options.ts"
+import type { PlacedBlock, PlacedInitial, PlacedLink, PlacedState } from "./placed.ts"
 
 /** In pixels: the corners of boxes and lines, and how far the second border of a final state is from the first. */
 const [BOX_CORNER, LINE_CORNER, SECOND_BORDER] = [7, 6, 3]

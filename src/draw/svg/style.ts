@@ -1,6 +1,7 @@
 /**
- * The colours and letters of a drawing, light and dark by the viewer's preference. Every rule is below `.leasehold-chart`, so that
- * a page that shows the drawing keeps its own. A page whose policy refuses styles within the drawing takes this text itself.
+ * The colours and letters of a drawing, light and dark by the viewer's preference. Every rule is below
+ * `.leasehold-chart`, so that a page that shows the drawing keeps its own. A page whose policy refuses styles within
+ * the drawing takes this text itself.
  */
 import { FONT_SIZE, isBold, type Look } from "../text/lines.ts"
 import { FONT } from "../text/width.ts"

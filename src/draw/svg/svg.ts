@@ -1,9 +1,9 @@
 /**
- * A machine as an SVG: one file without outside resources, light and dark by the viewer's preference, the same bytes for the same
- * machine on every runtime.
+ * A machine as an SVG: one file without outside resources, light and dark by the viewer's preference, the same bytes
+ * for the same machine on every runtime.
  *
- * For pages that light it up: each state is a group with `data-state` (its path, the root's empty), each transition one with
- * `data-edge` (its id); the classes `lit` and `last` on them change how they look.
+ * For pages that light it up: each state is a group with `data-state` (its path, the root's empty), each transition one
+ * with `data-edge` (its id); the classes `lit` and `last` on them change how they look.
  */
 import type { AnyStateMachine } from "xstate"
 import { countOf, SHARED_NOTE } from "../machine/counts.ts"
@@ -11,9 +11,10 @@ import { type ChartGraph, ROOT } from "../machine/graph.ts"
 import { readMachine } from "../machine/read-machine.ts"
 import { shortened, xml } from "../text/visible.ts"
 import { initialBlock, linkBlock, stateBlock } from "./labels.ts"
-import { type Placed, place } from "./layout.ts"
+import { place } from "./layout.ts"
 import { linksOf } from "./links.ts"
 import { type Marks, marksOf, type SvgOptions } from "./options.ts"
+import type { Placed } from "./placed.ts"
 import { initialGroup, linkGroup, stateGroup } from "./shapes.ts"
 import { chartStyle } from "./style.ts"
 
@@ -21,8 +22,8 @@ import { chartStyle } from "./style.ts"
 const LONGEST_NAME = 80
 
 /**
- * Draws the machine as SVG. Rejects with InvalidConfigError for what is no machine of XState 5, for options that the machine has
- * no states or transitions for, and where elkjs isn't installed.
+ * Draws the machine as SVG. Rejects with InvalidConfigError for what is no machine of XState 5, for options that the
+ * machine has no states or transitions for, and where elkjs isn't installed.
  */
 export async function toSvg(machine: AnyStateMachine, options: SvgOptions = {}): Promise<string> {
   const graph = readMachine(machine)

@@ -1,4 +1,6 @@
-/** Text in the columns of a terminal. Not promised: that a terminal's font makes every character as wide as this says. */
+/**
+ * Text in the columns of a terminal. Not promised: that a terminal's font makes every character as wide as this says.
+ */
 
 /** From here on characters take two columns (Hangul Jamo, then ideographs and emoji). */
 const FIRST_WIDE = 0x1100

@@ -1,4 +1,6 @@
-/** Pieces of text of several looks, set into lines of a width. Owns letters' sizes; what is written is said elsewhere. */
+/**
+ * Pieces of text of several looks, set into lines of a width. Owns letters' sizes; what is written is said elsewhere.
+ */
 import { shortened, visible } from "./visible.ts"
 import { textWidth } from "./width.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Texts of others as they may be shown: what can't be seen, or steers a terminal or the direction of writing, is written out;
- * what is long is cut; what means something to XML is escaped. The same on every runtime.
+ * Texts of others as they may be shown: what can't be seen, or steers a terminal or the direction of writing, is
+ * written out; what is long is cut; what means something to XML is escaped. The same on every runtime.
  */
 
 /** Control and format characters, line and paragraph ends, halves of pairs, and what XML can't have at all. */

@@ -1,7 +1,7 @@
 /**
- * How wide a text is, by a table, so that the same machine has the same drawing on every runtime and machine. The widths are
- * those of Arial, which Helvetica and Liberation Sans share; where a viewer has none of them, `textLength` in the drawing makes
- * its font as wide as the table says.
+ * How wide a text is, by a table, so that the same machine has the same drawing on every runtime and machine. The
+ * widths are those of Arial, which Helvetica and Liberation Sans share; where a viewer has none of them, `textLength`
+ * in the drawing makes its font as wide as the table says.
  */
 
 /** The fonts whose widths these are. */

@@ -1,6 +1,6 @@
 /**
- * The page begins here: where its knowledge comes from, which screen is shown, and what keys do. The token of its address goes
- * into memory alone: not into what this page stores, links to, or shows.
+ * The page begins here: where its knowledge comes from, which screen is shown, and what keys do. The token of its
+ * address goes into memory alone: not into what this page stores, links to, or shows.
  */
 import { html, render } from "lit-html"
 import type { Feed } from "./feed/feed.ts"

@@ -3,7 +3,9 @@ import type { CheckOptions } from "./mod.ts"
 
 /** What is searched. */
 export interface Configuration {
-  /** What may happen, at most, beside what always may: each process wants the key, a waiter is granted it, time goes on. */
+  /**
+   * What may happen, at most, beside what always may: each process wants the key, a waiter is granted it, time goes on.
+   */
   readonly why: string
   readonly options: CheckOptions
 }

@@ -1,8 +1,8 @@
 /**
- * An exhaustive search: everything that can come of a few processes, one key and a bounded number of faults, by the very
- * reducers that production runs. It ends with all worlds seen, or with a shortest way to one in which a law is broken: two
- * who may act at once, a token that doesn't grow, an owner that acts again after it has left, a commit that was
- * acknowledged and is lost, a head written under a token that is over.
+ * An exhaustive search: everything that can come of a few processes, one key and a bounded number of faults, by the
+ * very reducers that production runs. It ends with all worlds seen, or with a shortest way to one in which a law is
+ * broken: two who may act at once, a token that doesn't grow, an owner that acts again after it has left, a commit that
+ * was acknowledged and is lost, a head written under a token that is over.
  *
  * Not promised: anything about what it leaves out, which each result lists.
  */
@@ -59,8 +59,8 @@ export function check(options: CheckOptions = {}): CheckResult {
 
 /**
  * The least guard, in whole steps, with which nothing is broken: shown by a complete search with it, and by a violation
- * with one step less. A step is in whole milliseconds, at most the ttl; default 100. Throws InvalidConfigError for options that
- * can't be, where even a guard of nearly the whole ttl doesn't help, and where a search meets its limit.
+ * with one step less. A step is in whole milliseconds, at most the ttl; default 100. Throws InvalidConfigError for
+ * options that can't be, where even a guard of nearly the whole ttl doesn't help, and where a search meets its limit.
  */
 export function smallestGuard(options: Omit<CheckOptions, "guard">, step = 100): GuardResult {
   let { least: low, most: high } = boundsOf(options, step)

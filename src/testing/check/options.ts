@@ -19,7 +19,9 @@ import type { Left, Rules } from "./world/world.ts"
 export interface ClockError {
   /** How far apart the dates are in the store's answers to the first process and to the others. Default 0. */
   readonly dates?: Duration
-  /** How much slower than true the first process's clocks go, and how much faster the others': 0.05 is 5 %. Default 0. */
+  /**
+   * How much slower than true the first process's clocks go, and how much faster the others': 0.05 is 5 %. Default 0.
+   */
   readonly drift?: number
 }
 
@@ -32,24 +34,27 @@ export interface CheckOptions {
   /** Of the leases of all processes but the first, with the same bounds. Default: the same. */
   readonly otherTtl?: Duration
   /**
-   * What an owner subtracts from its lease, in milliseconds: less than every ttl, and at least minus the longest. Where it is
-   * given, an owner may lose a lease though nothing befell anybody: an odd guard may leave no time to renew. Default: the
-   * protocol's own.
+   * What an owner subtracts from its lease, in milliseconds: less than every ttl, and at least minus the longest. Where
+   * it is given, an owner may lose a lease though nothing befell anybody: an odd guard may leave no time to renew.
+   * Default: the protocol's own.
    */
   readonly guard?: number
   /** Default: none. */
   readonly clockError?: ClockError
   /** Whether answers carry the store's time. Default `exact`. */
   readonly clock?: "exact" | "coarse" | "none"
-  /** The time that clients keep between two writes of one object. The store refuses no write that comes sooner. Default 0. */
+  /**
+   * The time that clients keep between two writes of one object. The store refuses no write that comes sooner. Default
+   * 0.
+   */
   readonly writeSpacing?: Duration
   /** How often an owner saves; with 0 there is no head. Default 0. */
   readonly commits?: number
   /** How long a commit is tried before its owner goes on without knowing its fate. Default 20 s. */
   readonly commitWithin?: Duration
   /**
-   * Whether an owner that was granted the key claims the head all the same where nothing can be under way to it. Default: as
-   * production decides it, which spares the claim where `clock` is `exact` and none is wrong.
+   * Whether an owner that was granted the key claims the head all the same where nothing can be under way to it.
+   * Default: as production decides it, which spares the claim where `clock` is `exact` and none is wrong.
    */
   readonly afterGrant?: "claim" | "spare"
   /** What there is of the key at first: nothing, or the record that its last owner left. Default `released`. */
@@ -78,7 +83,10 @@ export interface CheckOptions {
   readonly releases?: number
   /** A stranger writes. */
   readonly strangers?: number
-  /** An operator deletes the record: at any time; where there is no head, when whoever may look at it has seen its owner. */
+  /**
+   * An operator deletes the record: at any time; where there is no head, when whoever may look at it has seen its
+   * owner.
+   */
   readonly deletions?: number
   /** What strangers do with what they don't know. Default `keep`. */
   readonly strangersWill?: "keep" | "drop"
@@ -107,7 +115,9 @@ const LONGEST = 60_000
 
 const some = aCount(0)
 
-/** Every option of the search for the smallest guard. Those with a bound of their own are checked where that is known. */
+/**
+ * Every option of the search for the smallest guard. Those with a bound of their own are checked where that is known.
+ */
 const SEARCHED: OptionChecks<Omit<CheckOptions, "guard">> = {
   ...{ processes: aCount(1), ttl: aDuration, otherTtl: aDuration, writeSpacing: aDuration, commitWithin: aDuration },
   ...{ until: aDuration, limit: aCount(1), attempts: aCount(1), commits: some, together: some, crashes: some },
@@ -194,7 +204,9 @@ export function boundsOf(
   return { least: -Math.floor(Math.max(...ttls) / step), most: Math.ceil(shortest / step) - 1 }
 }
 
-/** What production refuses says nothing of the protocol. Under a guard that is given, it is what no store would take. */
+/**
+ * What production refuses says nothing of the protocol. Under a guard that is given, it is what no store would take.
+ */
 function checkTtl(name: string, ttl: number, guard: number | undefined): void {
   const least = leastTtl({ sameClock: guard !== undefined })
   if (ttl >= least && ttl <= LONGEST_TTL) return

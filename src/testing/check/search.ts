@@ -1,4 +1,7 @@
-/** A search through all worlds that can come of one, nearest first, so that the first broken law is a shortest way to it. */
+/**
+ * A search through all worlds that can come of one, nearest first, so that the first broken law is a shortest way to
+ * it.
+ */
 import { type Bounds, moves } from "./moves/moves.ts"
 import { keyOf } from "./world/canon.ts"
 import { Broken, judge } from "./world/laws.ts"

@@ -1,4 +1,6 @@
-/** Cases of deletes, for stores that declare that these honour their precondition; and that no generation comes twice. */
+/**
+ * Cases of deletes, for stores that declare that these honour their precondition; and that no generation comes twice.
+ */
 import { ABSENT, type Generation } from "../../locks/stores/port.ts"
 import { both, shown, strayGenerations, type Subject } from "./subject.ts"
 import type { Trial } from "./trial.ts"

@@ -1,4 +1,6 @@
-/** Cases of a store's life: before its start, deadlines, callers who give up, silence, its close, and what outlives it. */
+/**
+ * Cases of a store's life: before its start, deadlines, callers who give up, silence, its close, and what outlives it.
+ */
 import { ABSENT, type Area } from "../../locks/stores/port.ts"
 import { both, lease, said, type Subject } from "./subject.ts"
 import type { Trial } from "./trial.ts"

@@ -1,6 +1,6 @@
 /**
- * The suite that every store passes, by the contract in `src/locks/stores/port.ts`, for whoever writes one. It needs no test
- * runner: a case is a sentence and a function.
+ * The suite that every store passes, by the contract in `src/locks/stores/port.ts`, for whoever writes one. It needs no
+ * test runner: a case is a sentence and a function.
  *
  * Not promised: that a store which passes is right under crashes of machines, or between processes whose store objects
  * share nothing but the objects: a case runs in one process, with several store objects.
@@ -21,14 +21,16 @@ export { ConformanceError, type Verdict } from "./verdict.ts"
 export interface ConformanceCase {
   /** A sentence whose subject is the store. */
   readonly name: string
-  /** Rejects with ConformanceError (what the store did, and what the contract asks), or with what `makeStore` throws. */
+  /**
+   * Rejects with ConformanceError (what the store did, and what the contract asks), or with what `makeStore` throws.
+   */
   readonly run: () => Promise<void>
 }
 
 /**
  * The cases for stores that `makeStore` makes. Each runs by itself, in any order or at once with others, in a place of
- * its own; it leaves its objects there. Throws InvalidConfigError for options that can't be, and where `makeStore` is no
- * function.
+ * its own; it leaves its objects there. Throws InvalidConfigError for options that can't be, and where `makeStore` is
+ * no function.
  *
  * @example
  * ```ts

@@ -1,5 +1,6 @@
 /**
- * What a suite is told, checked: a misspelt option, or a number that can't be, would leave cases out that nobody misses.
+ * What a suite is told, checked: a misspelt option, or a number that can't be, would leave cases out that nobody
+ * misses.
  *
  * Not promised: that `names` are more than a page holds, which the store alone knows.
  */
@@ -34,8 +35,8 @@ export interface ConformanceOptions {
   /** How many names the case of long lists writes: more than a page of the store holds, 2 to 100,000. Default 1203. */
   readonly names?: number
   /**
-   * From now on nothing answers the stores of this place: requests are taken and that is all. Where a test can do this to
-   * its store, two cases more show that silence ends by deadlines.
+   * From now on nothing answers the stores of this place: requests are taken and that is all. Where a test can do this
+   * to its store, two cases more show that silence ends by deadlines.
    */
   readonly silence?: (place: string) => void | Promise<void>
   /** What the suite waits on, for stores under virtual time; default: this process's. */

@@ -1,10 +1,11 @@
 /**
- * That what was acknowledged as durable, or by a checkpoint that was asked for, had been stored by then. That it stays stored, through every change of owner, is
- * what `heads.ts` asks of all later writes; the two together are the second promise.
+ * That what was acknowledged as durable, or by a checkpoint that was asked for, had been stored by then. That it stays
+ * stored, through every change of owner, is what `heads.ts` asks of all later writes; the two together are the second
+ * promise.
  *
- * Not promised: to see that nothing had to be stored. Where no head is asked for after a checkpoint, its bytes are taken to
- * have been those of the head. So they are where one is asked for on a version that this process has replaced already, by as many
- * bytes: its answer was lost, and an old answer hides it.
+ * Not promised: to see that nothing had to be stored. Where no head is asked for after a checkpoint, its bytes are
+ * taken to have been those of the head. So they are where one is asked for on a version that this process has replaced
+ * already, by as many bytes: its answer was lost, and an old answer hides it.
  */
 import { encodeName } from "../../locks/api/keys.ts"
 import type { AppliedLine, CallLine, RequestLine, TraceLine, WorkLine } from "../../trace/trace.ts"

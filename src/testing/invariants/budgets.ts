@@ -63,8 +63,8 @@ interface Wait {
 }
 
 /**
- * Whom records name, and whether that owner leaves when it is asked: not one that is dead, a stranger, or put there by one, nor
- * one whose work doesn't end.
+ * Whom records name, and whether that owner leaves when it is asked: not one that is dead, a stranger, or put there by
+ * one, nor one whose work doesn't end.
  */
 class Owners {
   readonly #strangers = new Strangers()

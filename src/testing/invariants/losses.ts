@@ -68,7 +68,10 @@ export const noOrphans: Invariant = {
     const terms = new Map<string, Term>()
     /** By incarnation, while it lives. */
     const workers = new Map<string, string>()
-    /** By incarnation and record: it gave up the key under a fault, so that its place in the line may stand there until it is over. */
+    /**
+     * By incarnation and record: it gave up the key under a fault, so that its place in the line may stand there until
+     * it is over.
+     */
     const stranded = new Set<string>()
     const judge = ({ write, until }: Term, at: number): void => {
       const { lease, name } = write
@@ -126,7 +129,10 @@ export const nothingLeft: Invariant = {
     const workers = new Map<string, string>()
     const left = new Set<string>()
     const leases = new Map<string, LeaseWrite>()
-    /** By incarnation and record: the last that it said of the key, and whether something explains that it is still in there. */
+    /**
+     * By incarnation and record: the last that it said of the key, and whether something explains that it is still in
+     * there.
+     */
     const last = new Map<string, boolean>()
     const said = ({ ownerId, worker, key, type, result, at }: LockLine): void => {
       const isLoss = type === "Lost" || result === "unknown" || result === "alreadyLost"

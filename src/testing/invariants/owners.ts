@@ -34,7 +34,9 @@ export const oneOwner: Invariant = {
   },
 }
 
-/** The activations whose record was deleted by hand: there the promise of a lock ends, and that of a sandbox doesn't. */
+/**
+ * The activations whose record was deleted by hand: there the promise of a lock ends, and that of a sandbox doesn't.
+ */
 class Deleted {
   /** Whom the record of a name named last, as whose activation. */
   readonly #last = new Map<string, { readonly ownerId: string | null; readonly token: number }>()
@@ -107,8 +109,8 @@ class RecordTokens {
 }
 
 /**
- * Fencing tokens grow. Of its owners no more is asked once the record of a key was deleted by hand, which its heads' `no old
- * tokens` goes on to ask; of what the record says it is asked anew from each creation on.
+ * Fencing tokens grow. Of its owners no more is asked once the record of a key was deleted by hand, which its heads'
+ * `no old tokens` goes on to ask; of what the record says it is asked anew from each creation on.
  */
 export const growingTokens: Invariant = {
   name: "growing tokens",

@@ -1,9 +1,9 @@
 /**
- * That a turn is used: a sandbox which was begun for calls doesn't leave again for another process before one of them had its
- * turn. Otherwise a key could go round for ever, and nothing be done on it.
+ * That a turn is used: a sandbox which was begun for calls doesn't leave again for another process before one of them
+ * had its turn. Otherwise a key could go round for ever, and nothing be done on it.
  *
- * Not promised: anything about the other calls that waited with that one. Which of several calls a use belongs to no line says:
- * it is taken for the one that waits longest.
+ * Not promised: anything about the other calls that waited with that one. Which of several calls a use belongs to no
+ * line says: it is taken for the one that waits longest.
  */
 import { encodeName } from "../../locks/api/keys.ts"
 import type { StateLine, TraceLine } from "../../trace/trace.ts"

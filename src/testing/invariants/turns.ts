@@ -1,9 +1,10 @@
 /**
- * That everybody who waits has its turn: whoever stands in a record, as its waiter or in the line behind, sees each other owner
- * come once at most before it comes itself. Those that ask nobody to leave come behind those that do. Needs `applied` lines.
+ * That everybody who waits has its turn: whoever stands in a record, as its waiter or in the line behind, sees each
+ * other owner come once at most before it comes itself. Those that ask nobody to leave come behind those that do. Needs
+ * `applied` lines.
  *
- * Not promised: an order where something befell somebody, or where a stranger, an operator, or a worker of another release wrote:
- * they may lose the line.
+ * Not promised: an order where something befell somebody, or where a stranger, an operator, or a worker of another
+ * release wrote: they may lose the line.
  */
 import { encodeName } from "../../locks/api/keys.ts"
 import type { AppliedLine, TraceLease } from "../../trace/trace.ts"

@@ -1,4 +1,6 @@
-/** How work ends: every restore by one close, every lease only when its work has settled, and one section after another. */
+/**
+ * How work ends: every restore by one close, every lease only when its work has settled, and one section after another.
+ */
 import type { TraceLine, TraceWork, WorkLine } from "../../trace/trace.ts"
 import type { Invariant } from "./reading/invariant.ts"
 import { endedLife } from "./reading/leases.ts"

@@ -8,7 +8,10 @@ export class KeptSeeds {
   readonly #file: string | undefined
   readonly #seeds: Set<number>
 
-  /** Reads the folder's file; without a folder nothing is kept. Throws InvalidConfigError where the file is no list of seeds. */
+  /**
+   * Reads the folder's file; without a folder nothing is kept. Throws InvalidConfigError where the file is no list of
+   * seeds.
+   */
   constructor(folder: string | undefined) {
     this.#file = folder === undefined ? undefined : join(folder, "failing-seeds.json")
     this.#seeds = new Set(this.#file === undefined ? [] : readSeeds(this.#file))

@@ -1,8 +1,9 @@
 /**
- * Simulation: a fleet of processes runs the production manager, lock and protocol on virtual time over a simulated store,
- * under faults that are drawn from a seed, and what comes of it is judged by invariants.
+ * Simulation: a fleet of processes runs the production manager, lock and protocol on virtual time over a simulated
+ * store, under faults that are drawn from a seed, and what comes of it is judged by invariants.
  *
- * Not promised: that what no seed has shown isn't there. And that a run ends: code that computes forever is not stopped.
+ * Not promised: that what no seed has shown isn't there. And that a run ends: code that computes forever is not
+ * stopped.
  */
 import { TraceHash } from "../../runtime/time/hash.ts"
 import { KeptSeeds } from "./kept-seeds.ts"
@@ -44,12 +45,15 @@ export interface Simulation {
   readonly clusterHours: number
   /** Requests to the store, each seed counted once. */
   readonly requests: number
-  /** What runs came to, each with the number of seeds: the workload's own `sometimes`, and what the trace tells by itself. */
+  /**
+   * What runs came to, each with the number of seeds: the workload's own `sometimes`, and what the trace tells by
+   * itself.
+   */
   readonly reached: Readonly<Record<string, number>>
   /**
-   * What no seed came to, of all that the traces of runs can tell: what befalls leases and calls, faults of the kinds that
-   * were drawn from or are in the script, and the states and transitions of the sandbox chart. It fails nothing: many sandboxes
-   * never come to all of it.
+   * What no seed came to, of all that the traces of runs can tell: what befalls leases and calls, faults of the kinds
+   * that were drawn from or are in the script, and the states and transitions of the sandbox chart. It fails nothing:
+   * many sandboxes never come to all of it.
    */
   readonly neverReached: readonly string[]
 }
@@ -57,11 +61,12 @@ export interface Simulation {
 /**
  * Runs a fleet under each seed, twice, and settles when none has failed. Rejects with SimulationError at the first seed
  * that went against an invariant, failed a check of its workload, or differed between its two runs; with
- * NeverReachedError where none came to what `sometimes` asks for; with InvalidConfigError or UnknownDefinitionError for bad options. Leaves nothing behind but what `reports` asks for.
+ * NeverReachedError where none came to what `sometimes` asks for; with InvalidConfigError or UnknownDefinitionError for
+ * bad options. Leaves nothing behind but what `reports` asks for.
  *
- * Simulations of one process run one after the other, in the order of the calls, since their traps are the whole process's:
- * other code of it is trapped as well while one runs. No option counts the wait for a turn. InvalidConfigError where it is
- * called inside a simulation.
+ * Simulations of one process run one after the other, in the order of the calls, since their traps are the whole
+ * process's: other code of it is trapped as well while one runs. No option counts the wait for a turn.
+ * InvalidConfigError where it is called inside a simulation.
  */
 export async function simulate<S, C>(options: SimulateOptions<S, C>): Promise<Simulation> {
   const settings = settingsOf(options)

@@ -27,8 +27,8 @@ export interface SimulateOptions<S, C> {
   /** The kind of sandbox that the fleet runs. */
   readonly sandbox: SandboxDefinition<S, C>
   /**
-   * What the fleet ran before, under the same name: each key was used and saved by it once when a run begins, so that its
-   * state is migrated. Default: nothing is saved.
+   * What the fleet ran before, under the same name: each key was used and saved by it once when a run begins, so that
+   * its state is migrated. Default: nothing is saved.
    */
   readonly former?: SandboxDefinition<S, C>
   /** How many seeds are run, from 1 on, or which. */
@@ -50,8 +50,8 @@ export interface SimulateOptions<S, C> {
   /** The kinds of faults that may be drawn; each seed turns some of them on. Default: all. */
   readonly faults?: readonly FaultKind[]
   /**
-   * Exactly these faults at exactly these times, and none that is drawn. Of workers `a`, `b`, `c` and so on, and of keys
-   * `k1`, `k2` and so on; what is none of the run's, or misspelt, is refused.
+   * Exactly these faults at exactly these times, and none that is drawn. Of workers `a`, `b`, `c` and so on, and of
+   * keys `k1`, `k2` and so on; what is none of the run's, or misspelt, is refused.
    */
   readonly script?: readonly TimedFault[]
   /** How wrong the workers' clocks may be. */

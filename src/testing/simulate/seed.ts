@@ -1,4 +1,7 @@
-/** One seed: its plan run, once more where that is asked for, and judged; where it fails, fewer faults that fail too, and the report. */
+/**
+ * One seed: its plan run, once more where that is asked for, and judged; where it fails, fewer faults that fail too,
+ * and the report.
+ */
 import { type StateLine, TRACE_VERSION, type TraceLine } from "../../trace/trace.ts"
 import type { Violation } from "../invariants/mod.ts"
 import type { Settings } from "./options.ts"

@@ -1,6 +1,7 @@
 /**
- * Turns of simulations: the traps of a run are the whole process's, so of several simulations that are asked for at once one
- * runs after the other, in the order in which they were asked for. One that rejects keeps nobody from its turn.
+ * Turns of simulations: the traps of a run are the whole process's, so of several simulations that are asked for at
+ * once one runs after the other, in the order in which they were asked for. One that rejects keeps nobody from its
+ * turn.
  *
  * Not promised: anything between threads or processes, which share no traps.
  */
@@ -13,8 +14,8 @@ let present: object | undefined
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs this when all that were asked for before have settled, and settles as it does. Rejects with InvalidConfigError from
- * inside a turn, which would wait for its own end.
+ * Runs this when all that were asked for before have settled, and settles as it does. Rejects with InvalidConfigError
+ * from inside a turn, which would wait for its own end.
  */
 export async function inTurn<A>(run: () => Promise<A>): Promise<A> {
   if (present !== undefined && within.getStore() === present)

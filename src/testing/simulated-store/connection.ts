@@ -41,6 +41,7 @@ interface Request<A> {
 
 const page = 1000
 
+/** A way of one process to the store. Answers come by its clock. */
 export class Connection implements LeaseStore, CheckpointStore {
   readonly leases = true as const
   readonly checkpoints = true as const

@@ -74,7 +74,10 @@ function worse(fate: Fate, fault: StoreFault): Fate {
   }
 }
 
-/** Of two that disagree the one that is further behind counts: errors that added up would leave what is assumed of stores. */
+/**
+ * Of two that disagree the one that is further behind counts: errors that added up would leave what is assumed of
+ * stores.
+ */
 function off(fate: Fate, ms: number): Fate {
   const { timeError } = fate
   if (timeError === undefined) return fate

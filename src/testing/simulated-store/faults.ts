@@ -57,7 +57,10 @@ export type StoreFault = StoreFaultScope &
 /** The name of a kind. */
 export type StoreFaultKind = StoreFault["kind"]
 
-/** The dates of two answers of one store may disagree by half of the least guard, 2 s: each is off by half of that at most. */
+/**
+ * The dates of two answers of one store may disagree by half of the least guard, 2 s: each is off by half of that at
+ * most.
+ */
 const mostOff = 500
 
 /** What each kind has beside its scope. */
@@ -83,7 +86,9 @@ const details: Readonly<Record<StoreFaultKind, readonly string[]>> = {
 /** All of them. */
 export const storeFaultKinds: readonly StoreFaultKind[] = Object.keys(details) as StoreFaultKind[]
 
-/** Refuses what can't be meant, as InvalidConfigError: an unknown kind or field, or one that is missing or no number. */
+/**
+ * Refuses what can't be meant, as InvalidConfigError: an unknown kind or field, or one that is missing or no number.
+ */
 export function checkStoreFault(fault: StoreFault): void {
   anObject('Give one such as { kind: "loseAnswer", worker: null }')("the fault", fault)
   const own = details[oneOf("the kind of a fault of the store", fault.kind, storeFaultKinds)]

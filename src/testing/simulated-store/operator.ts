@@ -1,13 +1,15 @@
 /**
- * An operator, who goes by no protocol: deletes a record under whoever owns it, or leaves in its place what is no record,
- * and mends that later as errors ask operators to, by deleting it.
+ * An operator, who goes by no protocol: deletes a record under whoever owns it, or leaves in its place what is no
+ * record, and mends that later as errors ask operators to, by deleting it.
  *
  * Not promised: to touch anything but lease records. Heads are fenced by nothing else.
  */
 import type { ObjectRef } from "../../locks/stores/port.ts"
 import type { SimulatedStore } from "./store.ts"
 
-/** What stands in the place of a record: nothing at all, the first half of it, a list, or more than a record may have. */
+/**
+ * What stands in the place of a record: nothing at all, the first half of it, a list, or more than a record may have.
+ */
 export type Damage = "empty" | "half" | "list" | "huge"
 
 /** Every damage. */

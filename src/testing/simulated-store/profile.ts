@@ -9,11 +9,14 @@ export type StoreProfileName = "gcs" | "memory" | "exact" | "clockless" | "file"
 export interface StoreProfile {
   readonly capabilities: StoreCapabilities
   /**
-   * Its time is that of a machine's boot, by which each of its processes stamps what it is answered: two boots don't agree, and
-   * a machine whose boot clock can't be read has none.
+   * Its time is that of a machine's boot, by which each of its processes stamps what it is answered: two boots don't
+   * agree, and a machine whose boot clock can't be read has none.
    */
   readonly isOfBoots?: true
-  /** What a request takes on one way, in milliseconds: half of them less than the first, nearly all less than the second. */
+  /**
+   * What a request takes on one way, in milliseconds: half of them less than the first, nearly all less than the
+   * second.
+   */
   readonly latency: readonly [usual: number, seldom: number]
 }
 

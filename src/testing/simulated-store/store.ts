@@ -1,24 +1,17 @@
 /**
- * A store on virtual time, with a connection for each process: requests travel, arrive and take effect, answers travel
- * back, and any of it may go wrong as it is told to. Each answer comes by its process's own clock, so that one which is
- * stopped hears of nothing and one which was killed never does.
+ * A store on virtual time, for connections of processes (connection.ts): requests travel, arrive and take effect,
+ * answers travel back, and any of it may go wrong as it is told to. Each answer comes by its process's own clock, so
+ * that one which is stopped hears of nothing and one which was killed never does.
  *
- * Not promised: anything about real stores but what the port `src/locks/stores/port.ts` asks for; that it keeps when calm.
+ * Not promised: anything about real stores but what the port `src/locks/stores/port.ts` asks for; that it keeps when
+ * calm.
  */
 import { clockName, sharesClock } from "../../locks/stores/file/time.ts"
-import {
-  ABSENT,
-  type CheckpointStore,
-  type Generation,
-  type LeaseStore,
-  type ObjectRef,
-  type StoreCapabilities,
-} from "../../locks/stores/port.ts"
+import { ABSENT, type Generation, type ObjectRef, type StoreCapabilities } from "../../locks/stores/port.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { VirtualTime } from "../../runtime/time/virtual-time.ts"
 import type { AppliedWrite } from "../../trace/applied.ts"
 import type { Chance } from "./chance.ts"
-import { Connection } from "./connection.ts"
 import { calm, type Fate, fateOf } from "./fate.ts"
 import { checkStoreFault, type StoreFault, type StoreFaultKind, type StoreOp } from "./faults.ts"
 import {
@@ -111,11 +104,6 @@ export class SimulatedStore implements StoreControl {
     this.#chance = options.chance
     this.#style = generations
     this.#onApplied = onApplied
-  }
-
-  /** A way of one process to the store. Answers come by the clock. */
-  connect(worker: string, clock: Clock): LeaseStore & CheckpointStore {
-    return new Connection(this, worker, clock)
   }
 
   inject(fault: StoreFault): void {

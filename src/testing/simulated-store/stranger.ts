@@ -1,8 +1,8 @@
 /**
- * A process that knows only the four published fields of a record, and keeps what else is there or drops it. It goes by the
- * published protocol: it takes what is free or long over, waits where nobody else waits, and leaves what it owns, to nobody,
- * to whoever waits, or by deleting the record. It looks and writes in one moment; its clock may be slow. What
- * it can't read it leaves alone.
+ * A process that knows only the four published fields of a record, and keeps what else is there or drops it. It goes by
+ * the published protocol: it takes what is free or long over, waits where nobody else waits, and leaves what it owns,
+ * to nobody, to whoever waits, or by deleting the record. It looks and writes in one moment; its clock may be slow.
+ * What it can't read it leaves alone.
  *
  * Not promised: that it renews. What it was given no move for runs out.
  */
@@ -26,7 +26,10 @@ interface Published {
 const ttl = 30_000
 const margin = 5000
 const waiterTtl = 12_000
-/** It doesn't hand over or delete sooner: without the token in the record the store's time alone makes the next one greater. */
+/**
+ * It doesn't hand over or delete sooner: without the token in the record the store's time alone makes the next one
+ * greater.
+ */
 const tenure = 10_000
 
 const nobody: Published = { ownerId: null, expiresAt: 0, waitingOwnerId: null, waiterExpiresAt: null }

@@ -1,7 +1,7 @@
 /**
- * One sandbox under test, in a process that exists in the test only: the production manager and protocol, on a clock that
- * stands still until it is told to move. What a test does to it (hand it over, crash it, stop it, lose its messages) gives
- * the worker that owns the sandbox next.
+ * One sandbox under test, in a process that exists in the test only: the production manager and protocol, on a clock
+ * that stands still until it is told to move. What a test does to it (hand it over, crash it, stop it, lose its
+ * messages) gives the worker that owns the sandbox next.
  *
  * Not promised: that code which doesn't use `context.clock` stands still. For many processes and drawn faults see
  * `simulate`.
@@ -49,8 +49,9 @@ export type WorkerFault =
   | "status"
 
 /**
- * A process that owns the sandbox under test, or has owned it. Every call lets time pass until it has settled; calls that
- * wait at once share the time that passes, and so a test can crash the process, stop it or hand over while a `use` runs.
+ * A process that owns the sandbox under test, or has owned it. Every call lets time pass until it has settled; calls
+ * that wait at once share the time that passes, and so a test can crash the process, stop it or hand over while a `use`
+ * runs.
  */
 export interface TestWorker<S, C> extends AsyncDisposable {
   /** Its incarnation's id. */
@@ -65,20 +66,25 @@ export interface TestWorker<S, C> extends AsyncDisposable {
   saved(): Promise<C | undefined>
   /** Lets time pass, and settles all that comes of it. Rejects with what a timer's callback throws. */
   advance(time: Duration): Promise<void>
-  /** Lets time pass until the promise settles, and settles as it does; ManagerClosedError once the process has crashed. */
+  /**
+   * Lets time pass until the promise settles, and settles as it does; ManagerClosedError once the process has crashed.
+   */
   run<A>(promise: Promise<A>): Promise<A>
   /** Another process asks for the sandbox, and gets it. Rejects as `SandboxManager.restoreSandbox` does there. */
   requestHandoff(): Promise<TestWorker<S, C>>
-  /** Kills this process; another takes over when the lease is over. Rejects as `SandboxManager.restoreSandbox` does there. */
+  /**
+   * Kills this process; another takes over when the lease is over. Rejects as `SandboxManager.restoreSandbox` does
+   * there.
+   */
   crash(): Promise<TestWorker<S, C>>
   /**
-   * Stops this process for that long, as SIGSTOP does; `suspend`: its machine sleeps, and the monotonic clock stands still.
-   * Settles when that is over; stopped several times at once, the process goes on when the last of these is.
+   * Stops this process for that long, as SIGSTOP does; `suspend`: its machine sleeps, and the monotonic clock stands
+   * still. Settles when that is over; stopped several times at once, the process goes on when the last of these is.
    */
   pause(time: Duration, options?: { readonly suspend?: boolean }): Promise<void>
   /**
-   * The store of this test, for what `fault` doesn't know: `worker.store.inject({ kind: "partition", worker: worker.name, … })`.
-   * Of a worker that is neither there nor the next one `inject` throws InvalidConfigError.
+   * The store of this test, for what `fault` doesn't know: `worker.store.inject({ kind: "partition", worker:
+   * worker.name, … })`. Of a worker that is neither there nor the next one `inject` throws InvalidConfigError.
    */
   readonly store: StoreControl
   /** The next requests of this process go wrong: one, or so many `times`. */
@@ -104,8 +110,8 @@ function aWhole(name: string, value: unknown): void {
 
 /**
  * Starts a process that owns the sandbox of a key, and settles when that runs. Rejects with InvalidConfigError or
- * UnknownDefinitionError for bad arguments, with CheckpointInvalidError for a `checkpoint` that can't be saved, and with
- * what `restore` throws. It leaves nothing behind once it is disposed.
+ * UnknownDefinitionError for bad arguments, with CheckpointInvalidError for a `checkpoint` that can't be saved, and
+ * with what `restore` throws. It leaves nothing behind once it is disposed.
  *
  * @example
  * ```ts

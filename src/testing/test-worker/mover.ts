@@ -1,8 +1,9 @@
 /**
- * Moves virtual time for as long as a call waits for it, and no further: several calls share one course of time, and one
- * may be made from inside another. Owns when time moves; what happens then is the world's.
+ * Moves virtual time for as long as a call waits for it, and no further: several calls share one course of time, and
+ * one may be made from inside another. Owns when time moves; what happens then is the world's.
  *
- * Not promised: that time stands still for a test that waits for something real while one of its calls still waits here.
+ * Not promised: that time stands still for a test that waits for something real while one of its calls still waits
+ * here.
  */
 import type { VirtualTime } from "../../runtime/time/virtual-time.ts"
 

@@ -1,6 +1,6 @@
 /**
- * The world of test workers: one virtual time, one simulated store, one kind of sandbox and one key of it, and the workers
- * that have it one after the other. Owns how they are made and ended.
+ * The world of test workers: one virtual time, one simulated store, one kind of sandbox and one key of it, and the
+ * workers that have it one after the other. Owns how they are made and ended.
  */
 import { defineSandbox, partsOf } from "../../actors/api/definition.ts"
 import type { AnyDefinition, SandboxDefinition } from "../../actors/api/sandbox.ts"
@@ -10,6 +10,7 @@ import { anObject, aText, oneOf, refusal, shown } from "../../runtime/input/opti
 import { SeededRandom } from "../../runtime/time/random.ts"
 import { VirtualTime } from "../../runtime/time/virtual-time.ts"
 import { SimulatedProcess, type StartedProcess } from "../simulate/machines/process.ts"
+import { Connection } from "../simulated-store/connection.ts"
 import { checkStoreFault, type StoreFault } from "../simulated-store/faults.ts"
 import { SimulatedStore, type StoreControl } from "../simulated-store/store.ts"
 import { Mover } from "./mover.ts"
@@ -37,7 +38,9 @@ export class WorkerWorld<S, C> {
     this.key = key
   }
 
-  /** Lets time pass until the promise settles, and settles as it does; ManagerClosedError once its process is killed. */
+  /**
+   * Lets time pass until the promise settles, and settles as it does; ManagerClosedError once its process is killed.
+   */
   run<A>(process: StartedProcess, promise: Promise<A>): Promise<A> {
     return this.#mover.run(process.orGone(promise))
   }
@@ -52,7 +55,9 @@ export class WorkerWorld<S, C> {
     return this.#start(nameOf(++this.#started), this.sandbox)
   }
 
-  /** Leaves this checkpoint in the store, through the codec, as an owner that has gone. Rejects as a checkpoint does. */
+  /**
+   * Leaves this checkpoint in the store, through the codec, as an owner that has gone. Rejects as a checkpoint does.
+   */
   async leave(checkpoint: C): Promise<void> {
     const { name, version, schema, migrate } = partsOf(this.sandbox).hooks
     const leaver = defineSandbox({
@@ -101,7 +106,7 @@ export class WorkerWorld<S, C> {
 
   async #start(id: string, sandbox: AnyDefinition): Promise<StartedProcess> {
     const process = new SimulatedProcess({ id, time: this.time, clock: { name: id }, gone: () => ended(id) })
-    const store = this.store.connect(id, process.host)
+    const store = new Connection(this.store, id, process.host)
     const onError = (error: unknown): void => void this.errors.push(error)
     const started = await this.#mover.run(process.start({ store, onError, sandboxes: [sandbox], minTenure: 0 }))
     this.#processes.add(started)

@@ -1,5 +1,5 @@
-// Chromium for tests: where it is, and pages of it that are watched. Whatever a page asks for, logs as an error, or does against
-// its policy is kept, and `look` fails for it when the test is over.
+// Chromium for tests: where it is, and pages of it that are watched. Whatever a page asks for, logs as an error, or
+// does against its policy is kept, and `look` fails for it when the test is over.
 import { accessSync, constants } from "node:fs"
 import process from "node:process"
 import { type Browser, chromium, type Locator, type Page } from "playwright-core"

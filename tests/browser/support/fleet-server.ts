@@ -1,4 +1,5 @@
-// The inspector's real server, over a worker whose sandboxes do what a test says: screens are tested on fleets of any size.
+// The inspector's real server, over a worker whose sandboxes do what a test says: screens are tested on fleets of any
+// size.
 import type { SandboxDetail, SandboxRow, WorkerRow } from "../../../src/inspector/live/model/wire.ts"
 import { InspectorHandler } from "../../../src/inspector/live/server/handler.ts"
 import { listen } from "../../../src/inspector/live/server/serve.ts"

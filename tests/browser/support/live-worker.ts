@@ -1,5 +1,6 @@
-// A worker process of its own: one manager on a directory that it shares, and the page, at the address where others ask too. It says
-// its page's address, then does what it is told line by line: `own KEY` has the sandbox, and asks for it where another has it.
+// A worker process of its own: one manager on a directory that it shares, and the page, at the address where others ask
+// too. It says its page's address, then does what it is told line by line: `own KEY` has the sandbox, and asks for it
+// where another has it.
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -1,5 +1,6 @@
 /**
- * The completions: of bash as bash completes, of zsh and fish line by line, and as those read them where they are installed.
+ * The completions: of bash as bash completes, of zsh and fish line by line, and as those read them where they are
+ * installed.
  */
 import { spawnSync } from "node:child_process"
 import process from "node:process"
@@ -10,7 +11,9 @@ import { CommandLine } from "../command-line.ts"
 
 const scriptFor = async (shell: string): Promise<string> => (await new CommandLine().run("completions", shell)).out
 
-/** What a shell prints for a script that it reads. In the one locale that every system has: of another it may complain. */
+/**
+ * What a shell prints for a script that it reads. In the one locale that every system has: of another it may complain.
+ */
 function said(shell: string, ...args: readonly string[]): string {
   const { stdout, stderr, status } = spawnSync(shell, args, { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } })
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" })

@@ -1,5 +1,5 @@
-// docs/seeing-it.md on the page: its programs run, its searches can be asked, its limits are those of the code. What it tells to type
-// is run by tests/integration/cli-seeing-it.test.ts.
+// docs/seeing-it.md on the page: its programs run, its searches can be asked, its limits are those of the code. What it
+// tells to type is run by tests/integration/cli-seeing-it.test.ts.
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"

@@ -1,5 +1,5 @@
-// Pins the stream: batches of ten a second, numbers to go on from, everything anew where that can't be, nothing kept for who
-// takes nothing. Time is the test's.
+// Pins the stream: batches of ten a second, numbers to go on from, everything anew where that can't be, nothing kept
+// for who takes nothing. Time is the test's.
 import { afterEach, describe, expect, it } from "vitest"
 import { Fleet } from "../../../src/inspector/live/model/fleet.ts"
 import { rowOf } from "../../../src/inspector/live/model/live-row.ts"

@@ -1,4 +1,5 @@
-// Each fault of the proxy, as the server, the client and the log see it: real HTTP, the proxy's own delays on virtual time.
+// Each fault of the proxy, as the server, the client and the log see it: real HTTP, the proxy's own delays on virtual
+// time.
 import { createHash } from "node:crypto"
 import { connect } from "node:net"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"

@@ -3,9 +3,9 @@
  *
  *     node tests/support/fault-proxy/main.ts --target URL --seed N [--rates JSON] [--port P] [--limit]
  *
- * Without a seed nothing fails until it is told to. It prints lines of JSON: `{"ready":"<its address>"}`, then one for each
- * fault (`LogLine` of proxy.ts). Lines of JSON on its standard input are commands (`Command` below), each confirmed by a line
- * `{"at":…,"did":"partition"}`. It ends when its input does.
+ * Without a seed nothing fails until it is told to. It prints lines of JSON: `{"ready":"<its address>"}`, then one for
+ * each fault (`LogLine` of proxy.ts). Lines of JSON on its standard input are commands (`Command` below), each
+ * confirmed by a line `{"at":…,"did":"partition"}`. It ends when its input does.
  */
 import process from "node:process"
 import { createInterface } from "node:readline"

@@ -52,7 +52,10 @@ export interface FaultProxyOptions {
   readonly target: string
   /** Where it listens, on the loopback interface. Without one: a free port. */
   readonly port?: number
-  /** One write a second for each object; more are answered with 429. True, or one that several proxies share. Default: none. */
+  /**
+   * One write a second for each object; more are answered with 429. True, or one that several proxies share. Default:
+   * none.
+   */
   readonly limit?: boolean | WriteLimiter
   /** For its delays and the limit. Without one: this process's. */
   readonly clock?: Clock
@@ -123,7 +126,9 @@ export class FaultProxy implements AsyncDisposable {
     return this.#script.always(rule)
   }
 
-  /** Faults by chance from the next request on, instead of those of an earlier call. Throws where the rates are none. */
+  /**
+   * Faults by chance from the next request on, instead of those of an earlier call. Throws where the rates are none.
+   */
   chaos(options: ChaosOptions): void {
     this.#chaos = new Chaos(options)
   }

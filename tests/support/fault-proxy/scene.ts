@@ -1,6 +1,6 @@
 /**
- * What the tests of the fault proxy share: a tiny server that counts, a proxy before it on virtual time, and leasehold's
- * own HTTP client of this runtime as the client.
+ * What the tests of the fault proxy share: a tiny server that counts, a proxy before it on virtual time, and
+ * leasehold's own HTTP client of this runtime as the client.
  */
 import { Buffer } from "node:buffer"
 import { createServer, type Server } from "node:http"

@@ -1,4 +1,6 @@
-/** What a test asked for, request by request: rules that hold once or until they are lifted, and waits for a request. */
+/**
+ * What a test asked for, request by request: rules that hold once or until they are lifted, and waits for a request.
+ */
 import type { Fault } from "./fault.ts"
 
 /** A request as the proxy saw it. */

@@ -1,6 +1,6 @@
 /**
- * What a proxy saw, as lines of a trace: the faults that it made, and, since it sees all writes of its worker and what the
- * server itself said to them, those that took effect. Pure.
+ * What a proxy saw, as lines of a trace: the faults that it made, and, since it sees all writes of its worker and what
+ * the server itself said to them, those that took effect. Pure.
  */
 import type { Buffer } from "node:buffer"
 import type { Area, ObjectRef } from "../../../src/locks/stores/port.ts"
@@ -17,8 +17,8 @@ export function faultLine(worker: string, { at, n, method, object, fault }: LogL
 }
 
 /**
- * The line of a write that took effect, undefined for all else. Its time is that at which it was sent to the server: later
- * than all that its worker did before, earlier than all that anybody knew of it.
+ * The line of a write that took effect, undefined for all else. Its time is that at which it was sent to the server:
+ * later than all that its worker did before, earlier than all that anybody knew of it.
  */
 export function appliedLine(worker: string, prefix: string, delivered: Delivered): AppliedLine | undefined {
   const { at, object, request, answer } = delivered

@@ -1,7 +1,7 @@
 /**
- * The client's side of the proxy: plain TCP in front of its HTTP server, so that a partition is one. While the wire is cut
- * not a byte goes either way, connections stay open and new ones are taken, and what was sent meanwhile arrives when the
- * wire is mended, also from a client that has gone.
+ * The client's side of the proxy: plain TCP in front of its HTTP server, so that a partition is one. While the wire is
+ * cut not a byte goes either way, connections stay open and new ones are taken, and what was sent meanwhile arrives
+ * when the wire is mended, also from a client that has gone.
  *
  * Not promised: that of a client that left by a reset; the system drops what such a one had sent.
  */

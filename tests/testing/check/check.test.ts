@@ -1,5 +1,5 @@
-// Pins that the search sees all worlds, that it finds what is broken by a shortest way, and that it says what it left out.
-// The large searches are `npm run checker`.
+// Pins that the search sees all worlds, that it finds what is broken by a shortest way, and that it says what it left
+// out. The large searches are `npm run checker`.
 import { describe, expect, it } from "vitest"
 import { InvalidConfigError } from "../../../src/locks/api/errors.ts"
 import { configurations } from "../../../src/testing/check/configurations.ts"
@@ -127,7 +127,8 @@ describe("the smallest guard", () => {
 
   it("is what algebra says, for everything is asked for at the very moment at which a lease is over", () => {
     const clocks: CheckOptions = { ...options, ttl: "12 s", clockError: { dates: "1 s", drift: 0.025 }, until: 13_000 }
-    // A clock that is 2.5 % slow counts less than 12 s. The dates' second is made up for by the second that others wait.
+    // A clock that is 2.5 % slow counts less than 12 s. The dates' second is made up for by the second that others
+    // wait.
     expect(smallestGuard(clocks).guard).toBe(100 * Math.ceil((12_000 - 12_000 * 0.975) / 100))
   })
 

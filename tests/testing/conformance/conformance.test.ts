@@ -10,7 +10,9 @@ import { loseRequest, scripted, type ScriptedStore } from "../../support/scripte
 import { sabotages } from "./sabotage.ts"
 import type { Scene } from "./saboteurs.ts"
 
-/** Memory stores under virtual time, each place one of its own, whose network can fall silent; and wrong ones of them. */
+/**
+ * Memory stores under virtual time, each place one of its own, whose network can fall silent; and wrong ones of them.
+ */
 function places(sabotage: (scene: Scene) => Partial<ObjectStore> = () => ({})): {
   clock: VirtualTime
   make: MakeStore

@@ -1,4 +1,5 @@
-// More sandboxes than a store bears: what is asked of it is more than it answers, and what it answers is enough for the leases.
+// More sandboxes than a store bears: what is asked of it is more than it answers, and what it answers is enough for the
+// leases.
 import { isTraceLine, type TraceLine } from "leasehold/testing"
 import { describe, expect, it } from "vitest"
 import { type Crowd, runCrowd } from "../../../src/testing/simulate/crowd.ts"

@@ -1,4 +1,5 @@
-// Pins what a test can do with a sandbox: use it, hand it over, crash it, stop it, lose its messages, and see what is saved.
+// Pins what a test can do with a sandbox: use it, hand it over, crash it, stop it, lose its messages, and see what is
+// saved.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"

@@ -1,6 +1,6 @@
 /**
- * `leasehold chart [module]`: draws a machine of the user's, or leasehold's own chart, as SVG, Mermaid or text; or how often a
- * recorded trace took each transition of leasehold's own.
+ * `leasehold chart [module]`: draws a machine of the user's, or leasehold's own chart, as SVG, Mermaid or text; or how
+ * often a recorded trace took each transition of leasehold's own.
  *
  * The module is run: nothing else is, and none is looked for but at the path that was given.
  */

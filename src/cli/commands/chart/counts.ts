@@ -13,8 +13,8 @@ import type { Call } from "../../frame/syntax.ts"
 const MOST_KEYS = 5
 
 /**
- * Counts the transitions of a trace's sandboxes, or of those of one lock key. Throws UsageError where the file can't be read or
- * has no such key, or states that this release's chart hasn't, and TraceFormatError where it is no trace.
+ * Counts the transitions of a trace's sandboxes, or of those of one lock key. Throws UsageError where the file can't be
+ * read or has no such key, or states that this release's chart hasn't, and TraceFormatError where it is no trace.
  */
 export function countsOf({ io, output }: Call, file: string, key: string | undefined): CountOptions {
   const states = stateLinesOf(textOf(resolve(io.cwd, file), file))

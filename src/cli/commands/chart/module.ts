@@ -1,4 +1,7 @@
-/** The machine in a module of the user's. The module is run by the runtime of the command: its code is trusted as a script's is. */
+/**
+ * The machine in a module of the user's. The module is run by the runtime of the command: its code is trusted as a
+ * script's is.
+ */
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -10,13 +13,16 @@ import { printingAside } from "./printing-aside.ts"
 
 type Exports = Readonly<Record<string, unknown>>
 
-/** What a module may take to load, and each promise that it exports, in ms: longer than any build, shorter than a CI job. */
+/**
+ * What a module may take to load, and each promise that it exports, in ms: longer than any build, shorter than a CI
+ * job.
+ */
 const LOAD_WITHIN = 60_000
 
 /**
- * Loads `path` or `path#export`. Without a name it is the default export, or the only machine that is exported. A promise of
- * one is awaited. What the module prints goes to standard error. Rejects with UsageError where there is no file, no machine, or
- * more than one, and where the module doesn't load within a minute.
+ * Loads `path` or `path#export`. Without a name it is the default export, or the only machine that is exported. A
+ * promise of one is awaited. What the module prints goes to standard error. Rejects with UsageError where there is no
+ * file, no machine, or more than one, and where the module doesn't load within a minute.
  */
 export async function machineOf({ cwd, clock }: { cwd: string; clock: Clock }, name: string): Promise<AnyStateMachine> {
   const { path, wanted } = parted(cwd, name)

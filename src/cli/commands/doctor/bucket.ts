@@ -1,10 +1,10 @@
 /**
- * What `leasehold doctor` says of a bucket's settings. A lease is one small object that is written over and over: whatever
- * keeps old versions costs money, and whatever forbids overwriting ends all leases.
+ * What `leasehold doctor` says of a bucket's settings. A lease is one small object that is written over and over:
+ * whatever keeps old versions costs money, and whatever forbids overwriting ends all leases.
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
 import type { StoreName } from "../../stores/stores.ts"
-import type { Finding } from "./doctor.ts"
+import type { Finding } from "./finding.ts"
 
 type Metadata = Readonly<Record<string, unknown>>
 

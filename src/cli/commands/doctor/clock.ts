@@ -3,7 +3,7 @@ import type { LeaseStore } from "../../../locks/stores/port.ts"
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { span } from "../../frame/moments.ts"
 import { REQUEST_MS } from "../../stores/records.ts"
-import type { Finding } from "./doctor.ts"
+import type { Finding } from "./finding.ts"
 
 /** Leases don't depend on it; what people compare with the times in records does. */
 const FAR_MS = 5000

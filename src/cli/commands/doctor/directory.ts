@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, realpathSync, statfsSync, statSync } from "node
 import { join } from "node:path"
 import { quoted } from "../../process/quoted.ts"
 import { isPrivateGroup, lookAt } from "../../process/strangers.ts"
-import type { Finding } from "./doctor.ts"
+import type { Finding } from "./finding.ts"
 
 /** Of statfs(2), those that are on other machines. */
 const NETWORK: Readonly<Record<number, string>> = {

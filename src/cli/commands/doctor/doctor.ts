@@ -1,6 +1,6 @@
 /**
- * `leasehold doctor`: whether the store is fit for leases, and what of its settings will cost money, safety or sleep. Each
- * finding says what to do. It changes nothing but scratch objects of the probe, and what a bucket remembers of it.
+ * `leasehold doctor`: whether the store is fit for leases, and what of its settings will cost money, safety or sleep.
+ * Each finding says what to do. It changes nothing but scratch objects of the probe, and what a bucket remembers of it.
  */
 import { statSync } from "node:fs"
 import { LockError } from "../../../locks/api/errors.ts"
@@ -17,16 +17,7 @@ import { type StoreName, storeOf } from "../../stores/stores.ts"
 import { bucketFindings } from "./bucket.ts"
 import { clockFindings } from "./clock.ts"
 import { directoryFindings } from "./directory.ts"
-
-/** One thing that was looked at. */
-export interface Finding {
-  readonly check: string
-  /** `unknown`: it could not be looked at. A `problem` makes the store unfit. */
-  readonly status: "ok" | "warning" | "problem" | "unknown"
-  readonly found: string
-  /** What to do about it; undefined where nothing is to be done. */
-  readonly remedy?: string
-}
+import type { Finding } from "./finding.ts"
 
 export const doctor: Action = async (call) => {
   const found = findConfig(call.io, textOption(call.options, "config"))

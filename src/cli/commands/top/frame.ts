@@ -1,4 +1,7 @@
-/** The screen as lines of text: what the fleet does, its workers, its sandboxes, and why the selected one is where it is. Pure. */
+/**
+ * The screen as lines of text: what the fleet does, its workers, its sandboxes, and why the selected one is where it
+ * is. Pure.
+ */
 import { columnsOf } from "../../../draw/text/columns.ts"
 import { whyNotOwned } from "../../../inspector/live/model/attention.ts"
 import type { LiveRow } from "../../../inspector/live/model/live-row.ts"

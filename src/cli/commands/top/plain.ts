@@ -1,4 +1,7 @@
-/** A fleet as lines for a log: what each sandbox is in at first, then one line a change, or a time reached that is searched for. */
+/**
+ * A fleet as lines for a log: what each sandbox is in at first, then one line a change, or a time reached that is
+ * searched for.
+ */
 import type { LiveRow } from "../../../inspector/live/model/live-row.ts"
 import type { Search } from "../../../inspector/live/model/search.ts"
 import { visible } from "../../../inspector/live/visible.ts"

@@ -1,6 +1,6 @@
 /**
- * The terminal as a screen: its other screen, keys one by one, no cursor. It is as it was before once this is disposed, and
- * whenever the process ends.
+ * The terminal as a screen: its other screen, keys one by one, no cursor. It is as it was before once this is disposed,
+ * and whenever the process ends.
  */
 import { writeSync } from "node:fs"
 import process from "node:process"

@@ -1,6 +1,6 @@
 /**
- * What the screen shows, and what keys do to it: which rows, in which order, which one is selected, what is being typed. Pure
- * but for what it remembers; it knows no terminal.
+ * What the screen shows, and what keys do to it: which rows, in which order, which one is selected, what is being
+ * typed. Pure but for what it remembers; it knows no terminal.
  */
 import { type Attention, attentionOf } from "../../../inspector/live/model/attention.ts"
 import type { LiveRow } from "../../../inspector/live/model/live-row.ts"

@@ -1,6 +1,6 @@
 /**
- * The command behind its gate: a process that is there, with a process group of its own, and begins only when it is let in.
- * Owns the process, and knows how it ended; when it may begin, and when it must end, others decide.
+ * The command behind its gate: a process that is there, with a process group of its own, and begins only when it is let
+ * in. Owns the process, and knows how it ended; when it may begin, and when it must end, others decide.
  */
 import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { constants } from "node:os"
@@ -23,8 +23,9 @@ export class GatedCommand {
   readonly #gate: Duplex | undefined
 
   /**
-   * Throws StartError. `foreground`: in front of the terminal, else in a session without one. `env`: beside what the gate is
-   * told. `files`: the soft limit of open files that it is to have; undefined for this process's own (ulimit's words).
+   * Throws StartError. `foreground`: in front of the terminal, else in a session without one. `env`: beside what the
+   * gate is told. `files`: the soft limit of open files that it is to have; undefined for this process's own (ulimit's
+   * words).
    */
   constructor(command: readonly string[], env: Environment, foreground: boolean, files?: string) {
     const { shell, line } = passageOf(env)
@@ -55,8 +56,8 @@ export class GatedCommand {
 }
 
 /**
- * Bash has job control without a terminal. On one it can't be told apart from the command, since it says on the terminal what it
- * has to say: there it is the system's shell that keeps the command.
+ * Bash has job control without a terminal. On one it can't be told apart from the command, since it says on the
+ * terminal what it has to say: there it is the system's shell that keeps the command.
  */
 function keeperOf(foreground: boolean): readonly string[] {
   const name = "leasehold run"

@@ -1,4 +1,6 @@
-/** The guardian of a process group, from the side of whoever it watches: it must hear of each renewal, and of the end. */
+/**
+ * The guardian of a process group, from the side of whoever it watches: it must hear of each renewal, and of the end.
+ */
 import { type ChildProcess, spawn } from "node:child_process"
 import process from "node:process"
 import type { Clock } from "../../../runtime/time/clock.ts"
@@ -46,8 +48,8 @@ export class Guardian {
   }
 
   /**
-   * From now on the group may work until then, in Unix milliseconds of this process's clock. A guardian that was stopped goes
-   * on: it would guard nothing.
+   * From now on the group may work until then, in Unix milliseconds of this process's clock. A guardian that was
+   * stopped goes on: it would guard nothing.
    */
   allow(until: number): void {
     this.#continue()

@@ -1,9 +1,11 @@
 /**
- * The soft limit of open files that a run was called with. Runtimes raise their own to the hard limit as they start, and it
- * would be the command's too: programs that use select(2), or close all that they may have open, rely on a low one.
+ * The soft limit of open files that a run was called with. Runtimes raise their own to the hard limit as they start,
+ * and it would be the command's too: programs that use select(2), or close all that they may have open, rely on a low
+ * one.
  *
- * Nothing tells a process what its limit was before. Its caller's is read instead, where the two have the same hard limit.
- * Not known: the limit that a process gave itself before it became this one by exec, and any limit where there is no /proc.
+ * Nothing tells a process what its limit was before. Its caller's is read instead, where the two have the same hard
+ * limit. Not known: the limit that a process gave itself before it became this one by exec, and any limit where there
+ * is no /proc.
  */
 import { readFileSync } from "node:fs"
 import process from "node:process"

@@ -1,9 +1,11 @@
 /**
- * How an environment gets through the shell of a gate unchanged. Shells drop what they couldn't name, and give some variables
- * values of their own as they start: dash some, bash more. No runtime passes bytes on that are no UTF-8. Such variables go to the
- * command by env(1): the shell has them under names of its own, with such bytes in octal, and puts them before the command.
+ * How an environment gets through the shell of a gate unchanged. Shells drop what they couldn't name, and give some
+ * variables values of their own as they start: dash some, bash more. No runtime passes bytes on that are no UTF-8. Such
+ * variables go to the command by env(1): the shell has them under names of its own, with such bytes in octal, and puts
+ * them before the command.
  *
- * Not promised: `_`, and SHLVL and OLDPWD where the shell is bash or BusyBox. To keep these would take one more program each time.
+ * Not promised: `_`, and SHLVL and OLDPWD where the shell is bash or BusyBox. To keep these would take one more program
+ * each time.
  */
 import { Buffer } from "node:buffer"
 import { lostVariables } from "../../process/bytes.ts"
@@ -28,7 +30,9 @@ const OF_SHELLS =
 /** Those that the gate tells the command: what its caller had there is of another run. */
 const OF_GATE = /^LEASEHOLD_(DEADLINE|TOKEN)$/
 
-/** Deno names what it passes beside standard input, output and error, and would take a command's descriptor for that. */
+/**
+ * Deno names what it passes beside standard input, output and error, and would take a command's descriptor for that.
+ */
 const OF_DENO = "DENO_EXTRA_STDIO_FDS"
 
 /** Characters of octal in one variable: Linux takes 131,072 bytes with the name, and octal needs five for one. */
@@ -71,7 +75,10 @@ function pieces(name: string, octal: string): readonly (readonly [string, string
   ])
 }
 
-/** A shell cuts line ends off at the end of what it reads, so another character stands behind them: one that ends no letter. */
+/**
+ * A shell cuts line ends off at the end of what it reads, so another character stands behind them: one that ends no
+ * letter.
+ */
 const putting = (names: readonly string[]): string =>
   `${names[0]}=$(printf %b. "${names.map((name) => `$${name}`).join("")}"); set -- "\${${names[0]}%.}" "$@"; unset ${names.join(" ")}`
 

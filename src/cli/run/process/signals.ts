@@ -1,6 +1,7 @@
 /**
- * The signals that reach this process while it runs a command: heard from the beginning of a run to the end of the process, so
- * that none of them ends it with a lease in its hands, or in place of how its command ended. What is done about them changes meanwhile.
+ * The signals that reach this process while it runs a command: heard from the beginning of a run to the end of the
+ * process, so that none of them ends it with a lease in its hands, or in place of how its command ended. What is done
+ * about them changes meanwhile.
  */
 import process from "node:process"
 

@@ -1,6 +1,6 @@
 /**
- * What the shells beside a command are given of an environment: where programs are, and nothing that the caller made for the
- * command. What a caller's PATH, functions or locale make of `sleep` is not for them.
+ * What the shells beside a command are given of an environment: where programs are, and nothing that the caller made
+ * for the command. What a caller's PATH, functions or locale make of `sleep` is not for them.
  */
 import process from "node:process"
 

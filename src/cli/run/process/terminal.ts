@@ -1,6 +1,6 @@
 /**
- * Whether this process has a terminal's foreground for itself, where a command may want to ask its user something. Beside
- * others of a pipe it hasn't: the terminal would be taken from them.
+ * Whether this process has a terminal's foreground for itself, where a command may want to ask its user something.
+ * Beside others of a pipe it hasn't: the terminal would be taken from them.
  */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"

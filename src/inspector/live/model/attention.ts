@@ -1,6 +1,6 @@
 /**
- * Why a sandbox needs somebody's attention, in words: what is wrong, since when, and where it is known what to look at next.
- * Pure; it runs in a browser too. Limits stand here once, each with its reason.
+ * Why a sandbox needs somebody's attention, in words: what is wrong, since when, and where it is known what to look at
+ * next. Pure; it runs in a browser too. Limits stand here once, each with its reason.
  *
  * Not promised: that what isn't named is well. It judges by what workers tell of themselves.
  */
@@ -33,8 +33,8 @@ export interface Attention {
 }
 
 /**
- * A wait this long is longer than any handoff by the defaults: 5 s of tenure, then 10 s each for the work to end, for the
- * checkpoint, and for the close. In milliseconds.
+ * A wait this long is longer than any handoff by the defaults: 5 s of tenure, then 10 s each for the work to end, for
+ * the checkpoint, and for the close. In milliseconds.
  */
 export const LONG_WAIT = 45_000
 

@@ -1,6 +1,6 @@
 /**
- * What another process says, before it counts: each value has the shape that the wire has, texts are cut, and what isn't
- * sound is left out. Pure.
+ * What another process says, before it counts: each value has the shape that the wire has, texts are cut, and what
+ * isn't sound is left out. Pure.
  */
 import { isSoundLine } from "../../../trace/trace-text.ts"
 import type { TraceError, TraceLine } from "../../../trace/trace.ts"
@@ -9,13 +9,18 @@ import type { SandboxDetail, SandboxRow, WorkerRow } from "./wire.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The longest text that is taken over whole. In characters: an error with where it came from is one or two thousand. */
+/**
+ * The longest text that is taken over whole. In characters: an error with where it came from is one or two thousand.
+ */
 export const LONGEST_TEXT = 4000
 
 /** A key has at most 512 bytes, and what else has a name should be no longer. In characters. */
 const LONGEST_NAME = 600
 
-/** In characters of JSON, which has six for a control character: a worker caps a line's texts to a few times ten thousand. */
+/**
+ * In characters of JSON, which has six for a control character: a worker caps a line's texts to a few times ten
+ * thousand.
+ */
 const LONGEST_LINE = 256 * 1024
 
 /** How many numbers of `stats()` are taken over: a manager has about 30. */
@@ -94,8 +99,8 @@ function storeOf(store: unknown): SandboxDetail["store"] {
 }
 
 /**
- * A picture as `toSvg` draws it, and nothing that does something: only elements of drawing, no handlers, no addresses. The
- * page's own policy would run nothing of it either.
+ * A picture as `toSvg` draws it, and nothing that does something: only elements of drawing, no handlers, no addresses.
+ * The page's own policy would run nothing of it either.
  */
 export function isDrawing(svg: unknown): svg is string {
   if (typeof svg !== "string" || !svg.startsWith("<svg") || svg.length > LONGEST_DRAWING) return false

@@ -1,7 +1,8 @@
 /**
- * All that is known of a fleet, kept current message by message and line by line: rows of sandboxes, workers, how many are
- * in each state, the last errors. The page, the terminal and the server that asks other workers stand on it. A line costs
- * the same for ten rows and for 100,000. It runs in a browser too, and reads no clock: times are those of the lines.
+ * All that is known of a fleet, kept current message by message and line by line: rows of sandboxes, workers, how many
+ * are in each state, the last errors. The page, the terminal and the server that asks other workers stand on it. A line
+ * costs the same for ten rows and for 100,000. It runs in a browser too, and reads no clock: times are those of the
+ * lines.
  *
  * Not promised: every sandbox that there ever was. Of the released the last `RELEASED_KEPT` stay.
  */

@@ -1,6 +1,6 @@
 /**
- * The timeline: for each worker a lane a sandbox with its states as bars, its requests, and what befell it, over time. Lines
- * are added as they come; what is drawn is the part between two times. Pure; it runs in a browser too.
+ * The timeline: for each worker a lane a sandbox with its states as bars, its requests, and what befell it, over time.
+ * Lines are added as they come; what is drawn is the part between two times. Pure; it runs in a browser too.
  *
  * Not promised: the whole of a long life. Of a lane the last `MOST_BARS` are kept, of a worker the last `MOST_SIGNS`.
  */
@@ -203,7 +203,10 @@ function pushBounded<A>(list: A[], item: A, most: number): void {
   if (list.length > most * 1.25) list.splice(0, list.length - most)
 }
 
-/** The first that isn't before this time: times only grow, but for clocks that are set back, of which one is off by some. */
+/**
+ * The first that isn't before this time: times only grow, but for clocks that are set back, of which one is off by
+ * some.
+ */
 function indexOf(signs: readonly { readonly at: number }[], at: number): number {
   let [low, high] = [0, signs.length]
   while (low < high) {

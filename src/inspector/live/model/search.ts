@@ -1,6 +1,7 @@
 /**
- * The search of the page and the terminal: words and conditions, all of which a row must meet. A row is compared as text and
- * as numbers, never by a pattern of the user's, so that no search can take long. Pure; it runs in a browser too.
+ * The search of the page and the terminal: words and conditions, all of which a row must meet. A row is compared as
+ * text and as numbers, never by a pattern of the user's, so that no search can take long. Pure; it runs in a browser
+ * too.
  *
  *     order/            the key has this in it, whatever its case
  *     "two words"       the same, with a space

@@ -1,17 +1,19 @@
 /**
- * What happened to one key, as a sequence to draw: requests that go from a worker to the store and what came of them, what
- * locks and charts say, changes of hands from worker to worker, faults. Long times in which nothing happens are one gap.
- * Pure; it runs in a browser too.
+ * What happened to one key, as a sequence to draw: requests that go from a worker to the store and what came of them,
+ * what locks and charts say, changes of hands from worker to worker, faults. Long times in which nothing happens are
+ * one gap. Pure; it runs in a browser too.
  *
- * Not promised: requests to objects with hashed names are those of one key. Keys of over 180 escaped bytes that begin with
- * the same 100 share them.
+ * Not promised: requests to objects with hashed names are those of one key. Keys of over 180 escaped bytes that begin
+ * with the same 100 share them.
  */
 import { escapedName, HASHED_PREFIX, MAX_NAME_BYTES, wholeEscapes } from "../../../locks/api/name-bytes.ts"
 import { lineText } from "../../../trace/line-text.ts"
 import { isTraceLine } from "../../../trace/trace-text.ts"
 import type { AnswerLine, HandoffLine, RequestLine, TraceLine, UnknownLine } from "../../../trace/trace.ts"
 
-/** A time in which nothing happens counts as a gap from this on: about two renewals of a lease of 30 s. In milliseconds. */
+/**
+ * A time in which nothing happens counts as a gap from this on: about two renewals of a lease of 30 s. In milliseconds.
+ */
 export const GAP = 5000
 
 /** As many items as a person scrolls through. */

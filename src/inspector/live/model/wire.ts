@@ -1,5 +1,6 @@
 /**
- * What the live page, `leasehold top` and workers among each other are told of a fleet: the words on the wire, and nothing else.
+ * What the live page, `leasehold top` and workers among each other are told of a fleet: the words on the wire, and
+ * nothing else.
  *
  * | request, below the page's own address          | what it gives                                   |
  * | ---------------------------------------------- | ----------------------------------------------- |
@@ -10,11 +11,11 @@
  *
  * All but the page want `authorization: Bearer T`. What is refused has a status and an `{ "error": "…" }` in words.
  *
- * Server-sent events, in this order: `hello`, `workers`, `lines` of what happened before (their rows follow), `rows` as often as
- * there is more, `ready`; `lines`, `workers`,
- * `rows` and `forget` as they come, ten times a second, also before `ready`. From `ready` on each has an id: the stream's name,
- * a dot, and a sequence number. A client that comes back with an id that is kept no more, or without one, gets `hello` anew. A comment (`:`) comes every 10 s: a
- * client that hears nothing for 30 s connects anew. Every text may have been written by others: show it as text.
+ * Server-sent events, in this order: `hello`, `workers`, `lines` of what happened before (their rows follow), `rows` as
+ * often as there is more, `ready`; `lines`, `workers`, `rows` and `forget` as they come, ten times a second, also
+ * before `ready`. From `ready` on each has an id: the stream's name, a dot, and a sequence number. A client that comes
+ * back with an id that is kept no more, or without one, gets `hello` anew. A comment (`:`) comes every 10 s: a client
+ * that hears nothing for 30 s connects anew. Every text may have been written by others: show it as text.
  */
 import type { SandboxStateValue } from "../../../trace/state-value.ts"
 import type { TraceError, TraceLine } from "../../../trace/trace.ts"
@@ -130,8 +131,9 @@ export interface SandboxDetail {
     | { readonly error: string }
     | null
   /**
-   * How often each step between its innermost states was taken, as `from>to` (`owning.work.running>handingOff.work.settling`),
-   * and the last of them, as far as the worker that is asked has seen it.
+   * How often each step between its innermost states was taken, as `from>to`
+   * (`owning.work.running>handingOff.work.settling`), and the last of them, as far as the worker that is asked has seen
+   * it.
    */
   readonly edges: Readonly<Record<string, number>>
   readonly lastEdge: string | null

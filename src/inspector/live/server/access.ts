@@ -1,6 +1,6 @@
 /**
- * Who may ask an inspector: a request under a name of ours, from our own page or from no page, with the token or with the
- * signature of another worker. Decides nothing about what is answered.
+ * Who may ask an inspector: a request under a name of ours, from our own page or from no page, with the token or with
+ * the signature of another worker. Decides nothing about what is answered.
  */
 import { isIP } from "node:net"
 import { isSame, type Signable, type Signatures } from "../workers/signature.ts"

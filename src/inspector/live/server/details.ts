@@ -1,6 +1,6 @@
 /**
- * One sandbox as a whole, and what is asked of it: done here where it is this worker's own, else asked of the worker that has
- * it. What that one says is checked, and where it says nothing, what is known here is told.
+ * One sandbox as a whole, and what is asked of it: done here where it is this worker's own, else asked of the worker
+ * that has it. What that one says is checked, and where it says nothing, what is known here is told.
  */
 import { checkedDetail } from "../model/checked.ts"
 import type { Fleet } from "../model/fleet.ts"

@@ -1,6 +1,7 @@
 /**
- * An inspector: answers requests for its page, its events, one sandbox and actions, under whatever path it is mounted. Who may
- * ask is `access.ts`'s to say, what is told `fleet-stream.ts`'s. Each answer but the events ends within a bound.
+ * An inspector: answers requests for its page, its events, one sandbox and actions, under whatever path it is mounted.
+ * Who may ask is `access.ts`'s to say, what is told `fleet-stream.ts`'s. Each answer but the events ends within a
+ * bound.
  */
 import { orAbort } from "../../../runtime/races.ts"
 import { type OnError, reporter } from "../../../runtime/report.ts"

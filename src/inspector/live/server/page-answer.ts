@@ -1,4 +1,6 @@
-/** The page as an answer: its headers let it load nothing, run nothing but what it is made of, and be framed by nobody. */
+/**
+ * The page as an answer: its headers let it load nothing, run nothing but what it is made of, and be framed by nobody.
+ */
 import { pagePolicy } from "./page-html.ts"
 
 /** On every answer: nothing is guessed, kept, told to others, or read by pages of other origins. */

@@ -1,6 +1,6 @@
 /**
- * An HTTP server for one handler, on `node:http`, which Deno has too. It passes requests and answers on, no faster than they are
- * taken, and bounds what a connection may cost.
+ * An HTTP server for one handler, on `node:http`, which Deno has too. It passes requests and answers on, no faster than
+ * they are taken, and bounds what a connection may cost.
  */
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"

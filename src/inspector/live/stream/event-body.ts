@@ -1,6 +1,6 @@
 /**
- * A reader's stream as the body of an answer. It gives as much as is taken, and holds nothing for one who takes nothing: who
- * takes nothing for a while, though there is more, is dropped.
+ * A reader's stream as the body of an answer. It gives as much as is taken, and holds nothing for one who takes
+ * nothing: who takes nothing for a while, though there is more, is dropped.
  */
 import type { Clock, Timer } from "../../../runtime/time/clock.ts"
 import type { Reader } from "./fleet-stream.ts"

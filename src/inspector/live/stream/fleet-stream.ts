@@ -1,7 +1,7 @@
 /**
- * The stream of a fleet: what its sources say, ten times a second as numbered messages, for any number of readers. Each reader
- * reads from the same ring at its own pace; one that falls behind it begins anew. Nothing is kept for a reader, so that one
- * that stalls costs nothing. Without readers nothing is listened to.
+ * The stream of a fleet: what its sources say, ten times a second as numbered messages, for any number of readers. Each
+ * reader reads from the same ring at its own pace; one that falls behind it begins anew. Nothing is kept for a reader,
+ * so that one that stalls costs nothing. Without readers nothing is listened to.
  */
 import type { Clock, Timer } from "../../../runtime/time/clock.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
@@ -21,13 +21,18 @@ export const LINES_A_BATCH = 2000
 /** Rows of one message: about 100 kB. */
 export const ROWS_A_MESSAGE = 400
 
-/** What a new reader is told of what happened before: a timeline that begins empty says little. At least so many lines. */
+/**
+ * What a new reader is told of what happened before: a timeline that begins empty says little. At least so many lines.
+ */
 export const HISTORY = 2000
 
 /** What readers can be behind, in characters: some seconds of a fleet in a storm. */
 const RING_LIMIT = 8 * 1024 * 1024
 
-/** How long the stream goes on without readers: who comes back after a lost connection goes on where it was. In milliseconds. */
+/**
+ * How long the stream goes on without readers: who comes back after a lost connection goes on where it was. In
+ * milliseconds.
+ */
 export const LINGER = 15_000
 
 /** The stream. */
@@ -267,8 +272,8 @@ export class Reader {
   }
 
   /**
-   * The fleet is as the ring has told so far, and the reader has read all of that: lines that are told later change rows
-   * that it has, or rows that are told later still.
+   * The fleet is as the ring has told so far, and the reader has read all of that: lines that are told later change
+   * rows that it has, or rows that are told later still.
    */
   #someRows(from: number): string {
     const { slots } = this.#running.fleet

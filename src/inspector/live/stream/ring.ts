@@ -1,4 +1,7 @@
-/** The last messages of a stream, numbered, up to a number of bytes: what clients that are behind read, all from one place. */
+/**
+ * The last messages of a stream, numbered, up to a number of bytes: what clients that are behind read, all from one
+ * place.
+ */
 
 /** The last of what was said. */
 export class Ring {

@@ -1,6 +1,6 @@
 /**
- * What a stream tells of, as a port: the sandboxes of one worker, or of those that it asks. `managed-worker.ts` and `peers.ts`
- * have one each.
+ * What a stream tells of, as a port: the sandboxes of one worker, or of those that it asks. `managed-worker.ts` and
+ * `peers.ts` have one each.
  */
 import type { TraceLine } from "../../../trace/trace.ts"
 import type { SandboxRow, WorkerRow } from "../model/wire.ts"

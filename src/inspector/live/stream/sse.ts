@@ -14,7 +14,9 @@ export const HEARTBEAT = ":\n\n"
 /** An event as text, without its id. JSON has no line ends in it, so that its data is one line. */
 export const eventText = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
-/** The same with its id, which who reads comes back with. An empty one: from here on there is nothing to come back to. */
+/**
+ * The same with its id, which who reads comes back with. An empty one: from here on there is nothing to come back to.
+ */
 export const withId = (id: string, text: string): string => `id: ${id}\n${text}`
 
 /** What a stream says, chunk by chunk. */

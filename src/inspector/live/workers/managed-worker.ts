@@ -1,6 +1,6 @@
 /**
- * A manager as an inspector sees it: its sandboxes as rows, its trace's lines, how it is, and the little that can be asked of
- * it. It listens while somebody looks, and costs nothing else.
+ * A manager as an inspector sees it: its sandboxes as rows, its trace's lines, how it is, and the little that can be
+ * asked of it. It listens while somebody looks, and costs nothing else.
  */
 import process from "node:process"
 import type { AnyStateMachine } from "xstate"

@@ -21,16 +21,20 @@ export interface InspectorOptions {
   /** Allows checkpoints, handoffs and cordons to whoever has the token. Default: false, one can only look. */
   readonly actions?: boolean
   /**
-   * Names under which the page is reached, without ports, beside `localhost`, IP addresses, and the host of the manager's
-   * address. Under any other name requests are refused: a foreign page could have it resolved to this process.
+   * Names under which the page is reached, without ports, beside `localhost`, IP addresses, and the host of the
+   * manager's address. Under any other name requests are refused: a foreign page could have it resolved to this
+   * process.
    */
   readonly hosts?: readonly string[]
   /**
-   * What all workers of the fleet know, and nobody else: at least 16 characters. With it the workers are seen in one page. Default:
-   * `LEASEHOLD_SECRET`; without one a worker is seen alone.
+   * What all workers of the fleet know, and nobody else: at least 16 characters. With it the workers are seen in one
+   * page. Default: `LEASEHOLD_SECRET`; without one a worker is seen alone.
    */
   readonly secret?: string
-  /** Which addresses of other workers may be asked. Default: those of this machine alone (`localhost`, 127.0.0.0/8, ::1). */
+  /**
+   * Which addresses of other workers may be asked. Default: those of this machine alone (`localhost`, 127.0.0.0/8,
+   * ::1).
+   */
   readonly allow?: (address: URL) => boolean
   /** Addresses of workers that are asked from the start, beside those in the records. */
   readonly peers?: readonly string[]
@@ -140,7 +144,9 @@ export function serveSettings(options: ServeInspectorOptions): {
   return { port, host, inspect }
 }
 
-/** What the environment has; a bad one is an error, as a worker that is seen alone for a typing error would surprise. */
+/**
+ * What the environment has; a bad one is an error, as a worker that is seen alone for a typing error would surprise.
+ */
 function sharedSecret(): string | undefined {
   if (!isPermitted({ name: "env" })) return undefined
   const secret = process.env[SECRET_VARIABLE]

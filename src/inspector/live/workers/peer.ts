@@ -1,7 +1,7 @@
 /**
- * One other worker, as this one hears it: its rows, its lines, how it is, and why nothing is heard. It is asked for its own
- * sandboxes alone, so that no question goes round. Nothing that it says is trusted: what isn't sound is left out, and all of it
- * is told under its own name.
+ * One other worker, as this one hears it: its rows, its lines, how it is, and why nothing is heard. It is asked for its
+ * own sandboxes alone, so that no question goes round. Nothing that it says is trusted: what isn't sound is left out,
+ * and all of it is told under its own name.
  */
 import { orAbort } from "../../../runtime/races.ts"
 import type { Clock } from "../../../runtime/time/clock.ts"
@@ -32,7 +32,9 @@ export interface PeerParts {
   readonly secret: string
   readonly clock: Clock
   readonly sink: FleetSink
-  /** The name under which it is told, given what it calls itself; undefined: it isn't told, as it is this worker itself. */
+  /**
+   * The name under which it is told, given what it calls itself; undefined: it isn't told, as it is this worker itself.
+   */
   readonly nameOf: (wanted: string, ownerId: string) => string | undefined
   /** Everything that it says may name others. */
   readonly onRows: (rows: readonly SandboxRow[]) => void

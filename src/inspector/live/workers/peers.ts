@@ -1,7 +1,7 @@
 /**
  * The fleet: this worker's own sandboxes, and those of the workers that records name, each asked at the address that it
- * publishes. Only addresses that are allowed are asked, only with a secret, and only while somebody looks. Whoever can't be
- * asked stands in the fleet with the reason.
+ * publishes. Only addresses that are allowed are asked, only with a secret, and only while somebody looks. Whoever
+ * can't be asked stands in the fleet with the reason.
  */
 import type { Clock, Timer } from "../../../runtime/time/clock.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
@@ -24,10 +24,15 @@ const LOOK_EVERY = 15_000
 /** A worker of which nothing was heard for so long is dropped, until a record names it again. In milliseconds. */
 export const FORGET_AFTER: number = 5 * 60_000
 
-/** After a change of hands the record tells who has the key: as many of them are read at once as a store takes easily. */
+/**
+ * After a change of hands the record tells who has the key: as many of them are read at once as a store takes easily.
+ */
 const LOOKS_AT_ONCE = 8
 
-/** When it is read: a grant doesn't know the next owner's address, which that one publishes by its first write. In milliseconds. */
+/**
+ * When it is read: a grant doesn't know the next owner's address, which that one publishes by its first write. In
+ * milliseconds.
+ */
 const LOOKS_AFTER: readonly number[] = [50, 200, 1000, 5000]
 
 /** Who may be asked, and how. */

@@ -1,11 +1,11 @@
 /**
- * How workers that share a secret know each other: the one that asks signs its request, the one that answers proves that it
- * knows the secret too. A request counts for one address, for a short time, and once. Who reads along learns neither the
- * secret nor anything to ask with.
+ * How workers that share a secret know each other: the one that asks signs its request, the one that answers proves
+ * that it knows the secret too. A request counts for one address, for a short time, and once. Who reads along learns
+ * neither the secret nor anything to ask with.
  *
  * Not promised: that what is said stays unread. That takes TLS, or a network of one's own.
  */
-// oxlint-disable-next-line no-restricted-imports -- a signature is the same in each run, and comparing one takes no chance
+// oxlint-disable-next-line no-restricted-imports -- a signature is the same in each run, and takes no chance
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { sha256 } from "../../../runtime/time/hash.ts"

@@ -1,14 +1,15 @@
 /**
- * The messages of a worker, over one request that stays open. It comes back by itself after a loss, with the id of the last
- * message, so that nothing is missed where the worker still has what came since.
+ * The messages of a worker, over one request that stays open. It comes back by itself after a loss, with the id of the
+ * last message, so that nothing is missed where the worker still has what came since.
  *
- * Not promised: that it tries again where a worker refuses the token, or speaks another version; a person has to act then.
+ * Not promised: that it tries again where a worker refuses the token, or speaks another version; a person has to act
+ * then.
  */
 import { WIRE_VERSION, type WireMessages } from "../../live/model/wire.ts"
 import { after } from "../look/clock.ts"
 import { EventStreamParser, type StreamMessage } from "./event-stream.ts"
 import type { Feed, FeedSink } from "./feed.ts"
-import type { Requests } from "./requests.ts"
+import { reasonOf, type Requests } from "./requests.ts"
 
 /** The first wait before another try, in milliseconds; each next one is twice as long. */
 const FIRST_WAIT = 250
@@ -82,7 +83,8 @@ export class LiveFeed implements Feed {
 
   #take({ event, data, id }: StreamMessage): void {
     if (!isEvent(event)) return
-    // The worker is trusted to keep to its types: it is the one that the reader asked, and it checks what others tell it.
+    // The worker is trusted to keep to its types: it is the one that the reader asked, and it checks what others tell
+    // it.
     const message = JSON.parse(data) as WireMessages[typeof event]
     if (event === "hello") this.#hello(message as WireMessages["hello"])
     this.#wait = FIRST_WAIT
@@ -119,11 +121,4 @@ class OtherVersion extends Error {
     super("another version")
     this.version = version
   }
-}
-
-/** What the worker says, or the status where it says nothing that can be read. */
-export async function reasonOf(answer: Response): Promise<string> {
-  const body: unknown = await answer.json().catch(() => null)
-  const isTold = typeof body === "object" && body !== null && "error" in body && typeof body.error === "string"
-  return isTold ? String(body.error) : `status ${answer.status}.`
 }

@@ -1,10 +1,9 @@
 /**
- * All that the page asks the worker that served it: nothing else is ever asked. The token goes in a header, so that it is in
- * no address that somebody logs.
+ * All that the page asks the worker that served it: nothing else is ever asked. The token goes in a header, so that it
+ * is in no address that somebody logs.
  */
 import type { ActionAnswer, ActionRequest, SandboxDetail } from "../../live/model/wire.ts"
 import { after } from "../look/clock.ts"
-import { reasonOf } from "./live-feed.ts"
 
 /** In milliseconds: the worker itself gives up within 40 s. */
 const PATIENCE = 45_000
@@ -67,4 +66,11 @@ export class Requests {
   #headers(): Record<string, string> {
     return { authorization: `Bearer ${this.#token}` }
   }
+}
+
+/** What the worker says, or the status where it says nothing that can be read. */
+export async function reasonOf(answer: Response): Promise<string> {
+  const body: unknown = await answer.json().catch(() => null)
+  const isTold = typeof body === "object" && body !== null && "error" in body && typeof body.error === "string"
+  return isTold ? String(body.error) : `status ${answer.status}.`
 }

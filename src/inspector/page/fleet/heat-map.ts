@@ -1,6 +1,6 @@
 /**
- * The fleet as one picture: a cell for each sandbox, coloured by its state, in the order in which they became known. Only
- * cells that changed are drawn anew. It is used by pointer and by keys: arrows move a mark, Enter opens.
+ * The fleet as one picture: a cell for each sandbox, coloured by its state, in the order in which they became known.
+ * Only cells that changed are drawn anew. It is used by pointer and by keys: arrows move a mark, Enter opens.
  *
  * Not promised: that cells can be told apart above some 100,000; the list and the search find those.
  */

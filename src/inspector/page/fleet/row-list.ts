@@ -1,6 +1,6 @@
 /**
- * The list of sandboxes: as many elements as are seen, filled with whatever rows are there. 100,000 rows scroll as 40 do.
- * It is a grid to who hears the page; arrows, Page Up and Down, Home and End move, Enter opens.
+ * The list of sandboxes: as many elements as are seen, filled with whatever rows are there. 100,000 rows scroll as 40
+ * do. It is a grid to who hears the page; arrows, Page Up and Down, Home and End move, Enter opens.
  *
  * Not promised: the browser's own search finds only what is seen. The page's search finds all.
  */

@@ -1,6 +1,7 @@
 /**
- * Which rows are shown, and in which order: kept current row by row, never walked as a whole when something changes. The
- * search and what needs attention also depend on time, so all rows are looked at again bit by bit, a part each frame.
+ * Which rows are shown, and in which order: kept current row by row, never walked as a whole when something changes.
+ * The search and what needs attention also depend on time, so all rows are looked at again bit by bit, a part each
+ * frame.
  *
  * Not promised: that a row which comes to match only because time goes by is there at once; a round takes a second.
  */

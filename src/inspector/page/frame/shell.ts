@@ -1,4 +1,7 @@
-/** Around every screen: the name, the ways to the screens, how the page is connected, and what a person has to know or do. */
+/**
+ * Around every screen: the name, the ways to the screens, how the page is connected, and what a person has to know or
+ * do.
+ */
 import { html, nothing, render, type TemplateResult } from "lit-html"
 import { visible } from "../../live/visible.ts"
 import { connectionAdvice, connectionName } from "../feed/connection.ts"

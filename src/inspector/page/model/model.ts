@@ -1,6 +1,6 @@
 /**
- * All that the page knows: the fleet as it is, or as it was at a moment that one looks back to; and who has to hear of it.
- * Changes are told once a frame, whatever comes in between: a thousand updates a second are sixty tellings.
+ * All that the page knows: the fleet as it is, or as it was at a moment that one looks back to; and who has to hear of
+ * it. Changes are told once a frame, whatever comes in between: a thousand updates a second are sixty tellings.
  */
 import { Fleet, type FleetChanges } from "../../live/model/fleet.ts"
 import { WIRE_VERSION, type WireMessages } from "../../live/model/wire.ts"

@@ -1,4 +1,7 @@
-/** What can be asked of a sandbox or of its worker. Each is asked once more before it is done: it changes what others see. */
+/**
+ * What can be asked of a sandbox or of its worker. Each is asked once more before it is done: it changes what others
+ * see.
+ */
 import { html, render } from "lit-html"
 import type { ActionRequest } from "../../live/model/wire.ts"
 import { visible } from "../../live/visible.ts"

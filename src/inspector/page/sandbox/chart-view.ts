@@ -1,6 +1,7 @@
 /**
- * A chart with the states lit that are active, the last edge marked, and at each edge how often it was taken. The drawing has
- * hooks for that: `data-state` and `data-edge`. It stands in a shadow root, so that styles of two charts don't meet.
+ * A chart with the states lit that are active, the last edge marked, and at each edge how often it was taken. The
+ * drawing has hooks for that: `data-state` and `data-edge`. It stands in a shadow root, so that styles of two charts
+ * don't meet.
  */
 import { count } from "../look/format.ts"
 import type { TakenEdges, Times } from "./edges.ts"
@@ -53,7 +54,10 @@ export class ChartView {
     return this.#svg !== undefined
   }
 
-  /** Light or dark by the page's choice, where the drawing goes by the viewer's. To be called once it is in the page, too. */
+  /**
+   * Light or dark by the page's choice, where the drawing goes by the viewer's. To be called once it is in the page,
+   * too.
+   */
   dress(isDark: boolean): void {
     for (const rule of this.#sheet?.cssRules ?? []) {
       if (!(rule instanceof CSSMediaRule)) continue
@@ -75,7 +79,10 @@ export class ChartView {
     this.#follow()
   }
 
-  /** What is lit comes into sight, when it is another. The page itself stays where it is. Outside the page nothing has a place. */
+  /**
+   * What is lit comes into sight, when it is another. The page itself stays where it is. Outside the page nothing has a
+   * place.
+   */
   #follow(): void {
     if (!this.element.isConnected) return
     const lit = [...this.#all(".leaf.lit")]

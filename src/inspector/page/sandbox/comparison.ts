@@ -16,8 +16,8 @@ export interface Comparison {
 export type StoreRecord = Exclude<SandboxDetail["store"], null | { readonly error: string }>
 
 /**
- * In milliseconds: a record may be older than what its worker believes by a renewal that is under way, and by how far the two
- * clocks are apart where no offset is known.
+ * In milliseconds: a record may be older than what its worker believes by a renewal that is under way, and by how far
+ * the two clocks are apart where no offset is known.
  */
 const SAME_MOMENT = 2000
 

@@ -1,6 +1,7 @@
 /**
- * How often each edge of the chart was taken: what the worker counted, or what the lines that are here tell. A line has states
- * alone; where several edges lead from one to the next, each of them counts as one that may have been taken. Pure.
+ * How often each edge of the chart was taken: what the worker counted, or what the lines that are here tell. A line has
+ * states alone; where several edges lead from one to the next, each of them counts as one that may have been taken.
+ * Pure.
  */
 import { chartSteps } from "chart-steps"
 import type { LiveRow } from "../../live/model/live-row.ts"

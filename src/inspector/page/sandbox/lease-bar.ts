@@ -1,6 +1,6 @@
 /**
- * A lease as a bar that drains: first to its guard, where its owner stops of itself, then to its expiry, after which another
- * may take it. Drawn some times a second, without a layout of the page.
+ * A lease as a bar that drains: first to its guard, where its owner stops of itself, then to its expiry, after which
+ * another may take it. Drawn some times a second, without a layout of the page.
  */
 import { ticks } from "../look/clock.ts"
 import { duration } from "../look/format.ts"

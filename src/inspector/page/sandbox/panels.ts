@@ -1,6 +1,7 @@
 /**
- * Where later kinds of sandboxes show what they have: each panel says for which sandboxes it is, and what it shows. To add one,
- * append it to `sandboxPanels`; they are shown below each other, in this order, in the right column of the screen.
+ * Where later kinds of sandboxes show what they have: each panel says for which sandboxes it is, and what it shows. To
+ * add one, append it to `sandboxPanels`; they are shown below each other, in this order, in the right column of the
+ * screen.
  */
 import { html, type TemplateResult } from "lit-html"
 import { isTraceLine } from "../../../trace/trace-text.ts"

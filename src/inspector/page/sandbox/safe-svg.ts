@@ -1,6 +1,6 @@
 /**
- * A drawing that a worker sent, made of known parts alone: shapes and text, no script, no link, nothing from elsewhere. Its style
- * sheet is given apart, as the page's policy lets no style element in.
+ * A drawing that a worker sent, made of known parts alone: shapes and text, no script, no link, nothing from elsewhere.
+ * Its style sheet is given apart, as the page's policy lets no style element in.
  *
  * Not promised: a drawing that is more than this (images, gradients, foreign objects) loses those parts.
  */

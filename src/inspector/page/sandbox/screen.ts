@@ -1,6 +1,6 @@
 /**
- * One sandbox at one worker: its chart with the state lit, its lease as it drains, what the store says beside what the worker
- * believes, the chart of the machine that lives in it, and what can be asked of it.
+ * One sandbox at one worker: its chart with the state lit, its lease as it drains, what the store says beside what the
+ * worker believes, the chart of the machine that lives in it, and what can be asked of it.
  */
 import { html, nothing, render, type TemplateResult } from "lit-html"
 import { pathsIn } from "../../../draw/machine/paths.ts"

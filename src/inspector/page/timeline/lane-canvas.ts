@@ -1,24 +1,15 @@
 /**
- * Draws the lanes: on one canvas as high as what is seen, over a spacer as high as all lanes. What isn't seen isn't drawn.
- * Arrows move the moment that is looked at, with Shift the part of the time; + and − zoom.
+ * Draws the lanes: on one canvas as high as what is seen, over a spacer as high as all lanes. What isn't seen isn't
+ * drawn. Arrows move the moment that is looked at, with Shift the part of the time; + and − zoom.
  */
 import type { LanesView } from "../../live/model/lanes.ts"
-import type { Mark } from "../../live/recording.ts"
 import { after } from "../look/clock.ts"
 import { oncePerFrame } from "../look/frames.ts"
 import type { Palette } from "../look/palette.ts"
 import { axisTicks } from "./axis.ts"
 import { hitAt } from "./lane-hits.ts"
-import { LanePainter } from "./lane-painter.ts"
+import { type LaneMoment, LanePainter } from "./lane-painter.ts"
 import { type LaneRow, laneRows, ROW_HEIGHTS } from "./lane-rows.ts"
-
-/** What is drawn besides the lanes. */
-export interface LaneMoment {
-  readonly cursor: number | null
-  readonly mark: Mark | null
-  /** Times are told from here on; null: as times of the day. */
-  readonly origin: number | null
-}
 
 /** What one does with it. */
 export interface LaneEvents {

@@ -1,11 +1,19 @@
 /** Paints one state of the timeline on a canvas, by CSS pixels. It knows no events and keeps nothing. */
 import type { Bar, FaultSign, LanesView, RequestSign } from "../../live/model/lanes.ts"
 import { TOP_STATES } from "../../live/model/states.ts"
+import type { Mark } from "../../live/recording.ts"
 import { visible } from "../../live/visible.ts"
 import type { Palette } from "../look/palette.ts"
 import type { Tick } from "./axis.ts"
-import type { LaneMoment } from "./lane-canvas.ts"
 import { type LaneRow, ROW_HEIGHTS } from "./lane-rows.ts"
+
+/** What is drawn besides the lanes. */
+export interface LaneMoment {
+  readonly cursor: number | null
+  readonly mark: Mark | null
+  /** Times are told from here on; null: as times of the day. */
+  readonly origin: number | null
+}
 
 /** Where it paints. `top` is the axis' height. */
 export interface PaintRoom {

@@ -1,6 +1,7 @@
 /**
- * The fleet over time: a lane for each sandbox of each worker, requests above them, faults shaded, and the moment that is looked
- * at. Dragging moves that moment; all other screens show the fleet as it was then. Below it the lines up to that moment.
+ * The fleet over time: a lane for each sandbox of each worker, requests above them, faults shaded, and the moment that
+ * is looked at. Dragging moves that moment; all other screens show the fleet as it was then. Below it the lines up to
+ * that moment.
  */
 import { html, nothing, render, type TemplateResult } from "lit-html"
 import { isTraceLine } from "../../../trace/trace-text.ts"

@@ -1,6 +1,7 @@
 /**
- * What may happen next in a world: whoever is due acts, in any order; what is on its way arrives; and while nobody is due,
- * users ask for things, machines fail, strangers write, or time goes on to the next moment that matters to anybody.
+ * What may happen next in a world: whoever is due acts, in any order; what is on its way arrives; and while nobody is
+ * due, users ask for things, machines fail, strangers write, or time goes on to the next moment that matters to
+ * anybody.
  */
 import type { Input } from "../../../locks/protocol/rules/state.ts"
 import { momentsOf } from "../world/moments.ts"
@@ -16,15 +17,9 @@ import {
   withProcess,
   type World,
 } from "../world/world.ts"
+import type { Move } from "./move.ts"
 import { operatorMoves } from "./operator.ts"
 import { strangerMoves } from "./stranger.ts"
-
-/** One thing that may happen, and all that may come of it. */
-export interface Move {
-  /** What happens, in words. */
-  readonly what: string
-  readonly make: () => readonly World[]
-}
 
 /** How far and how finely time is looked at. */
 export interface Bounds {

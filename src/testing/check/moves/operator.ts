@@ -1,13 +1,13 @@
 /**
- * An operator who deletes the record by hand. Where there is a head it keeps the owners apart, and the record may go at any
- * time, also while a create of it is under way, which brings back what was before. A lock alone promises less: its record
- * goes only when nothing that was sent to it is under way, and nobody owns the key or whoever else looks at it has seen the
- * owner's last write.
+ * An operator who deletes the record by hand. Where there is a head it keeps the owners apart, and the record may go at
+ * any time, also while a create of it is under way, which brings back what was before. A lock alone promises less: its
+ * record goes only when nothing that was sent to it is under way, and nobody owns the key or whoever else looks at it
+ * has seen the owner's last write.
  */
 import { parseRecord } from "../../../locks/record.ts"
 import { ABSENT } from "../../../locks/stores/port.ts"
 import { EPOCH, may, noStranger, type Rules, without, type World } from "../world/world.ts"
-import type { Move } from "./moves.ts"
+import type { Move } from "./move.ts"
 
 /** What an operator may do now. */
 export function operatorMoves(world: World, { commits }: Rules): readonly Move[] {

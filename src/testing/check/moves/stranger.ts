@@ -5,7 +5,7 @@
 import { owners } from "../world/laws.ts"
 import { written } from "../world/stores.ts"
 import { EPOCH, may, type Rules, type Stranger, wasDeleted, without, type World } from "../world/world.ts"
-import type { Move } from "./moves.ts"
+import type { Move } from "./move.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /**
- * What two worlds differ in that matters: names are made up anew in the order in which they appear, and processes that are
- * alike may stand in any order. A hash of it stands for the world.
+ * What two worlds differ in that matters: names are made up anew in the order in which they appear, and processes that
+ * are alike may stand in any order. A hash of it stands for the world.
  *
  * Worlds share most of their parts, so each part is turned into text once.
  */
@@ -28,7 +28,9 @@ export function keyOf(world: World, orders: readonly (readonly number[])[]): str
   return sha256(text).slice(0, 20)
 }
 
-/** Those orders that put first whose text comes first by itself: all of them where the processes can't be told apart. */
+/**
+ * Those orders that put first whose text comes first by itself: all of them where the processes can't be told apart.
+ */
 function foremost({ processes }: World, orders: readonly (readonly number[])[]): readonly (readonly number[])[] {
   if (orders.length === 1) return orders
   const texts = orders.map((order) => order.map((index) => partOf(processes[index]!).alone).join("\n"))

@@ -1,7 +1,7 @@
 /**
- * The moments that matter though nobody acts at them: when an owner's right to act ends, also that of one who stands still,
- * and when a lease or a mark is first seen to be over. Between them and what is due nothing can come out differently for
- * having been asked for a little earlier or later.
+ * The moments that matter though nobody acts at them: when an owner's right to act ends, also that of one who stands
+ * still, and when a lease or a mark is first seen to be over. Between them and what is due nothing can come out
+ * differently for having been asked for a little earlier or later.
  */
 import { deadlineOf } from "../../../locks/protocol/rules/authority.ts"
 import { isThrough } from "./shapes.ts"

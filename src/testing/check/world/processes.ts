@@ -1,6 +1,6 @@
 /**
- * What a process does with one input: a step of its reducers, and all that comes of it at once. A request may meet several
- * fates, so that one input may lead to several worlds.
+ * What a process does with one input: a step of its reducers, and all that comes of it at once. A request may meet
+ * several fates, so that one input may lead to several worlds.
  */
 import {
   dueAt,

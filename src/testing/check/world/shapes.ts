@@ -1,6 +1,6 @@
 /**
- * What of a world's parts can still make a difference: two that differ in the rest lead to the same. Each thing that is left
- * out says why; that it is so is tried by a test, which follows both of every two worlds that were taken for one.
+ * What of a world's parts can still make a difference: two that differ in the rest lead to the same. Each thing that is
+ * left out says why; that it is so is tried by a test, which follows both of every two worlds that were taken for one.
  */
 import type { Hold, LockState, Phase, View } from "../../../locks/protocol/rules/state.ts"
 import type { Sense } from "../../../locks/protocol/rules/time.ts"
@@ -25,7 +25,10 @@ export function processShape(process: Process): unknown {
 export const isThrough = ({ lock: { phase }, attempts }: Process): boolean =>
   phase.name === "idle" && phase.left === undefined && attempts === 0
 
-/** Letters that may still change anything: one that was written for a version that is gone doesn't, unless somebody waits. */
+/**
+ * Letters that may still change anything: one that was written for a version that is gone doesn't, unless somebody
+ * waits.
+ */
 export function lively({ mail, lease, head }: World): readonly Mail[] {
   return mail.filter(({ awaited, answer, of, command }) => {
     if (awaited || answer !== undefined || command.type === "read") return true
@@ -34,7 +37,10 @@ export function lively({ mail, lease, head }: World): readonly Mail[] {
   })
 }
 
-/** What a former owner is judged by: whether it ran, and under which token. Without spacing nothing counts from a last write. */
+/**
+ * What a former owner is judged by: whether it ran, and under which token. Without spacing nothing counts from a last
+ * write.
+ */
 function activationShape(activation: Activation, isOver: boolean): unknown {
   const { head, log } = activation
   if (isOver && head.job === null) return { token: head.token, lost: head.lost, ran: log !== undefined }

@@ -58,7 +58,9 @@ function serveHead(world: World, command: Extract<Request, { of: "head" }>["comm
   ]
 }
 
-/** Commits as a checkpoint: its checksum is their list, so that nobody has to decode it, and its length their number. */
+/**
+ * Commits as a checkpoint: its checksum is their list, so that nobody has to decode it, and its length their number.
+ */
 export const savedLog = (log: readonly string[]): Saved =>
   inlined(new Uint8Array(0), { sha256: JSON.stringify(log), bytes: log.length })
 

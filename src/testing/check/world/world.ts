@@ -1,7 +1,7 @@
 /**
- * What a search goes through: a few processes, one key, its lease record and its head, and the network between them, all of
- * it plain values that never change. The processes are the production reducers of locks and heads; the rest is the least
- * that surrounds them.
+ * What a search goes through: a few processes, one key, its lease record and its head, and the network between them,
+ * all of it plain values that never change. The processes are the production reducers of locks and heads; the rest is
+ * the least that surrounds them.
  */
 import type { Head } from "../../../actors/checkpoints/head/head.ts"
 import type { HeadCommand, HeadState } from "../../../actors/checkpoints/head/types.ts"

@@ -1,7 +1,7 @@
 /**
- * What faults can explain, and for how long: a fault may have effects for two minutes (a lease that wasn't renewed for it, a
- * clock in doubt, a request in flight, one that is still to be struck). Once the world is healed (the fault `heal`) nothing
- * is to be struck any more, and what the faults before it did is over a longest lease later.
+ * What faults can explain, and for how long: a fault may have effects for two minutes (a lease that wasn't renewed for
+ * it, a clock in doubt, a request in flight, one that is still to be struck). Once the world is healed (the fault
+ * `heal`) nothing is to be struck any more, and what the faults before it did is over a longest lease later.
  *
  * Not promised: that the fault which explains something caused it.
  */
@@ -12,8 +12,8 @@ const aftermathMs = 120_000
 const convalescenceMs = 45_000
 
 /**
- * What is told as a fault and explains nothing: how a clock goes, a process that starts, or leaves as it is asked to, and a
- * store that serves no more than so many requests a second, which are enough for what is judged by this.
+ * What is told as a fault and explains nothing: how a clock goes, a process that starts, or leaves as it is asked to,
+ * and a store that serves no more than so many requests a second, which are enough for what is judged by this.
  */
 export const harmless: ReadonlySet<string> = new Set(["clock", "restart", "drain", "capacity"])
 
@@ -53,7 +53,9 @@ export class Aftermath {
     return this.#ofLeases && (ofHooks.has(fault) || (fault === "stepWall" && this.#booted.has(worker)))
   }
 
-  /** Whether something befell this worker, or everybody, or this record, that may explain what happened to them then. */
+  /**
+   * Whether something befell this worker, or everybody, or this record, that may explain what happened to them then.
+   */
   explains(worker: string, record: string, at: number): boolean {
     if (at > this.#healed + convalescenceMs) return false
     const all = [this.#faults.get(worker), this.#faults.get(null), this.#touched.get(record)]

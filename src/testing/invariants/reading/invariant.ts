@@ -1,9 +1,9 @@
 /**
- * What an invariant of traces is: a sentence, and a watch that sees every line once, in order, and says where the sentence
- * doesn't hold. Watches keep little, so that long runs can be watched while they happen.
+ * What an invariant of traces is: a sentence, and a watch that sees every line once, in order, and says where the
+ * sentence doesn't hold. Watches keep little, so that long runs can be watched while they happen.
  *
- * Not promised: that a trace without the lines a watch looks at is fine. What isn't told can't be judged; of a live trace
- * without `applied` lines the store's truth is not known.
+ * Not promised: that a trace without the lines a watch looks at is fine. What isn't told can't be judged; of a live
+ * trace without `applied` lines the store's truth is not known.
  */
 import { aFunction, aList, anObject, type Check } from "../../../runtime/input/options.ts"
 import { hasLines, isTraceLine } from "../../../trace/trace-text.ts"
@@ -43,8 +43,8 @@ export interface Invariant {
   /** What must be true. */
   readonly sentence: string
   /**
-   * Begins to watch a trace. `found` is called for each violation, during the line that shows it. What this or its watch
-   * throws is a violation too, as of an assertion; that watch sees nothing more.
+   * Begins to watch a trace. `found` is called for each violation, during the line that shows it. What this or its
+   * watch throws is a violation too, as of an assertion; that watch sees nothing more.
    */
   watch(found: (violation: Found) => void): Watch
 }
@@ -92,7 +92,10 @@ export class TraceWatch {
     this.#watches.set(invariant, watch)
   }
 
-  /** What a watch throws goes against its invariant, and blinds no other. Its own state is unknown from then on: it is left out. */
+  /**
+   * What a watch throws goes against its invariant, and blinds no other. Its own state is unknown from then on: it is
+   * left out.
+   */
   #guard(invariant: Invariant, look: () => void): void {
     try {
       look()
@@ -109,7 +112,10 @@ export class TraceWatch {
   }
 }
 
-/** All violations of a trace, in the order in which they show. Violations at its end come last. Throws InvalidConfigError. */
+/**
+ * All violations of a trace, in the order in which they show. Violations at its end come last. Throws
+ * InvalidConfigError.
+ */
 export function checkTrace(trace: Pick<Trace, "lines">, invariants: readonly Invariant[]): readonly Violation[] {
   hasLines("the trace", trace)
   const watch = new TraceWatch(invariants)

@@ -2,8 +2,8 @@
  * What a trace tells of leases as their holders see them: who holds which key until when, in true time. Shared by the
  * invariants that are about holding.
  *
- * A holder's deadline is a time of its own clock: how fast that goes is told by a `clock` fault with a `rate`; else it is
- * taken to be true.
+ * A holder's deadline is a time of its own clock: how fast that goes is told by a `clock` fault with a `rate`; else it
+ * is taken to be true.
  */
 import { encodeName } from "../../../locks/api/keys.ts"
 import type { AppliedLine, LockLine, TraceLine } from "../../../trace/trace.ts"
@@ -65,7 +65,10 @@ export class Holdings {
     }
   }
 
-  /** Whoever writes another, or nobody, into its own record has ended its activation before, whether it hears of it or not. */
+  /**
+   * Whoever writes another, or nobody, into its own record has ended its activation before, whether it hears of it or
+   * not.
+   */
   #applied({ worker, area, name, lease, at }: AppliedLine): void {
     if (area !== "leases" || worker === null) return
     for (const holding of this.#last.values()) {
@@ -84,8 +87,8 @@ export class Holdings {
 }
 
 /**
- * Whose life is over by this line: a process that was killed, or that is started again after it has left. What it had under
- * way has no end.
+ * Whose life is over by this line: a process that was killed, or that is started again after it has left. What it had
+ * under way has no end.
  */
 export function endedLife(line: TraceLine): string | undefined {
   if (line.kind === "fault" && line.worker !== null && (line.fault === "crash" || line.fault === "restart"))

@@ -1,6 +1,6 @@
 /**
- * One life of a process in a virtual world: a clock and a manager of its own, until it is killed. Owns how it starts, how it
- * dies, and that nothing settles after that. What is done with it is the fleet's to say, or the test's.
+ * One life of a process in a virtual world: a clock and a manager of its own, until it is killed. Owns how it starts,
+ * how it dies, and that nothing settles after that. What is done with it is the fleet's to say, or the test's.
  */
 import { SandboxManager } from "../../../actors/manager/manager.ts"
 import type { ManagerOptions } from "../../../actors/registry/options.ts"
@@ -54,7 +54,10 @@ export class SimulatedProcess {
     return this.#isAlive
   }
 
-  /** Starts its manager, and settles with itself. Rejects as `SandboxManager.start` does; never settles once it is killed. */
+  /**
+   * Starts its manager, and settles with itself. Rejects as `SandboxManager.start` does; never settles once it is
+   * killed.
+   */
   async start(options: StartOptions): Promise<StartedProcess> {
     this.#manager = await SandboxManager.start({ ...options, clock: this.host, incarnation: { id: this.id } })
     return this as StartedProcess

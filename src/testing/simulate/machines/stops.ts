@@ -1,6 +1,6 @@
 /**
- * The stops of one process that last: SIGSTOPs, a blocked event loop, its machine's sleep. Owns what several at once come to: the
- * process goes on when the last of them is over, and its machine sleeps as long as one of them is a sleep.
+ * The stops of one process that last: SIGSTOPs, a blocked event loop, its machine's sleep. Owns what several at once
+ * come to: the process goes on when the last of them is over, and its machine sleeps as long as one of them is a sleep.
  */
 import type { VirtualHost } from "../../../runtime/time/virtual-host.ts"
 

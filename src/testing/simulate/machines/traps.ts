@@ -1,10 +1,10 @@
 /**
- * Traps for time and chance that no seed controls. While a simulated run lasts, `Date`, timers, `Math.random`, `fetch` and
- * their kin throw where they are called, those of `node:timers` and `node:crypto` too, and the call is noted with its caller:
- * it makes the run fail, also where whoever called swallowed the throw.
+ * Traps for time and chance that no seed controls. While a simulated run lasts, `Date`, timers, `Math.random`, `fetch`
+ * and their kin throw where they are called, those of `node:timers` and `node:crypto` too, and the call is noted with
+ * its caller: it makes the run fail, also where whoever called swallowed the throw.
  *
- * Not promised: that a copy of such a function, taken before the run began, is caught; on Deno a name that is imported from
- * `node:timers` is one. Nor that I/O is: files, sockets, processes and other threads.
+ * Not promised: that a copy of such a function, taken before the run began, is caught; on Deno a name that is imported
+ * from `node:timers` is one. Nor that I/O is: files, sockets, processes and other threads.
  */
 // oxlint-disable no-restricted-globals, no-restricted-imports -- what is forbidden everywhere is what is trapped here
 import nodeCrypto from "node:crypto"
@@ -124,8 +124,8 @@ function trappedHrtime(trapped: (what: string) => never): object {
 }
 
 /**
- * XState notes when it schedules a delayed event, thousands of times in a run, and nothing reads that where the actor has a
- * clock. So the question has to be cheap: one frame of the stack, never made a text.
+ * XState notes when it schedules a delayed event, thousands of times in a run, and nothing reads that where the actor
+ * has a clock. So the question has to be cheap: one frame of the stack, never made a text.
  */
 function isCalledByXState(callee: () => unknown): boolean {
   const usual = { prepareStackTrace: Error.prepareStackTrace, stackTraceLimit: Error.stackTraceLimit } // oxlint-disable-line typescript/unbound-method -- put back as it was

@@ -1,6 +1,7 @@
 /**
- * Chance with a taste for corners: numbers of a seed, of which many are those at which something changes. One `Draw` is one
- * stream; `fork` makes another that no draw of this one disturbs, so that a plan keeps its shape when a part of it grows.
+ * Chance with a taste for corners: numbers of a seed, of which many are those at which something changes. One `Draw` is
+ * one stream; `fork` makes another that no draw of this one disturbs, so that a plan keeps its shape when a part of it
+ * grows.
  */
 import { sha256 } from "../../../runtime/time/hash.ts"
 import { SeededRandom } from "../../../runtime/time/random.ts"

@@ -1,14 +1,14 @@
 /**
- * What can befall a simulated fleet beside what its store does: each a line of plain JSON, so that it can be drawn, listed,
- * shrunk, and written down in a script. Owns the words and their drawing; `fleet.ts` makes them come true.
+ * What can befall a simulated fleet beside what its store does: each a line of plain JSON, so that it can be drawn,
+ * listed, shrunk, and written down in a script. Owns the words and their drawing; `fleet.ts` makes them come true.
  */
 import { type Damage, damages } from "../../simulated-store/operator.ts"
 import { type StrangerMove, strangerMoves } from "../../simulated-store/stranger.ts"
 import type { Draw } from "./draw.ts"
 
 /**
- * What befalls one process. Of several `pause`, `suspend` and `stall` that last at once none shortens another: the worker goes
- * on when the last of them is over, and its machine sleeps while one of them is a sleep.
+ * What befalls one process. Of several `pause`, `suspend` and `stall` that last at once none shortens another: the
+ * worker goes on when the last of them is over, and its machine sleeps while one of them is a sleep.
  */
 export type ProcessFault =
   /** Killed as by SIGKILL; another incarnation starts after `ms`. */

@@ -1,9 +1,9 @@
 /**
- * The plan of one simulated run: plain JSON that says how the fleet is made, what befalls it, and when. It is drawn from
- * the seed alone, so that the seed stands for it.
+ * The plan of one simulated run: plain JSON that says how the fleet is made, what befalls it, and when. It is drawn
+ * from the seed alone, so that the seed stands for it.
  *
- * Swarm testing: a plan turns each kind of fault on or off, and draws how often faults come. One that is hit by everything
- * at once would hide what few faults in peace show.
+ * Swarm testing: a plan turns each kind of fault on or off, and draws how often faults come. One that is hit by
+ * everything at once would hide what few faults in peace show.
  */
 import { drawStoreFault, type StoreFault, type StoreFaultKind, storeFaultKinds } from "../../simulated-store/faults.ts"
 import {
@@ -59,7 +59,9 @@ export interface PlannedClock {
 export interface PlannedWorker extends PlannedClock {
   /** Of its leases, in milliseconds: a fleet may be configured in more than one way, as during a deploy. */
   readonly ttl: number
-  /** Which release it runs: this one, the last one before it, or first that one and this one from its second start on. */
+  /**
+   * Which release it runs: this one, the last one before it, or first that one and this one from its second start on.
+   */
   readonly release: PlannedRelease
 }
 
@@ -238,12 +240,11 @@ function drawFaults(draw: Draw, bounds: FaultBounds): readonly TimedFault[] {
 }
 
 /**
- * Several that befall one worker and that chance alone would hardly bring together: its work doesn't end, it is cut off,
- * and then its machine sleeps; its sandboxes fail to come up again and again; it is stopped while it waits, until its turn
- * is over; its release is lost, and it is stopped until another has the key; a hook hangs, and hangs again; it is stopped
- * while a restore is slow, until its lease is over; a
- * stranger gets a key and leaves it to whoever waits; a record is deleted under its owner, again under the next one, and
- * that one dies while it waits the first one out.
+ * Several that befall one worker and that chance alone would hardly bring together: its work doesn't end, it is cut
+ * off, and then its machine sleeps; its sandboxes fail to come up again and again; it is stopped while it waits, until
+ * its turn is over; its release is lost, and it is stopped until another has the key; a hook hangs, and hangs again; it
+ * is stopped while a restore is slow, until its lease is over; a stranger gets a key and leaves it to whoever waits; a
+ * record is deleted under its owner, again under the next one, and that one dies while it waits the first one out.
  */
 function drawAccident(draw: Draw, { workers, keys, duration, kinds, ttl }: FaultBounds): readonly TimedFault[] {
   const key = draw.pick(keys)
@@ -315,8 +316,8 @@ export const isOfStore = (kind: FaultKind): kind is StoreFaultKind =>
   (storeFaultKinds as readonly string[]).includes(kind)
 
 /**
- * Where the store stamps with the very clock that decides, its answers can't disagree. And where it has no clock, or one for
- * each boot, times in records are nobody's but their writer's: a stranger could go by none of them.
+ * Where the store stamps with the very clock that decides, its answers can't disagree. And where it has no clock, or
+ * one for each boot, times in records are nobody's but their writer's: a stranger could go by none of them.
  */
 const without: Partial<Record<StoreProfileName, readonly FaultKind[]>> = {
   memory: ["skewDate", "staleDate"],

@@ -1,6 +1,7 @@
 /**
- * Whether a script can be meant: every fault of a kind that there is, with the fields of that kind and no others, of a worker
- * and a key that the run has, at a time before its end, on a store that can have it. What is misspelt would otherwise never happen, and nobody would know.
+ * Whether a script can be meant: every fault of a kind that there is, with the fields of that kind and no others, of a
+ * worker and a key that the run has, at a time before its end, on a store that can have it. What is misspelt would
+ * otherwise never happen, and nobody would know.
  */
 import { oneOf, refusal, refuseUnknown, shown } from "../../../runtime/input/options.ts"
 import { checkStoreFault, type StoreFault } from "../../simulated-store/faults.ts"

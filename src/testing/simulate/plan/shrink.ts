@@ -1,8 +1,9 @@
 /**
- * Fewer and smaller faults that still fail, found with fast-check within a time. What is left is not the least there is:
- * it is what was found by then.
+ * Fewer and smaller faults that still fail, found with fast-check within a time. What is left is not the least there
+ * is: it is what was found by then.
  *
- * fast-check is loaded when something has failed, and is needed for this alone: without it the list stays as it was drawn.
+ * fast-check is loaded when something has failed, and is needed for this alone: without it the list stays as it was
+ * drawn.
  */
 import type { Arbitrary as ArbitraryType } from "fast-check"
 import { type Clock, liveClock } from "../../../runtime/time/clock.ts"

@@ -1,6 +1,6 @@
 /**
- * Which states and transitions of the sandbox chart runs have come to, told by the states in their traces. A transition is
- * known by where it leads from and to; one that comes back to where it was can't be seen, and isn't asked for.
+ * Which states and transitions of the sandbox chart runs have come to, told by the states in their traces. A transition
+ * is known by where it leads from and to; one that comes back to where it was can't be seen, and isn't asked for.
  */
 import type { StateNode } from "xstate"
 import { sandboxChart } from "../../../actors/chart/chart.ts"
@@ -35,12 +35,13 @@ const moves: readonly Move[] = nodes.flatMap((node) => {
 })
 
 /**
- * What no fleet comes to, though the chart draws it and other ways lead there (tests/testing/simulate/report/coverage.test.ts goes
- * them): a lock that is made elsewhere may cancel by itself, or keep nobody's time; and a process may begin to drain in the very
- * turn of the event loop in which a lock settles. Locks of ours cancel only when the chart asks for it, which then is in
- * `reconciling`, and end before the chart's own time for the acquire is over; whatever befalls a process of a fleet, or comes to
- * it, comes in a turn of its own. And only where more sandboxes leave at once than a store answers requests does one wait
- * for its turn to be saved (tests/testing/simulate/load.test.ts).
+ * What no fleet comes to, though the chart draws it and other ways lead there
+ * (tests/testing/simulate/report/coverage.test.ts goes them): a lock that is made elsewhere may cancel by itself, or
+ * keep nobody's time; and a process may begin to drain in the very turn of the event loop in which a lock settles.
+ * Locks of ours cancel only when the chart asks for it, which then is in `reconciling`, and end before the chart's own
+ * time for the acquire is over; whatever befalls a process of a fleet, or comes to it, comes in a turn of its own. And
+ * only where more sandboxes leave at once than a store answers requests does one wait for its turn to be saved
+ * (tests/testing/simulate/load.test.ts).
  */
 export const outOfReach: ReadonlySet<string> = new Set([
   "acquiring.trying -> released.cancelled",

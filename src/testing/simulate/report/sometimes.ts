@@ -1,6 +1,6 @@
 /**
- * What runs of leasehold's own simulation must come to, some time: a simulation that never loses an answer shows nothing of
- * lost answers. Each is told by a line of the trace.
+ * What runs of leasehold's own simulation must come to, some time: a simulation that never loses an answer shows
+ * nothing of lost answers. Each is told by a line of the trace.
  */
 import type { LockLine, StateLine, TraceLine } from "../../../trace/trace.ts"
 import { toldOfEnd } from "../machines/machine.ts"
@@ -107,8 +107,8 @@ const told: readonly string[] = [
 ]
 
 /**
- * All that so many seeds must come to by what their traces tell: what befalls leases and calls, faults of these kinds, and the
- * states and transitions of the chart. `npm run sim` asks for all of it.
+ * All that so many seeds must come to by what their traces tell: what befalls leases and calls, faults of these kinds,
+ * and the states and transitions of the chart. `npm run sim` asks for all of it.
  */
 export const attainable = (seeds: number, kinds: readonly FaultKind[] = faultKinds): readonly string[] => [
   ...told,

@@ -1,6 +1,6 @@
 /**
- * Which errors a run may come to, and how all others are told. Owns the list of those that no fault explains: what is wrong
- * is then the sandbox, the workload or the options, and a run that took them for weather would try nothing.
+ * Which errors a run may come to, and how all others are told. Owns the list of those that no fault explains: what is
+ * wrong is then the sandbox, the workload or the options, and a run that took them for weather would try nothing.
  */
 import {
   CheckpointInvalidError,

@@ -11,6 +11,7 @@ import { sleep } from "../../../runtime/time/sleep.ts"
 import { VirtualTime } from "../../../runtime/time/virtual-time.ts"
 import { appliedWrite } from "../../../trace/applied.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
+import { Connection } from "../../simulated-store/connection.ts"
 import type { StoreFault } from "../../simulated-store/faults.ts"
 import { SimulatedStore } from "../../simulated-store/store.ts"
 import { Machine } from "../machines/machine.ts"
@@ -45,8 +46,8 @@ const calm = 60_000
 const patience = 900_000
 
 /**
- * Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells. Rejects
- * with InvalidConfigError where the managers refuse their options.
+ * Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells.
+ * Rejects with InvalidConfigError where the managers refuse their options.
  */
 export function runFleet<S, C>(plan: Plan, parts: FleetParts<S, C>): Promise<number> {
   return new Fleet(plan, parts).run()
@@ -317,7 +318,7 @@ class Fleet<S, C> {
       times: { ...this.#plan.times, ttl: planned.ttl },
       recorder: this.#recorder,
       sandbox,
-      connect: (worker, clock) => this.#store.connect(worker, clock),
+      connect: (worker, clock) => new Connection(this.#store, worker, clock),
       onError: (error) => {
         if (!isExpected(error)) this.#parts.onFailure("background work", `${name} reported ${describe(error)}`)
       },

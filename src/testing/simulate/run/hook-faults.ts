@@ -1,6 +1,6 @@
 /**
- * Makes the user's code of one worker go wrong: the next run of a hook takes longer, hangs or throws. The hooks themselves
- * are the definition's own. Owns what waits to go wrong; when it is put there is the plan's to say.
+ * Makes the user's code of one worker go wrong: the next run of a hook takes longer, hangs or throws. The hooks
+ * themselves are the definition's own. Owns what waits to go wrong; when it is put there is the plan's to say.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { type AnyHooks, defineSandbox, partsOf } from "../../../actors/api/definition.ts"

@@ -1,6 +1,7 @@
 /**
- * Who touches records of a simulated fleet without being one of it: two strangers, one that keeps what it doesn't know and
- * one that drops it, and an operator. Owns which of them does what a fault says, and that they leave nothing behind.
+ * Who touches records of a simulated fleet without being one of it: two strangers, one that keeps what it doesn't know
+ * and one that drops it, and an operator. Owns which of them does what a fault says, and that they leave nothing
+ * behind.
  */
 import type { TraceRecorder } from "../../../inspector/recorder.ts"
 import { encodeName, sandboxLockKey } from "../../../locks/api/keys.ts"

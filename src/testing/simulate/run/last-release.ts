@@ -1,10 +1,10 @@
 /**
- * A process of the release that was published last, as far as the store tells it from one of this: it neither sees nor writes
- * what the record's format has come to have since. What it wrote lacks that, and so does what it carries over.
+ * A process of the release that was published last, as far as the store tells it from one of this: it neither sees nor
+ * writes what the record's format has come to have since. What it wrote lacks that, and so does what it carries over.
  *
- * Not promised: that it goes by that release's rules. It runs those of this one, on a record in which nothing newer ever stands;
- * the other way round, processes of this release meet records of that one. Where it would stand in the line it asks by looking
- * again: its one write that joins changes nothing, and it alone sees itself there from then on.
+ * Not promised: that it goes by that release's rules. It runs those of this one, on a record in which nothing newer
+ * ever stands; the other way round, processes of this release meet records of that one. Where it would stand in the
+ * line it asks by looking again: its one write that joins changes nothing, and it alone sees itself there from then on.
  */
 import type { CheckpointStore, LeaseStore, ObjectRef } from "../../../locks/stores/port.ts"
 

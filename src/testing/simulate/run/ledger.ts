@@ -1,13 +1,15 @@
 /**
- * The sandbox with which leasehold simulates itself: a ledger to which every use adds a number of its own, or whose flag it
- * sets, and a workload that knows which numbers and flags were acknowledged, and so what every later look has to find.
+ * The sandbox with which leasehold simulates itself: a ledger to which every use adds a number of its own, or whose
+ * flag it sets, and a workload that knows which numbers and flags were acknowledged, and so what every later look has
+ * to find.
  *
- * A durable use that was answered is never lost; one that was answered is not lost where its owner left in peace. A number
- * stands once, however often its use was tried, and never again after a removal. What a removal may have taken with it is
- * not asked for.
+ * A durable use that was answered is never lost; one that was answered is not lost where its owner left in peace. A
+ * number stands once, however often its use was tried, and never again after a removal. What a removal may have taken
+ * with it is not asked for.
  *
- * Rows only come to more, and no state of theirs comes again; the flag goes back to what it was, and with it the bytes that are
- * saved. After a durable use has set it, it is what that one said, or what a use says that was under way then or came later.
+ * Rows only come to more, and no state of theirs comes again; the flag goes back to what it was, and with it the bytes
+ * that are saved. After a durable use has set it, it is what that one said, or what a use says that was under way then
+ * or came later.
  */
 import { defineSandbox } from "../../../actors/api/definition.ts"
 import type { HookContext, RunContext, Sandbox, SandboxDefinition } from "../../../actors/api/sandbox.ts"
@@ -49,8 +51,8 @@ const common = {
 } as const
 
 /**
- * Nothing begins, or goes on, once its lease is over by time. Told by a rejection that nobody hears, which fails the run:
- * what a hook throws after the loss is nobody's business.
+ * Nothing begins, or goes on, once its lease is over by time. Told by a rejection that nobody hears, which fails the
+ * run: what a hook throws after the loss is nobody's business.
  */
 function refuseLate({ signal, key }: LeaseView): void {
   if (signal.aborted) void Promise.reject(new Error(`work on ${key} went on past the end of its lease`))
@@ -83,13 +85,18 @@ interface Book {
   removals: number
   /** Of each row: what that was when it was added. */
   readonly added: Map<number, number>
-  /** What the flag may be: from the last of its changes on that is acknowledged, in the order in which they were made. */
+  /**
+   * What the flag may be: from the last of its changes on that is acknowledged, in the order in which they were made.
+   */
   flags: readonly FlagChange[]
   /** How often it was changed. */
   changes: number
 }
 
-/** One change of the flag, by a use or by a removal. That one is acknowledged before another doesn't say that it was made before. */
+/**
+ * One change of the flag, by a use or by a removal. That one is acknowledged before another doesn't say that it was
+ * made before.
+ */
 interface FlagChange {
   readonly change: number
   readonly value: number
@@ -231,8 +238,8 @@ function append(world: World, key: string, row: number) {
 }
 
 /**
- * A row was answered: for good, or as long as the owner with that token leaves in peace. What was removed since it was added may
- * be this row: an answer can come long after its change was saved.
+ * A row was answered: for good, or as long as the owner with that token leaves in peace. What was removed since it was
+ * added may be this row: an answer can come long after its change was saved.
  */
 function acknowledged(world: World, key: string, row: number, token: number | undefined): void {
   const { answered, kept, removing, removals, added } = bookOf(world, key)
@@ -318,8 +325,9 @@ function refuseTwice(world: World, key: string, rows: readonly number[], where: 
 }
 
 /**
- * When all is calm every worker gets every key, and finds what it has to: at the latest when a stranger's pair has stood still
- * for a minute, and then a former owner whose record was deleted by hand is waited out, both by a slow clock.
+ * When all is calm every worker gets every key, and finds what it has to: at the latest when a stranger's pair has
+ * stood still for a minute, and then a former owner whose record was deleted by hand is waited out, both by a slow
+ * clock.
  */
 export const ledgerAfterwards: Workload<Ledger, Ledger> = async (world) => {
   for (const key of world.keys) {

@@ -1,6 +1,7 @@
 /**
- * One process of a simulated fleet, over all its lives: each an incarnation with a clock, a connection to the store and a
- * manager of its own. Owns how a process starts, ends and is called; what befalls it, and when, is the fleet's to say.
+ * One process of a simulated fleet, over all its lives: each an incarnation with a clock, a connection to the store and
+ * a manager of its own. Owns how a process starts, ends and is called; what befalls it, and when, is the fleet's to
+ * say.
  */
 import type { RestoreOptions } from "../../../actors/api/call-options.ts"
 import type { HookContext, Sandbox, SandboxDefinition, UseOptions } from "../../../actors/api/sandbox.ts"

@@ -76,8 +76,8 @@ export async function runOnce<S, C>(
 }
 
 /**
- * Who waits is served once the owner has restored, stayed its time, settled, saved and closed, each hook as slow as it may be and
- * one of them a little slower; or once its lease is over. The rest is requests.
+ * Who waits is served once the owner has restored, stayed its time, settled, saved and closed, each hook as slow as it
+ * may be and one of them a little slower; or once its lease is over. The rest is requests.
  */
 const servedIn = ({ times }: Plan): Invariant =>
   servedWithin(

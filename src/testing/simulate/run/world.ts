@@ -9,22 +9,25 @@ export interface SimulatedWorker<S, C> {
   /** Its name in the trace. */
   readonly name: string
   /**
-   * Runs fn in the sandbox of a key, the run's first where none is given. Rejects as `SandboxManager.use` does, and with an
-   * error of the name `ProcessGone` when the process is killed meanwhile. Waits for the run's `budget` unless told otherwise.
+   * Runs fn in the sandbox of a key, the run's first where none is given. Rejects as `SandboxManager.use` does, and
+   * with an error of the name `ProcessGone` when the process is killed meanwhile. Waits for the run's `budget` unless
+   * told otherwise.
    */
   use<A>(
     fn: (state: S, context: HookContext) => A | Promise<A>,
     options?: CallOptions & { readonly key?: string },
   ): Promise<A>
-  /** A handle of the sandbox of a key. Rejects as `SandboxManager.restoreSandbox` does, and as `use` when it is killed. */
+  /**
+   * A handle of the sandbox of a key. Rejects as `SandboxManager.restoreSandbox` does, and as `use` when it is killed.
+   */
   restore(options?: RestoreOptions & { readonly key?: string }): Promise<Sandbox<S>>
   /** Removes what is saved of a key. Rejects as `SandboxManager.remove` does, and as `use` when it is killed. */
   remove(options?: RestoreOptions & { readonly key?: string }): Promise<void>
   /** Anything else that the manager of this process can do. Rejects as that does, and as `use` when it is killed. */
   ask<A>(call: (manager: SandboxManager, sandbox: SandboxDefinition<S, C>) => Promise<A>): Promise<A>
   /**
-   * Settles `ms` later by a timer of this process that leasehold knows nothing of, as one of `setTimeout` in a hook: not while
-   * the process is stopped, and whatever has become of a lease. Rejects as `use` when it is killed.
+   * Settles `ms` later by a timer of this process that leasehold knows nothing of, as one of `setTimeout` in a hook:
+   * not while the process is stopped, and whatever has become of a lease. Rejects as `use` when it is killed.
    */
   sleep(ms: number): Promise<void>
 }
@@ -41,7 +44,9 @@ export interface WorldRandom {
   pick<A>(items: readonly A[]): A
 }
 
-/** The fleet of one run. The same object in all calls of a run, and another in every other: hang what you know on it. */
+/**
+ * The fleet of one run. The same object in all calls of a run, and another in every other: hang what you know on it.
+ */
 export interface SimulatedWorld<S, C> {
   /** The processes that take calls now; never empty in a workload. */
   readonly workers: readonly SimulatedWorker<S, C>[]

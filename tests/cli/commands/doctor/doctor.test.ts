@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { judgeBucket } from "../../../../src/cli/commands/doctor/bucket.ts"
 import { clockFindings } from "../../../../src/cli/commands/doctor/clock.ts"
 import { directoryFindings } from "../../../../src/cli/commands/doctor/directory.ts"
-import type { Finding } from "../../../../src/cli/commands/doctor/doctor.ts"
+import type { Finding } from "../../../../src/cli/commands/doctor/finding.ts"
 import { VirtualTime } from "../../../../src/runtime/time/virtual-time.ts"
 import { CommandLine } from "../../command-line.ts"
 

@@ -1,4 +1,5 @@
-// Pins what `leasehold top` and `leasehold open` say to whoever calls them, and what the screen of `top` shows and does.
+// Pins what `leasehold top` and `leasehold open` say to whoever calls them, and what the screen of `top` shows and
+// does.
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"

@@ -1,5 +1,5 @@
-// Pins the fleet in one page: two managers that share a store and a secret, over real sockets, and everything that keeps one
-// from being seen.
+// Pins the fleet in one page: two managers that share a store and a secret, over real sockets, and everything that
+// keeps one from being seen.
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"

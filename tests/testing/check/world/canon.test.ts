@@ -70,8 +70,8 @@ describe("worlds that are alike", () => {
 })
 
 /**
- * Goes through a search, so many worlds of it, and from both of every two worlds that have one key. Tells how many pairs
- * there were, and from which of them something else comes, in words.
+ * Goes through a search, so many worlds of it, and from both of every two worlds that have one key. Tells how many
+ * pairs there were, and from which of them something else comes, in words.
  */
 function mergedPairs(options: CheckOptions, most: number): { readonly pairs: number; readonly differing: string[] } {
   const settings = settingsOf(options)

@@ -1,4 +1,7 @@
-/** What a simulated machine tells of its processes: of none that lives, or that is another machine's or boot's, that it has ended. */
+/**
+ * What a simulated machine tells of its processes: of none that lives, or that is another machine's or boot's, that it
+ * has ended.
+ */
 import { describe, expect, it } from "vitest"
 import { VirtualTime } from "../../../../src/runtime/time/virtual-time.ts"
 import { Machine } from "../../../../src/testing/simulate/machines/machine.ts"

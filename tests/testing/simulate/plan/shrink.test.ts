@@ -1,4 +1,6 @@
-/** Looking for fewer faults that still fail: that there are fewer, that they still fail, and that it ends in its time. */
+/**
+ * Looking for fewer faults that still fail: that there are fewer, that they still fail, and that it ends in its time.
+ */
 import type { TimedFault } from "leasehold/testing"
 import { describe, expect, it } from "vitest"
 import { shrink } from "../../../../src/testing/simulate/plan/shrink.ts"

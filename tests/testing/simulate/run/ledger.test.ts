@@ -1,4 +1,6 @@
-/** The ledger's own judgement: what an acknowledgement says of the flag and of rows, in whatever order the answers come. */
+/**
+ * The ledger's own judgement: what an acknowledgement says of the flag and of rows, in whatever order the answers come.
+ */
 import type { HookContext } from "leasehold"
 import type { SimulatedWorker, SimulatedWorld } from "leasehold/testing"
 import { expect, it } from "vitest"

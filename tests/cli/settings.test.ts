@@ -6,7 +6,7 @@ import { COMMANDS } from "../../src/cli/commands.ts"
 import { UsageError } from "../../src/cli/errors/usage-error.ts"
 import { readArguments } from "../../src/cli/frame/arguments.ts"
 import { Output } from "../../src/cli/frame/output.ts"
-import { type Wish, wishOf } from "../../src/cli/run/wish.ts"
+import { type RunSettings, runSettings } from "../../src/cli/run/settings.ts"
 import { findConfig, PROJECT_FILE } from "../../src/cli/stores/config.ts"
 import { InvalidConfigError } from "../../src/locks/api/errors.ts"
 import { CommandLine } from "./command-line.ts"
@@ -19,14 +19,14 @@ interface Setting {
   readonly config?: object
 }
 
-/** The wish of `leasehold run <flags> k -- true`. */
-function wished({ flags = [], variable, config }: Setting): Wish {
+/** The settings of `leasehold run <flags> k -- true`. */
+function wished({ flags = [], variable, config }: Setting): RunSettings {
   const user = new CommandLine()
   if (variable !== undefined) user.env = { LEASEHOLD_LOCK_TIMEOUT: variable }
   if (config !== undefined) writeFileSync(join(user.cwd, PROJECT_FILE), JSON.stringify(config))
   const io = user.io({ out: "", err: "" })
   const given = readArguments(spec, [...flags, "k", "--", "true"])
-  return wishOf({ ...given, io, output: new Output(io, { json: false, color: false }) }, findConfig(io, undefined))
+  return runSettings({ ...given, io, output: new Output(io, { json: false, color: false }) }, findConfig(io, undefined))
 }
 
 /** What it throws. */

@@ -1,4 +1,7 @@
-/** What a run was asked to do, checked. */
+/**
+ * The settings of a run: its options, the environment and the configuration, checked. It doesn't say which key or
+ * command.
+ */
 import { waitBudget, type WaitBudget } from "../../locks/waits/budget.ts"
 import { budgetOf } from "../../runtime/input/budget.ts"
 import { ofFlag, UsageError } from "../errors/usage-error.ts"
@@ -6,23 +9,29 @@ import type { Call } from "../frame/syntax.ts"
 import type { FoundConfig } from "../stores/config.ts"
 import { textOption } from "../stores/session.ts"
 
-/** When another asks for a key. */
+/** What is done when another process asks for a key. */
 export type OnRequest = { readonly do: "term" | "ignore" } | { readonly do: "exec"; readonly line: string }
 
-/** What a run was asked to do. Times in milliseconds. */
-export interface Wish {
+/** How a run waits, holds and ends. Times in milliseconds. */
+export interface RunSettings {
   readonly budget: WaitBudget
   readonly ttl: number
   readonly grace: number
   readonly onRequest: OnRequest
-  /** Ask the owner to leave. */
+  /** Whether the owner is asked to leave (`--ask`). */
   readonly asks: boolean
-  /** Fail where another asks already. */
+  /** Whether the run waits where another process asks already; with `--no-queue` it fails. */
   readonly queues: boolean
 }
 
-/** Throws UsageError or InvalidConfigError. */
-export function wishOf({ io, options }: Call, { file, config }: FoundConfig): Wish {
+/** The lease without renewal, in ms, as of every lock (commands.ts tells it). */
+const DEFAULT_TTL = 30_000
+
+/** From SIGTERM to SIGKILL where another asks, in ms: what systems give a service to stop is as long. */
+const DEFAULT_GRACE = 10_000
+
+/** Reads them. Throws UsageError or InvalidConfigError. */
+export function runSettings({ io, options }: Call, { file, config }: FoundConfig): RunSettings {
   const asks = options["ask"] === true
   const queues = options["no-queue"] !== true
   if (!asks && !queues) throw new UsageError("--no-queue means nothing without --ask", "Give both, or neither")
@@ -40,8 +49,8 @@ export function wishOf({ io, options }: Call, { file, config }: FoundConfig): Wi
   })
   return {
     budget,
-    ttl: time(options, "ttl", 30_000),
-    grace: time(options, "grace", 10_000),
+    ttl: time(options, "ttl", DEFAULT_TTL),
+    grace: time(options, "grace", DEFAULT_GRACE),
     onRequest: onRequestOf(textOption(options, "on-request") ?? "term"),
     asks,
     queues,
