@@ -9,6 +9,7 @@ describe("a head", () => {
     ...{ ...emptyHead({ ...settings, ttlMs: 12_000 }), token: 5, nonce: "n", opId: "o", over: null },
   }
 
+  // Tests rule 15: A head is waited out unless the record proves that its owner has ended.
   it("is waited out for its ttl unless its owner is known to have ended", () => {
     expect(quietFor({ ...settings, past: [] }, head)).toBe(12_000)
     expect(quietFor({ ...settings, past: ["m", "o"] }, head)).toBe(12_000)

@@ -25,6 +25,7 @@ function make(answered: (answer: Input, prompt: SyncRequests) => void = () => {}
 }
 
 describe("prompt requests", () => {
+  // Tests stores: What answers at once is asked after the current step, and leaves the event loop its turns.
   it("are sent in order when they are flushed, and not before", () => {
     const { prompt, sent } = make()
     prompt.add(read(1))
