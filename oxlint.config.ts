@@ -13,7 +13,7 @@ type ImportBan = {
 }
 
 /** From the ground up. A floor may import those before it. */
-const floors = ["runtime", "draw", "locks", "trace", "actors", "inspector", "testing", "cli"]
+export const floors: readonly string[] = ["runtime", "draw", "locks", "trace", "actors", "inspector", "testing", "cli"]
 
 const clock = "Take it from the clock (src/runtime/time/clock.ts), so that a run can be replayed."
 

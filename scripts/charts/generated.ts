@@ -1,7 +1,8 @@
-/** The files that are drawn from leasehold's own chart, and what is in them. */
+/** The files that are drawn: leasehold's own chart for several pages, and the house for docs/architecture.md. */
 import { readFileSync } from "node:fs"
 import { sandboxChart } from "../../src/actors/chart/chart.ts"
 import { toAscii, toMermaid, toSvg } from "../../src/draw/mod.ts"
+import { houseSvg } from "./house.ts"
 
 /** What is in each generated file, by its path in the repository. */
 export async function generated(root: string): Promise<Readonly<Record<string, string>>> {
@@ -12,6 +13,7 @@ export async function generated(root: string): Promise<Readonly<Record<string, s
     "docs/sandbox-chart.mmd": toMermaid(sandboxChart),
     "docs/sandbox-chart.txt": toAscii(sandboxChart),
     "docs/seeing-it.md": withPart(page, "acquiring", `\`\`\`text\n${firstState(toAscii(sandboxChart))}\`\`\``),
+    "docs/images/house.svg": houseSvg(root),
     "src/inspector/live/sandbox-chart-svg.ts": asModule(svg),
   }
 }
