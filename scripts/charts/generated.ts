@@ -1,26 +1,31 @@
-/** The files that are drawn from leasehold's own chart, and what is in them. */
+/** The files that are drawn: leasehold's own chart for several pages, and the house for docs/architecture.md. */
 import { readFileSync } from "node:fs"
 import { sandboxChart } from "../../src/actors/chart/chart.ts"
 import { toAscii, toMermaid, toSvg } from "../../src/draw/mod.ts"
+import { rooms } from "../house/rooms.ts"
+import { houseSvg } from "./house.ts"
 
 /** What is in each generated file, by its path in the repository. */
 export async function generated(root: string): Promise<Readonly<Record<string, string>>> {
   const svg = await toSvg(sandboxChart)
-  const page = readFileSync(`${root}docs/seeing-it.md`, "utf8")
+  const read = (page: string): string => readFileSync(`${root}docs/${page}`, "utf8")
+  const tree = `\`\`\`text\n${firstState(toAscii(sandboxChart))}\`\`\``
   return {
     "docs/sandbox-chart.svg": svg,
     "docs/sandbox-chart.mmd": toMermaid(sandboxChart),
     "docs/sandbox-chart.txt": toAscii(sandboxChart),
-    "docs/seeing-it.md": withPart(page, "acquiring", `\`\`\`text\n${firstState(toAscii(sandboxChart))}\`\`\``),
+    "docs/seeing-it.md": withPart(read("seeing-it.md"), "chart: acquiring", "acquiring", tree),
+    "docs/architecture.md": withPart(read("architecture.md"), "rooms", "rooms", tableOfRooms()),
+    "docs/images/house.svg": houseSvg(root),
     "src/inspector/live/sandbox-chart-svg.ts": asModule(svg),
   }
 }
 
 /** The text between two comments of a page. */
-function withPart(page: string, name: string, text: string): string {
-  const [begin, end] = [`<!-- chart: ${name}, by npm run charts -->`, `<!-- end of ${name} -->`]
+function withPart(page: string, title: string, name: string, text: string): string {
+  const [begin, end] = [`<!-- ${title}, by npm run charts -->`, `<!-- end of ${name} -->`]
   const [before, after] = [page.split(begin)[0], page.split(end)[1]]
-  if (before === undefined || after === undefined) throw new Error(`docs/seeing-it.md has no place for ${name}`)
+  if (before === undefined || after === undefined) throw new Error(`a page has no place for ${name}`)
   return `${before}${begin}\n\n${text}\n\n${end}${after}`
 }
 
@@ -29,6 +34,16 @@ function firstState(tree: string): string {
   const lines = tree.split("\n")
   const second = lines.findIndex((line, index) => index > 1 && line.startsWith("+-"))
   return `${lines.slice(0, second).join("\n")}\n`
+}
+
+/** As oxfmt writes it. */
+function tableOfRooms(): string {
+  const rows = Object.entries(rooms).map(([room, owns]) => [`\`${room}\``, owns])
+  const table = [["room", "what it is for"], ...rows]
+  const widths = [0, 1].map((column) => Math.max(...table.map((row) => row[column]!.length)))
+  const lines = table.map((row) => `| ${row.map((text, column) => text.padEnd(widths[column]!)).join(" | ")} |`)
+  const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`
+  return [lines[0], rule, ...lines.slice(1)].join("\n")
 }
 
 /** In one line: it is no text that anybody reads. */

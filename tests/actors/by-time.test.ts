@@ -29,6 +29,7 @@ const stopped = async (make: (log: string[], host: VirtualHost) => Counter) => {
 }
 
 describe("in a process that was stopped until its lease was over", () => {
+  // Tests chart: No hook but `close` begins past the deadline, also where nothing has told of it yet.
   it("no turn of run begins, though it was next when the process went on", async () => {
     const going = gate()
     const { world, log, sandbox, host, a, stop } = await stopped((notes) =>
@@ -53,6 +54,7 @@ describe("in a process that was stopped until its lease was over", () => {
     await world.end()
   })
 
+  // Tests chart: No turn and no `clock.sleep` resolves past the deadline.
   it("a turn that ends past the deadline doesn't resolve", async () => {
     const { world, log, sandbox, a, stop } = await stopped((notes, host) =>
       counter({

@@ -127,6 +127,7 @@ describe("durable uses", () => {
     await world.end()
   })
 
+  // Tests rule 18: A commit in flight is resolved before the final one.
   it("wait for a commit that is in flight when the handoff starts, before the last one is made", async () => {
     const world = new World()
     const sandbox = counter()
@@ -200,6 +201,7 @@ describe("a durable use that still waits for its checkpoint", () => {
 })
 
 describe("checkpoints", () => {
+  // Tests chart: A caller is answered only by a checkpoint that was begun after the call.
   it("that run asks for while one is being taken are of what it has done by then", async () => {
     const world = new World()
     const begun = gate()

@@ -28,6 +28,7 @@ const deleteRecord = async (world: World): Promise<void> => {
 }
 
 describe("a sandbox whose head a later owner has claimed", () => {
+  // Tests rule 16: A head that a later owner claimed is a lost lease.
   it("has lost its lease, whatever that says of itself: the work is aborted and nothing is overwritten", async () => {
     const world = new World()
     const closed: string[] = []
@@ -77,6 +78,7 @@ describe("a record that was deleted by hand under a living owner", () => {
     return { sandbox, host, a, b }
   }
 
+  // Tests rule 15: After a deletion by hand the next owner runs only when the former lease is over.
   it("makes the next owner claim at once, and run only when that one's lease is over", async () => {
     const world = new World()
     const { sandbox, host, a, b } = await deleted(world)
@@ -190,6 +192,7 @@ describe("a record that was deleted by hand under a living owner", () => {
     await world.end()
   })
 
+  // Tests rule 15: A head is claimed at once, and run once the record has stood for the head's ttl.
   it("isn't forgotten when the one that waits crashes, though its own lease is shorter", async () => {
     const world = new World()
     const sandbox = counter()

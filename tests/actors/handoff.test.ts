@@ -16,6 +16,7 @@ describe("a sandbox that moves from one process to another", () => {
     await world.end()
   })
 
+  // Tests rule 12, rule 15: Without one exact clock every owner's token is in the head, and outgrows a deleted record.
   it("costs one write of its head, the last checkpoint: the grant says that no other is under way", async () => {
     const world = new World()
     const sandbox = counter()
@@ -92,6 +93,7 @@ describe("a sandbox that moves from one process to another", () => {
     await world.end()
   })
 
+  // Tests chart: A sandbox begun for uses is handed over only once one of them has begun.
   it("runs the use for which it was begun, however slow restore is and however soon it may be asked for", async () => {
     const world = new World()
     const sandbox = counter({
@@ -113,6 +115,7 @@ describe("a sandbox that moves from one process to another", () => {
     await world.end()
   })
 
+  // Tests chart: A use whose sandbox leaves before its turn looks for it again.
   it("looks for a use again where it goes, as often as the sandbox left before its turn, or with contention fail once", async () => {
     const world = new World()
     const sandbox = counter()
@@ -136,6 +139,7 @@ describe("a sandbox that moves from one process to another", () => {
     await world.end()
   })
 
+  // Tests chart: `fn` of a use never runs twice.
   it("never runs fn of a use twice: one that has begun when the handoff comes isn't tried again", async () => {
     const world = new World()
     const sandbox = counter()
@@ -180,6 +184,7 @@ describe("a sandbox that moves from one process to another", () => {
     await world.end()
   })
 
+  // Tests chart: Leaving asked for while restoring is honoured after it, without running.
   it("isn't asked for while it restores: it comes to run first, however long that takes, and then the waiter gets it", async () => {
     const world = new World()
     const restoring = gate()

@@ -6,6 +6,7 @@ import { counter, failure, gate, statesOf, World } from "./world.ts"
 const broken = new Error("as scripted")
 
 describe("a restore that throws", () => {
+  // Tests input: Hooks, observers and handlers may throw; `restore` may hang or ignore its abort.
   it("rejects the call with its error, releases without a checkpoint, and the next attempt backs off", async () => {
     const world = new World()
     let tries = 0
@@ -95,6 +96,7 @@ describe("a restore that throws", () => {
 })
 
 describe("a restore that hangs", () => {
+  // Tests input.
   it("is the cause of a timeout that comes before its limit, which names restoreWithin", async () => {
     const world = new World()
     const restoring = gate()
@@ -126,6 +128,8 @@ describe("a restore that hangs", () => {
     await world.end()
   })
 
+  // Tests chart: A `restore` that resolves late is closed, never run and never saved.
+  // Tests input.
   it("and ignores its signal is stuck; when it resolves late its state is closed, never run and never saved", async () => {
     const world = new World()
     const restoring = gate()
@@ -183,6 +187,7 @@ describe("a restore that hangs", () => {
 })
 
 describe("a run that throws", () => {
+  // Tests input.
   it("ends the sandbox as failed, reported, closed, and without a checkpoint", async () => {
     const world = new World()
     const log: string[] = []
@@ -278,6 +283,7 @@ describe("a run that throws", () => {
 })
 
 describe("other hooks", () => {
+  // Tests input.
   it("a close that throws is reported, and everything else goes on", async () => {
     const world = new World()
     const sandbox = counter({
@@ -330,6 +336,7 @@ describe("other hooks", () => {
     await world.end()
   })
 
+  // Tests input: The chart is done where it is released; a late observer gets the last snapshot and completes.
   it("a late observer of state$ gets the last snapshot, and completes", async () => {
     const world = new World()
     const sandbox = counter()

@@ -24,6 +24,7 @@ const elsewhere = ({ store, time }: World, id: string): Overrides => {
 }
 
 describe("locks that are made elsewhere", () => {
+  // Tests rule 12, rule 15: Without one exact clock every owner's token is in the head, and outgrows a deleted record.
   it("may be on any store: whoever is granted a key names itself in the head before it works", async () => {
     const spared = await headWrites(() => ({}))
     expect(await headWrites(elsewhere)).toBe(spared + 1)

@@ -5,6 +5,7 @@ import { failPut, failRead } from "../support/scripted-store.ts"
 import { counter, cutOff, failure, gate, statesOf, World } from "./world.ts"
 
 describe("a sandbox whose lease is lost", () => {
+  // Tests chart: Loss aborts the work, and nothing is saved or released after it.
   it("aborts its work, closes its state and writes no checkpoint", async () => {
     const world = new World()
     const log: string[] = []
@@ -37,6 +38,7 @@ describe("a sandbox whose lease is lost", () => {
     await world.end()
   })
 
+  // Tests chart: No hook but `close` begins past the deadline, also where nothing has told of it yet.
   it("begins neither a last checkpoint nor its run when its process went on past the deadline, whatever comes first then", async () => {
     const world = new World()
     const begun: string[] = []
@@ -135,6 +137,7 @@ describe("a sandbox whose lease is lost", () => {
     await world.end()
   })
 
+  // Tests chart: A key whose lease was lost isn't restored again before its former work has ended.
   it("isn't restored again in this process before its former work has ended, and says that it is stuck", async () => {
     const world = new World()
     const going = gate()
@@ -224,6 +227,7 @@ describe("a use that ends while its lease is in doubt", () => {
     return { world, use, handle, wire }
   }
 
+  // Tests rule 5: A use that ends while its lease is in doubt answers after the renewal that decides.
   it("answers only once a renewal has decided that it stands", async () => {
     let answered = false
     const { world, use, handle } = await slept({ cut: false })

@@ -103,6 +103,7 @@ const seeded = async (): Promise<World> => {
 }
 
 describe("a hook that goes on past its limit", () => {
+  // Tests rule 18: Every hook is work with a signal and a limit; past it the lease is kept until the hook ends.
   it.each(["restore", "migrate", "schema", "codec"])(
     "before a restore (%s): its signal aborts, who waits is told, it counts as stuck, and the lease is kept until it ends",
     async (hook) => {
@@ -274,6 +275,7 @@ describe("a hook that goes on past its limit", () => {
     await world.end()
   })
 
+  // Tests chart: Taking and storing a checkpoint have one limit.
   it("in a periodic checkpoint is told once, and the next one comes when it has ended", async () => {
     const world = await seeded()
     const hanging = new Hanging()
@@ -313,6 +315,7 @@ describe("a hook that goes on past its limit", () => {
     await world.end()
   })
 
+  // Tests rule 18.
   it("when the lease is lost goes on, said to be beside others, and nothing is restored here before it has ended", async () => {
     const world = await seeded()
     const hanging = new Hanging()
@@ -346,6 +349,7 @@ describe("a hook that goes on past its limit", () => {
     await world.end()
   })
 
+  // Tests chart: A hook past its limit hides no other failure, and readers of saved state are told of it too.
   it("when saved state is only read rejects the reading", async () => {
     const world = await seeded()
     const hanging = new Hanging()
@@ -374,6 +378,7 @@ describe("a hook that goes on past its limit", () => {
 })
 
 describe("an overrun that a hook passes on", () => {
+  // Tests chart.
   it("is a failure like any other: of restore where it is another sandbox's", async () => {
     const world = new World()
     const hanging = new Hanging()

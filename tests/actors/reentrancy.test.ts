@@ -23,11 +23,13 @@ const inside = async (call: (sandbox: Sandbox<Count>, world: World) => Promise<u
   return error
 }
 
+// Tests chart: Turns run one at a time in the order of calls; one that would wait for itself is refused.
 describe("called from inside a turn of the same sandbox, ReentrantLockError at once", () => {
   it("use", async () => {
     expect(await inside((sandbox) => sandbox.use(() => 1))).toBeInstanceOf(ReentrantLockError)
   })
 
+  // Tests input: A use may never end during a handoff; a use, checkpoint or release may come from inside a turn.
   it("manager.use, also by way of another sandbox's turn", async () => {
     const definition = counter()
     const world = new World()

@@ -4,6 +4,7 @@ import { counter, World } from "./world.ts"
 
 const lease = /k$/
 
+// Tests rule 11: A release after one that nobody could tell the end of looks first, and leaves what is its own.
 it("tries again when it is asked again after a release that nobody could tell the end of", async () => {
   const world = new World()
   const sandbox = counter()

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest"
 import { counter, cutOff, gate, statesOf, World } from "./world.ts"
 
 describe("work that ignores that it should end", () => {
+  // Tests input: A use may never end during a handoff; a use, checkpoint or release may come from inside a turn.
+  // Tests chart: A caller is answered only by a checkpoint that was begun after the call.
   it("is stuck: drawn, reported, its signal aborted, and its lease renewed until it ends; then it is saved and moves", async () => {
     const world = new World()
     const sandbox = counter()

@@ -34,6 +34,7 @@ const manager = (world: World, id: string, store: LeaseStore, adoptHeads = false
   world.manager(id, sandbox, { store, checkpoints: world.store, adoptHeads })
 
 describe("two lease stores of one name over one checkpoint store", () => {
+  // Tests rule 15: Lease stores of one name are told apart by identity; heads of older releases by name.
   it("are told apart: the second process is refused, and the first stays the one owner", async () => {
     const world = new World()
     const a = await manager(world, "a", elsewhere(world))
@@ -100,6 +101,7 @@ describe("a machine's image that was copied with the leases on it", () => {
     return [a, b]
   }
 
+  // Tests rule 15: Copies of one lease directory are told apart by the boots that each has seen.
   it("is told apart by the boot of who wrote the head", async () => {
     const world = new World()
     const [one, two] = await copies(world)

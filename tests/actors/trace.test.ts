@@ -46,6 +46,7 @@ async function handoff(overrides: (lines: TraceLine[]) => Overrides): Promise<{ 
 const sink = (lines: TraceLine[]): Overrides => ({ trace: (line) => void lines.push(line) })
 
 describe("the trace of a manager", () => {
+  // Tests traces: A live manager writes the simulator's lines, of its own sandboxes alone; unread none are made.
   it("tells locks, states, requests, work, calls and handoffs", async () => {
     const { a, b } = await handoff(sink)
     expect(ofKind<LockLine>(a, "lock").map(({ type }) => type)).toEqual([
@@ -164,6 +165,7 @@ describe("what a trace leaves out", () => {
     return JSON.stringify(lines)
   }
 
+  // Tests traces: A live trace has no credentials, has a user's values only where asked for, and has bounds.
   it("is what the user's code says, unless it is asked for", async () => {
     expect(await failing(false)).not.toContain("hunter2")
     expect(await failing(true)).toContain("use hunter2")
@@ -194,6 +196,7 @@ describe("what a trace leaves out", () => {
 })
 
 describe("a trace that can't be written", () => {
+  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are told once and counted.
   it("is told of once, changes nothing, and is counted", async () => {
     const world = new World()
     const sandbox = counter()
@@ -238,6 +241,7 @@ describe("the end of a manager", () => {
 })
 
 describe("a trace that nobody reads", () => {
+  // Tests traces.
   it("is not made: there are lines only while somebody is subscribed", async () => {
     const world = new World()
     const sandbox = counter()

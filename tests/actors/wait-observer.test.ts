@@ -21,6 +21,7 @@ const endings = ["acquired", "timedOut", "cancelled", "failed"]
 const endingsOf = (types: readonly string[]): string[] => types.filter((type) => endings.includes(type))
 
 describe("the observer of a manager's call", () => {
+  // Tests waits: A manager's call is one wait to its observer, and ends as acquired when its work can begin.
   it("hears of the process that has the sandbox, and that the use can begin; what the use throws is no ending", async () => {
     const world = new World()
     const sandbox = counter()
@@ -168,6 +169,7 @@ describe("the observer of a manager's call", () => {
     await world.end()
   })
 
+  // Tests input: Unknown options of locks, acquires, providers, observers and budgets are refused.
   it("that is none is refused by name, before anything is sent", async () => {
     const world = new World()
     const sandbox = counter()

@@ -101,6 +101,7 @@ describe.runIf(hasBrowser)("the page, for everybody", () => {
     })
   })
 
+  // Tests inspector: Everything on the page is reached by keys and named, with WCAG AA contrast, in light and dark.
   it("is used by keys alone: search, list, sandbox, screens, time, help, colours", async () => {
     await look(browser, server.url, {}, async (page) => {
       await settled(page)

@@ -65,6 +65,7 @@ describe.runIf(hasBrowser)("two workers", () => {
   })
   afterAll(() => browser?.close())
 
+  // Tests inspector: The page shows what happens as it happens: a handoff between two processes among them.
   it("are seen in the page of one, and the handoff between them as it happens", async () => {
     await look(browser, b!.url, {}, async (page) => {
       const rowOf = (name: string) =>

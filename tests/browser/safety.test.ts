@@ -56,6 +56,7 @@ describe.runIf(hasBrowser)("the page, told hostile things", () => {
     await server?.[Symbol.asyncDispose]()
   })
 
+  // Tests inspector: The page asks only its worker, and runs nothing but itself, whatever others wrote.
   it("shows keys, errors and names as text, bounded, with what is unseen made visible", async () => {
     await look(browser, server.url, {}, async (page) => {
       await page.getByText("7 sandboxes").waitFor()
@@ -139,6 +140,7 @@ describe.runIf(hasBrowser)("the page, refused", () => {
     await browser?.close()
   })
 
+  // Tests inspector.
   it("is not even given without the token, or under another name", async () => {
     await using server = await serveFleet(new ScriptedFleet())
     const { origin } = new URL(server.url)
@@ -159,6 +161,7 @@ describe.runIf(hasBrowser)("the page, refused", () => {
     expect(await status("/events", { authorization: "Bearer wrong" })).toBe(401)
   })
 
+  // Tests inspector: A page that loses its worker says so, comes back by itself, or says what a person has to do.
   it("says that the token is of a worker that was started anew, and tries again when told", async () => {
     const fleet = new ScriptedFleet()
     let server = await serveFleet(fleet)

@@ -112,6 +112,7 @@ describe.runIf(hasBrowser)("a sandbox", () => {
     })
   })
 
+  // Tests inspector: What the store says stands beside what a worker believes; differences show by more than colour.
   it("shows what the store says beside what the worker believes, and marks where they differ", async () => {
     await look(browser, address(), {}, async (page) => {
       const table = page.getByRole("table")
@@ -137,6 +138,7 @@ describe.runIf(hasBrowser)("a sandbox", () => {
     })
   })
 
+  // Tests inspector: Of a drawing that a worker sends, shapes and text alone are shown.
   it("draws the machine that lives in it, of which nothing but shapes and text is taken", async () => {
     await look(browser, address(), {}, async (page) => {
       const chart = page.locator(".chart.machine")

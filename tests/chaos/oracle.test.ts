@@ -31,6 +31,7 @@ describe("the oracle", () => {
     expect(judged([start("a1.1", 1), start("b1.1", 2, 0, "other"), end("a1.1"), end("b1.1")]).overlaps).toEqual([])
   })
 
+  // Tests processes: The oracle of chaos runs sees overlaps, lost rows and lower tokens, where a change makes some.
   it("tells of two that act on a key at once", () => {
     const both = [start("a1.1", 1), start("b1.1", 2), end("a1.1"), end("b1.1")]
     expect(judged(both).overlaps).toEqual(["b1.1 begins on k while a1.1 goes on"])

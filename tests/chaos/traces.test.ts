@@ -36,6 +36,7 @@ describe("the trace of a run", () => {
     return path
   }
 
+  // Tests traces: Traces of live processes merge into one, in which no two share an id, and are judged alike.
   it("has the lines of one millisecond in the order of causes: what the run did, what took effect, what came of it", () => {
     const run = new RunTrace()
     run.add(applied(7, "a", "a"))
@@ -74,6 +75,7 @@ describe("the trace of a run", () => {
 })
 
 describe("a live trace", () => {
+  // Tests traces.
   it("is judged as a simulated one: two that own at once", () => {
     expect(violations(acquired(1, "a", 1), acquired(2, "b", 2))).toEqual(["one owner"])
   })

@@ -58,6 +58,8 @@ const moment = (clock: "boot" | "wall", ms: number): string => {
 }
 
 describe.skipIf(process.platform === "win32")("a guardian", () => {
+  // Tests command: No environment, lack of processes or stop keeps a guardian from its work.
+  // Tests command: Programs that the command starts beside what it runs are the system's, whatever PATH has.
   it("uses the system's programs, whatever its caller's PATH has under their names", async () => {
     const [theirs, log] = [folder(), join(folder(), "log")]
     for (const name of ["sleep", "date", "rm", "ps"]) {
@@ -84,6 +86,7 @@ describe.skipIf(process.platform === "win32")("a guardian", () => {
     expect(existsSync(log)).toBe(false)
   })
 
+  // Tests command: A guardian kills its group at the deadline or without its wrapper, and no other of that number.
   it.skipIf(!existsSync("/bin/dash"))("kills nothing where its shell can't read with a timeout, and ends", async () => {
     const { id } = group()
     const child = spawn("/bin/dash", ["-c", GUARDIAN, "guardian", "boot", folder()], {
@@ -195,6 +198,7 @@ exec 8>&-
 wait "$guardian"
 kill -0 "$second" && echo spared`
 
+  // Tests command.
   it.skipIf(spawnSync("unshare", [...isolated, "true"]).status !== 0)(
     "never kills a group that has the number of the one it was told of",
     () => {

@@ -35,6 +35,7 @@ describe("the command", () => {
     expect(await new CommandLine().run("--version")).toEqual({ code: 0, out: `${npm.version}\n`, err: "" })
   })
 
+  // Tests command: A bad value is usage from a flag, and configuration from the environment or a file.
   it.each([
     ["no command", [], "There is no command"],
     ["an unknown command", ["locked"], '"locked" is no command of leasehold'],
@@ -113,6 +114,7 @@ describe("the command", () => {
     })
   })
 
+  // Tests command: Every key can be reached, also with a leading `-`, and a printed command line reaches it.
   it("takes keys that begin with - after --, for run between two", async () => {
     const user = new CommandLine()
     const call = (command: string, ...words: string[]): Promise<Answer> =>
@@ -127,6 +129,7 @@ describe("the command", () => {
     expect(await call("status", "a", "--")).toMatchObject({ code: 0 })
   })
 
+  // Tests command: An unexpected error is the command's own fault: exit code 70, with its stack.
   it("calls what it doesn't expect a fault of its own", async () => {
     const user = new CommandLine()
     const status = COMMANDS.find(({ name }) => name === "status")!
@@ -157,6 +160,7 @@ describe("the command", () => {
     expect(await colored()).toBe(false)
   })
 
+  // Tests command: A command that can't be begun holds nothing, and nobody waits for it.
   it("says at once that a command can't even be begun, and holds nothing", async () => {
     const user = new CommandLine()
     const never = "x".repeat(200_000) // longer than a system lets an argument be

@@ -44,6 +44,7 @@ describe("status", () => {
     expect(await shown()).toMatch(/takes it, on its machine once what works there has ended\n[^]*process group 4242\n/)
   })
 
+  // Tests command: `status`, `ls` and a showing `unlock` write nothing and make only a user's own directory.
   it.each([["status", "a"], ["ls"], ["unlock", "a"]])(
     "makes nothing where it was pointed at by mistake, and says so: %s",
     async (...words) => {
@@ -153,6 +154,7 @@ describe("a key that another asks for already", () => {
     await asked.promise
   }
 
+  // Tests command: A request for a key that another asks for already ends well: its owner was asked.
   it("was asked for: a request says so, and by whom, and ends well", async () => {
     const user = new CommandLine()
     await contended(user)
@@ -162,6 +164,7 @@ describe("a key that another asks for already", () => {
     expect(await user.json("request", "a")).toMatchObject({ code: 0, value: { outcome: "asked" } })
   })
 
+  // Tests command: The command advises what its user can do, never an option of the library.
   it("is told to a run that won't queue, with what its flags can do about it", async () => {
     const user = new CommandLine()
     await contended(user)
@@ -178,6 +181,7 @@ describe("a key that another asks for already", () => {
 })
 
 describe("unlock", () => {
+  // Tests command: An unlock touches only the version looked at, and leaves a released record with the token.
   it("tells what it would break and how, and breaks nothing without the generation, or with an old one", async () => {
     const user = new CommandLine()
     const lease = await lockOf(user, "it's").acquire()
@@ -225,6 +229,7 @@ describe("unlock", () => {
     expect(out).toContain(`unlock --store 'file:${directory}' --config 'it'\\''s.json' a --generation 1\n`)
   })
 
+  // Tests command: Every key can be reached, also with a leading `-`, and a printed command line reaches it.
   it("keeps what begins with - from being taken for an option in that line", async () => {
     const user = new CommandLine()
     await using _ = await lockOf(user, "-x").acquire()
@@ -248,6 +253,7 @@ describe("unlock", () => {
     expect(await unlocked(4)).toMatchObject({ ended: { token: lease.token } })
   })
 
+  // Tests rule 15: Burned creates, strangers, older releases, `unlock` and what is no list prove no end.
   it("proves nobody to have ended: what was owned may be worked on", async () => {
     const user = new CommandLine()
     const former = await lockOf(user, "a").acquire()
@@ -256,6 +262,7 @@ describe("unlock", () => {
     expect((await lockOf(user, "a").acquire()).past).toEqual([])
   })
 
+  // Tests command.
   it("never rewrites a record of a newer release", async () => {
     const user = new CommandLine()
     await lockOf(user, "a").acquire()
@@ -311,6 +318,7 @@ describe("what others wrote into a store", () => {
 
   const linesOf = (said: readonly string[]): readonly number[] => said.map((text) => text.split("\n").length)
 
+  // Tests waits: Texts that others wrote into a store can't steer a terminal or forge a line of it.
   it("can't steer the terminal that it is shown on, nor look like more than it is", async () => {
     const [said, harmless] = [await answers(evil), await answers("harmless")]
     expect(said.filter((text) => /[^\P{C}\n]/u.test(text))).toEqual([])

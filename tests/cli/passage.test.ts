@@ -12,6 +12,7 @@ const shells: readonly (readonly [shell: string, ...as: string[]])[] = [
   ["/bin/busybox", "sh"],
 ]
 
+// Tests command: The command has the whole environment of its caller, unchanged.
 it.each(shells.filter(([shell]) => existsSync(shell)))(
   "gets through %s unchanged, also what it couldn't name or would set",
   (shell, ...as) => {

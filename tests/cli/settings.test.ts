@@ -45,6 +45,7 @@ const config = { locking: { timeout: 3 }, scopes: { deploy: "4 s" } }
 const scope = ["--scope", "deploy"]
 
 describe("the budget of a run", () => {
+  // Tests command: The budget of a run is the flag's, else the variable's, the configuration's, the scope's, 600 s.
   it.each<[string, Setting, number | "infinite", string]>([
     ["the flag's", { flags: [...flag, ...scope], variable, config }, 1000, "--lock-timeout 1"],
     ["else the variable's", { flags: scope, variable, config }, 2000, "LEASEHOLD_LOCK_TIMEOUT=2"],

@@ -7,6 +7,7 @@ import { RunSignals } from "../../src/cli/run/process/signals.ts"
 const [asks, tells] = ["SIGHUP", "SIGUSR2"] as const
 
 describe("the signals of a run", () => {
+  // Tests command: No signal ends a run that holds a lease.
   it("cancel it until there is a command to pass them to, and are heard to the end", () => {
     const before = process.listenerCount(asks)
     const passed: string[] = []

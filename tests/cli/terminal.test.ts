@@ -6,6 +6,7 @@ import process from "node:process"
 import { expect, it, onTestFinished } from "vitest"
 import { byPs, bySystem } from "../../src/cli/run/process/terminal.ts"
 
+// Tests command: Programs that the command starts beside what it runs are the system's, whatever PATH has.
 it("is told by the system's own ps, whatever PATH has under that name", () => {
   const folder = mkdtempSync(join(tmpdir(), "leasehold-ps-"))
   const path = process.env["PATH"]

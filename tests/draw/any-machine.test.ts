@@ -9,6 +9,7 @@ import { all } from "./machines/all.ts"
 import { unreadable } from "./mermaid-grammar.ts"
 
 describe("of any machine", () => {
+  // Tests drawings: In an SVG nothing overlaps, texts are in their boxes, and lines end at their states.
   it("the SVG is laid out by the same laws", async () => {
     await fc.assert(
       fc.asyncProperty(anyConfig, fc.constantFrom("down" as const, "right" as const), async (config, direction) => {
@@ -18,6 +19,7 @@ describe("of any machine", () => {
     )
   })
 
+  // Tests drawings: Each transition has one id of its own, by which a page finds it in the SVG.
   it("each transition has an id of its own, which the SVG has", async () => {
     await fc.assert(
       fc.asyncProperty(anyConfig, async (config) => {
@@ -31,6 +33,7 @@ describe("of any machine", () => {
     )
   })
 
+  // Tests drawings: No name of a machine becomes markup, a script, an address or a control character.
   it("Mermaid's lexer reads the diagram", () => {
     const reads = fc.property(anyConfig, (config) => {
       expect(unreadable(toMermaid(machineOf(config)))).toEqual([])

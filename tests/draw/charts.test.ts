@@ -8,6 +8,7 @@ import { sandboxChartSvg } from "../../src/inspector/live/sandbox-chart-svg.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
+// Tests drawings: leasehold's own chart in the pages is the chart as it is.
 it("are up to date", async () => {
   const files = await generated(root)
   for (const [path, text] of Object.entries(files)) expect(readFileSync(`${root}${path}`, "utf8")).toBe(text)

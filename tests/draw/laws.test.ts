@@ -22,6 +22,7 @@ describe("a drawing breaks the laws", () => {
     states: right.states.map((each) => (each.state.path === path ? { ...each, ...more } : each)),
   })
 
+  // Tests drawings: In an SVG nothing overlaps, texts are in their boxes, and lines end at their states.
   it("where a state is over another, or leaves the one that it is in", () => {
     const { box } = state("paid")
     expect(brokenBy(graph, withState("paid", { box: state("failed").box }))).toContain("paid is over failed")

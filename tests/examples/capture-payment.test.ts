@@ -19,6 +19,7 @@ afterAll(() => rmSync(directory, { recursive: true }))
 const authorized = { id: "p-1", state: "authorized" } as const
 
 describe.each(Object.entries(providers))("capturing a payment under a lock %s", (_name, make) => {
+  // Tests providers: Sections of one key run in the order of the calls, and release the key however they end.
   it("twice at once with one idempotency key captures once, and both get the same answer", async () => {
     const books = booksInMemory(authorized)
     const locks = make()

@@ -50,6 +50,7 @@ describe("a recorded sandbox", () => {
     expect(others.every(({ id }) => id !== run[0]!.id)).toBe(true)
   })
 
+  // Tests traces: Recording changes nothing of what is recorded.
   it("tells what a hook throws, and lets it through", async () => {
     const world = new World()
     const restore = (): never => {

@@ -148,6 +148,7 @@ describe("a recorder", () => {
     await world.end()
   })
 
+  // Tests traces: Recording changes nothing of what is recorded.
   it("whose onLine throws reports it, and what is recorded goes on", async () => {
     const world = new World()
     const errors: unknown[] = []

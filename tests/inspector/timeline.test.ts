@@ -27,6 +27,7 @@ describe("the page of a recorded trace", () => {
     expect(recordingIn(page)).toEqual({ title: "seed 7", violation: null, ...recording })
   })
 
+  // Tests inspector: The page asks only its worker, and runs nothing but itself, whatever others wrote.
   it("asks for nothing, and may run nothing but itself", () => {
     expect(pageHtml).not.toMatch(/<link(?! rel="icon" href="data:)|\ssrc=|url\(["']?https?:|@import/)
     expect(pageHtml).toMatch(

@@ -35,6 +35,7 @@ describe.each<Runtime>(["node", "deno"])("bytes that are no UTF-8 (%s)", (runtim
     return spawned.ended
   }
 
+  // Tests command: Bytes that are no UTF-8 are passed on as they are, or refused, never altered.
   it("in a word are refused: it would be another file's name, or another key", async () => {
     const added = `exec "$@" "$(printf 'caf\\351')"`
     for (const args of [["run", "k", "--", "rm"], ["status"], ["ls", "--config"], ["doctor", "--store"]]) {

@@ -58,6 +58,7 @@ describe.each(["node", "deno"] as const)("leasehold chart on %s", (runtime) => {
     expect(readFileSync(join(folder, "docs", "checkout.svg"), "utf8")).toBe(await toSvg(checkout))
   })
 
+  // Tests drawings: `leasehold chart` runs the module at the given path, and no other.
   it("says how elkjs is installed where it isn't, and draws what needs none", async () => {
     const folder = project("xstate")
     const { code, stderr, stdout } = await call(runtime, folder, "chart", "src/checkout.ts", "--svg")
@@ -84,6 +85,7 @@ describe.each(["node", "deno"] as const)("leasehold chart on %s", (runtime) => {
   })
 })
 
+// Tests drawings.
 it("is loaded by nobody else: the rest of the command has no way to it but by name", () => {
   const bin = dirname(leasehold)
   const files = readdirSync(bin).filter((name) => name.endsWith(".js"))

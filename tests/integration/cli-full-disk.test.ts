@@ -7,6 +7,7 @@ import type { Runtime } from "./support/spawn.ts"
 /** A guard against hangs, no measure of speed. In milliseconds. */
 
 describe.runIf(canMount()).each<Runtime>(["node", "deno"])("on a full disk (%s)", (runtime) => {
+  // Tests command: On a full store a start fails at once, reads work, and runs last as long as their leases.
   it("says so at once instead of waiting, and reads all the same", async () => {
     const disk = new SmallDisk()
     const shell = new Shell(runtime, { LEASEHOLD_STORE: `file:${disk.directory}` })

@@ -40,6 +40,7 @@ describe("a Node that is too old", () => {
     stderr: `leasehold needs Node ${least} or Deno 2.9, and this is Node ${version}.\n`,
   })
 
+  // Tests command: A Node too old says which one is needed when any entry point is imported.
   it("is told in a sentence which one is needed, and nothing more is loaded", () => {
     const pretence = `data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "23.9.1" } })`
     expect(call(node, "--import", pretence, program, "--version")).toMatchObject(refusal("23.9.1"))

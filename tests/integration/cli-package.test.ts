@@ -28,6 +28,7 @@ function call(cwd: string, command: string, ...args: readonly string[]): string 
   return stdout
 }
 
+// Tests command: What a page tells to type runs as it stands there.
 it("works from the packed tarball, by npx and by Deno", { timeout: 300_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "leasehold-package-"))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -56,6 +56,7 @@ class Place {
 describe("the deploy script", () => {
   const script = block("docs/command.md", "sh", "./deploy.sh")
 
+  // Tests command: What a page tells to type runs as it stands there.
   it("ends as the deploy ended", async () => {
     const failing = new Place('echo "deploys $LEASEHOLD_KEY"; exit 3').start(script)
     expect(await failing.ended).toMatchObject({ code: 3, stdout: "deploys deploy\n" })
@@ -89,6 +90,7 @@ async function freePorts(): Promise<readonly string[]> {
 describe("the web servers", () => {
   const lines = typed(block("docs/providers.md", "console", "examples/web-server/main.ts"))
 
+  // Tests command.
   it("sell a seat once, by the lines that are typed on the page", async () => {
     const { directory } = new Shell()
     const ports = await freePorts()
@@ -108,6 +110,7 @@ describe("the web servers", () => {
   })
 })
 
+// Tests command.
 it("the README shows each recipe as its page does", () => {
   const readme = page("README.md")
   const shown = [

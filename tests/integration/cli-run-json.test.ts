@@ -2,6 +2,7 @@
 import { expect, it } from "vitest"
 import { says, Shell } from "./support/command.ts"
 
+// Tests command: With `--json` every line of standard error is JSON, from the wait to the failure.
 it("a run says as JSON that it waits, owns, is asked and has lost, and why it fails", async () => {
   const shell = new Shell()
   const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")

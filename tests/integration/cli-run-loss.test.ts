@@ -48,6 +48,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a lease that is lost", () => {
+  // Tests command: A command is told to end before its lease is over, and killed before others may start.
   it("to another ends the command at once, without a word", async () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", deaf("echo told"))
@@ -82,6 +83,7 @@ describe("a lease that is lost", () => {
     expect(await run.ended).toMatchObject({ code: 79, stderr: expect.stringContaining("was lost") })
   })
 
+  // Tests command: A lease file is current until the end; a failing write of it stops no renewal.
   it("is what the command can read in its lease file, which was current until then", async () => {
     const shell = new Shell()
     const last = 'cat "$LEASEHOLD_LEASE_FILE"; exit'
@@ -103,6 +105,7 @@ describe("a lease that is lost", () => {
 })
 
 describe("what a command left in its group", () => {
+  // Tests command: What a command left in its group is guarded as long as it lives.
   it.each(["SIGKILL", "SIGSTOP"] as const)(
     "doesn't outlive the lease where the run gets %s while that has its grace",
     async (signal) => {
@@ -122,6 +125,7 @@ describe("what a command left in its group", () => {
 })
 
 describe("a lease that is held", () => {
+  // Tests command.
   it("is renewed although its file can't be written, which is said once", async () => {
     const shell = new Shell()
     const script = "echo $LEASEHOLD_LEASE_FILE; echo at work; read line; exit 5"
@@ -135,6 +139,7 @@ describe("a lease that is held", () => {
     expect({ code, said: stderr.match(/can't be kept current/g) }).toEqual({ code: 5, said: [expect.any(String)] })
   })
 
+  // Tests command: A run whose release may not have reached the store says which key stays owned until when.
   it("is said to stand yet where its release didn't get through, and until when", async () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", "echo at work; read line; exit 5")
@@ -149,6 +154,7 @@ describe("a lease that is held", () => {
     )
   })
 
+  // Tests command: A command that nobody guards is told to end.
   it("is given up where nobody guards the command any more", async () => {
     const run = new Shell().start("run", "k", "--", "sh", "-c", deaf("echo told; exit 3"))
     await says(run, "at work")

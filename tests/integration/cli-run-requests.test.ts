@@ -5,6 +5,7 @@ import { areRenewed, says, Shell } from "./support/command.ts"
 describe("a request", () => {
   const work = 'trap "echo told; exit 3" TERM; echo at work; while :; do sleep 0.1; done'
 
+  // Tests command: A request ends the command, by force after the grace, and what is run for the request with the run.
   it("ends the command, which may say how it ended", async () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", work)
@@ -13,6 +14,7 @@ describe("a request", () => {
     expect(await run.ended).toMatchObject({ code: 3, stdout: "at work\ntold\n" })
   })
 
+  // Tests command: A waiting run asks nobody to leave; an asking one does.
   it("is made by a run that asks, and not by one that waits", async () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", work)
@@ -34,6 +36,7 @@ describe("a request", () => {
     expect(await deaf.ended).toMatchObject({ code: 3 })
   })
 
+  // Tests command: What is run for a request is told of the lease of then, and of no other run's.
   it("is answered by a command that is told of the lease as it is, not of an outer run's", async () => {
     const outer = { KEY: "outer", TOKEN: "1", OWNER: "outer", DEADLINE: "2", LEASE_FILE: "/outer", WAITER: "outer" }
     const env = Object.fromEntries(Object.entries(outer).map(([name, value]) => [`LEASEHOLD_${name}`, value]))

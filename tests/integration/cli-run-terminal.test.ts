@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest"
 import { says, Shell } from "./support/command.ts"
 
 describe("on a terminal", () => {
+  // Tests command: On a terminal the command is in front and gets Ctrl-C; in a pipe the others keep the terminal.
   it("the command can ask its user something, as it would without", async () => {
     const script = "echo name?; read name </dev/tty; echo hello $name; exit 4"
     const { stdout } = await new Shell().onTerminal("name?", "Ada\\n", "run", "k", "--", "sh", "-c", script)
@@ -44,6 +45,7 @@ describe("on a terminal", () => {
     expect(stdout).toMatch(/^again\nand again\ncode 4\n$/)
   })
 
+  // Tests command: An exit code is no signal and a signal no exit code; an unknown end is a failure.
   it.each([129, 130, 137, 143, 147, 152, 168])("exit code %i is no signal, and passed on", async (code) => {
     const { stdout } = await new Shell().onTerminal("", "", "run", "k", "--", "sh", "-c", `exit ${code}`)
     expect(stdout).toBe(`code ${code}\n`)

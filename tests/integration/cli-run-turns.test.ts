@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import { isWaitedFor, says, Shell } from "./support/command.ts"
 
 describe("several runs that ask for one key", () => {
+  // Tests command: Several runs on one key have their turns alone; those that ask come before those that wait.
   it("have their turns, alone, whoever asks for it meanwhile", async () => {
     const shell = new Shell()
     const busy = `${shell.directory}/busy`

@@ -34,6 +34,7 @@ interface Beside {
 }
 
 describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime) => {
+  // Tests command: The command passes input, output, exit codes and signals on.
   it("is told of its lease, and its exit code is passed on", async () => {
     const shell = new Shell(runtime)
     const script =
@@ -50,6 +51,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(JSON.parse(status.stdout)).toMatchObject({ state: "released", ended: { token: Number(token) } })
   })
 
+  // Tests command: A lease file is current until the end; a failing write of it stops no renewal.
   it("finds its lease file wherever it goes, also where TMPDIR is relative", async () => {
     const shell = new Shell(runtime, { TMPDIR: relative(process.cwd(), new Shell().directory) })
     const script = 'echo "$LEASEHOLD_LEASE_FILE"; cd / && cat "$LEASEHOLD_LEASE_FILE"'
@@ -59,6 +61,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(JSON.parse(lease.join("\n"))).toMatchObject({ held: true })
   })
 
+  // Tests command: The command has the whole environment of its caller, unchanged.
   it("has the whole environment of its caller, also what no shell could name", async () => {
     const shell = new Shell(runtime, { "a.b": "1 2", "BASH_FUNC_f%%": "() {  echo from f\n}" })
     const { code, stdout } = await shell.call("run", "k", "--", "bash", "-c", "printenv a.b LEASEHOLD_KEY; f")
@@ -97,6 +100,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(await call({}, "-uPWD")).not.toHaveProperty("PWD")
   })
 
+  // Tests command: No variable of the command can be seen by other users while its key is waited for.
   it("shows none of it to other users while it waits", async () => {
     const shell = new Shell(runtime, { "a.b": "a secret", PS1: "a secret" })
     const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
@@ -116,6 +120,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(await run.ended).toEqual({ code: null, signal: "SIGTERM", stdout: "in\0out\n", stderr: "err\n" })
   })
 
+  // Tests command: An exit code is no signal and a signal no exit code; an unknown end is a failure.
   it.each([34, 40, 64])("that ends by signal %i, which has no name, ends with 128 and its number", async (signal) => {
     const ended = await new Shell(runtime).call("run", "k", "--", "sh", "-c", `kill -${signal} $$`)
     expect(ended).toEqual({ code: 128 + signal, signal: null, stdout: "", stderr: "" })
@@ -134,6 +139,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     }
   })
 
+  // Tests command: No process of the run has a descriptor of the caller's, outlives it, or keeps a folder busy.
   it.skipIf(process.platform !== "linux")(
     "has no descriptor of its caller's, nor have those beside it, which stand in no folder of the caller's either",
     async () => {
@@ -178,6 +184,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     },
   )
 
+  // Tests command: A command has its caller's soft limit of files, and is continued where it is stopped.
   it("is continued where it is stopped, also off a terminal", async () => {
     const ended = await new Shell(runtime).call("run", "k", "--", "sh", "-c", "kill -s STOP $$; echo again; exit 4")
     expect(ended).toEqual({ code: 4, signal: null, stdout: "again\n", stderr: "" })
@@ -194,6 +201,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect({ code, stdout }).toEqual({ code: 0, stdout: "300\n400\n" })
   })
 
+  // Tests command: A run within a run on the same key of the same store is refused.
   it("is refused at once where it would wait for the run that it is a part of", async () => {
     const shell = new Shell(runtime)
     const outer = shell.start("run", "k", "--", "sh", "-c", "printenv | grep ^LEASEHOLD_; echo at work; read line")
@@ -218,6 +226,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
     expect(await run.ended).toMatchObject({ code: 80, signal: null, stderr: expect.stringContaining("is not known") })
   })
 
+  // Tests command: A command runs only while its keys are owned: gated at its start, killed with lease or wrapper.
   it("is killed when the wrapper is, before another is let in", async () => {
     const shell = new Shell(runtime)
     const log = join(shell.directory, "log")
@@ -236,6 +245,7 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
 })
 
 describe("a command that is run", () => {
+  // Tests command.
   it("begins only once the record names its process group", async () => {
     const shell = new Shell()
     const { stdout } = await shell.call("run", "k", "--", "sh", "-c", `echo $$; cat ${shell.directory}/k.lock`)
@@ -243,6 +253,7 @@ describe("a command that is run", () => {
     expect(JSON.parse(record.join("\n"))).toMatchObject({ owner: { host: { groups: [Number(group)] } } })
   })
 
+  // Tests command: Several keys of a run are taken in one order, each once, all of them or none.
   it("has all its keys, in one order, each once", async () => {
     const shell = new Shell()
     const { stdout } = await shell.call(
@@ -288,6 +299,7 @@ describe("a command that is run", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" })
   })
 
+  // Tests command: A command that isn't there or executable is told as by a shell, and frees the key.
   it("that can't be found, or isn't one, ends as in a shell, and is told of by the run itself", async () => {
     const shell = new Shell()
     const [none, text] = [join(shell.directory, "none"), join(shell.directory, "text")]
@@ -334,6 +346,7 @@ describe("a command that is run", () => {
     expect(refused).toMatchObject({ code: 126, stdout: "", stderr: expect.stringContaining('has a "="') })
   })
 
+  // Tests command: A signal that runtimes ignore, such as SIGPIPE, is passed on as 128 and its number.
   it("that ends by a signal which runtimes ignore ends as a shell says it", async () => {
     expect(await new Shell().call("run", "k", "--", "sh", "-c", 'kill -PIPE "$$"')).toMatchObject({ code: 141 })
   })
@@ -388,6 +401,7 @@ describe("a command that is run", () => {
 })
 
 describe("a wait", () => {
+  // Tests command: A cancelled wait and one out of time end with codes of their own, and leave no mark.
   it("ends in a timeout that names the holder and the budget's source, with the exit code that is wanted", async () => {
     const shell = new Shell()
     const holder = shell.start("run", "k", "--", "sh", "-c", "echo at work; sleep 1000")
@@ -426,6 +440,7 @@ describe("a wait", () => {
     await holder.ended
   })
 
+  // Tests command: Several runs on one key have their turns alone; those that ask come before those that wait.
   it("of several on one key gives each its turn, alone", async () => {
     const shell = new Shell()
     const script = `mkdir ${shell.directory}/busy || echo two; sleep 0.05; rmdir ${shell.directory}/busy`

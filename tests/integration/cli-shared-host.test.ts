@@ -43,6 +43,7 @@ describe.each<Runtime>(["node", "deno"])("root (%s)", (runtime) => {
   const callIn = (cwd: string, env: Record<string, string>, ...args: string[]): Promise<Ended> =>
     spawnScript({ runtime, script: leasehold, args, env: { ...unnamed, ...env }, under: ["env", "-C", cwd] }).ended
 
+  // Tests command: A file that nobody named counts only where this user or root alone could put it there.
   it.runIf(isRoot)("takes no configuration of another user who put it above where root is", async () => {
     const [open, home, elsewhere] = [folder(0o1777), folder(), folder()]
     const deep = join(open, "deep")
@@ -116,6 +117,7 @@ describe.each<Runtime>(["node", "deno"])("root (%s)", (runtime) => {
 })
 
 describe("Deno without leave to tell who its user is", () => {
+  // Tests command.
   it("takes no configuration for missing that it can't judge", async () => {
     const [project, home, store] = [folder(), folder(), folder()]
     mkdirSync(join(store, "leases"))
@@ -175,6 +177,7 @@ describe.runIf(canServe).each<Runtime>(["node", "deno"])("two users of one direc
     return spawned
   }
 
+  // Tests command: Users of a group share a directory in turns; one who can't write there runs nothing.
   it("have their turns at a key, alone", async () => {
     const directory = shared()
     const script = `mkdir ${directory}/busy || echo two; sleep 0.05; rmdir ${directory}/busy; id -u`
@@ -214,6 +217,7 @@ describe.runIf(canServe).each<Runtime>(["node", "deno"])("two users of one direc
 })
 
 describe("a lease file", () => {
+  // Tests command.
   it("is in a folder of its user's alone, first as a draft that is made anew, whatever lies there", async () => {
     const [shell, victim] = [new Shell(), join(folder(), "victim")]
     writeFileSync(victim, "as it was")
@@ -229,6 +233,7 @@ describe("a lease file", () => {
 })
 
 describe("a sandbox without root", () => {
+  // Tests command.
   it.runIf(mapsOther)("takes what is nobody's there for the system's (as root)", async () => {
     const [home, store] = [folder(), folder()]
     given(home, store)
@@ -267,6 +272,7 @@ describe("compiled code", () => {
   const call = (env: Record<string, string>): Promise<Ended> =>
     spawnScript({ runtime: "node", script: leasehold, args: ["--version"], env, under: ["env", ...unset] }).ended
 
+  // Tests command: Compiled code is kept where nobody but its user and root can write, or not at all.
   it("is kept where its user alone may write, never among the temporary files of all", async () => {
     const [home, temporary] = [folder(), folder(0o1777)]
     expect(await call({ HOME: home, TMPDIR: temporary })).toMatchObject({ code: 0, stderr: "" })

@@ -26,6 +26,7 @@ function traceIn({ directory }: Shell): string {
 }
 
 describe("top on a terminal", () => {
+  // Tests inspector: A terminal is as it was before, however `leasehold top` ends, and no key steers it.
   it.each([
     ["q on Node", "q", "node"],
     ["q on Deno", "q", "deno"],

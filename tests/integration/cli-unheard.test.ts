@@ -48,6 +48,7 @@ async function stateOf(shell: Shell, key: string): Promise<unknown> {
 }
 
 describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime) => {
+  // Tests command: A run with unread messages goes on; a result that can't be written is a failure.
   it("a run goes on: its command is told of a request, has its grace, and frees the key", async () => {
     const shell = new Shell(runtime)
     const log = join(shell.directory, "log")
@@ -60,6 +61,7 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
   })
 
+  // Tests command: A run acts first and tells afterwards: a standing reader stops no signal, renewal or handoff.
   it("a run whose reader stands still goes on in the same way, and is heard when that one reads on", async () => {
     const shell = new Shell(runtime)
     const log = join(shell.directory, "log")
@@ -73,6 +75,7 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     expect(await says(reader, "told to end")).toMatch(/^x+leasehold: "[^"]+" asks for the key: the command is told/)
   })
 
+  // Tests command: No signal ends a run that holds a lease.
   it("a run whose reader stands still ends as its command did, however often it is told to end", async () => {
     const shell = new Shell(runtime)
     const log = join(shell.directory, "log")
@@ -133,6 +136,7 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     expect(await list.ended).toMatchObject({ code: 0, signal: null, stderr: "" })
   })
 
+  // Tests command: With `--json` every line of standard error is JSON, from the wait to the failure.
   it.skipIf(!existsSync("/dev/full"))("a result that can't be written is a failure", async () => {
     const { directory } = new Shell()
     mkdirSync(join(directory, "leases"))

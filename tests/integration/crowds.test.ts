@@ -16,6 +16,7 @@ it.each([
   ["a directory that tells of changes", 2, async () => ({ directory: await folder(), watched: true })],
   ["a directory that tells of none", 2, async () => ({ directory: await folder(), watched: false })],
   ["a bucket", 1, async () => gcsTarget()],
+  // Tests rule 13a: Of those that want a key again and again, nobody waits longer than the others' turns.
 ] as const)(
   `${PROCESSES} processes that want a key in %s have it in turn`,
   { timeout: 900_000 },

@@ -9,6 +9,7 @@ import { Pipe, PIPE_HOLDS } from "./support/pipe.ts"
 import { spawnScript } from "./support/spawn.ts"
 
 describe.each(["node", "deno"] as const)("a process on %s that drains on signals", (runtime) => {
+  // Tests stores: A drain with stuck work, and a second signal, end the process; nothing of that work is released.
   it("ends with its grace though a thread of stuck work still writes, and its key is free once it is gone", async () => {
     const directory = await mkdtemp(join(tmpdir(), "leasehold-drain-"))
     onTestFinished(() => rm(directory, { recursive: true }))

@@ -8,6 +8,7 @@ import { mountSmall } from "./support/small-disk.ts"
 import { type Runtime, spawnScript } from "./support/spawn.ts"
 
 describe("the file store on a full disk", () => {
+  // Tests input: Disks may be full, missing or read-only.
   it.each<Runtime>(["node", "deno"])(
     "says so, keeps what was there, and goes on once there is room (%s)",
     async (runtime) => {

@@ -96,6 +96,7 @@ async function finalValue(directory: string, area: Area, name: string): Promise<
 }
 
 describe("the file store, hammered by eight processes", () => {
+  // Tests stores: The file store compares and swaps under `kill -9` and SIGSTOP, by eight processes.
   it("applies each generation once, on the value directly before it, and loses none", async () => {
     const directory = await mkdtemp(join(tmpdir(), "leasehold-hammer-"))
     onTestFinished(() => rm(directory, { recursive: true }))

@@ -99,6 +99,7 @@ async function hammer(crew: Crew, random: SeededRandom): Promise<void> {
 }
 
 describe("a lock on a directory, hammered by eight processes", () => {
+  // Tests stores: Eight processes, some killed, take and give back one lock, and no two are in it at once.
   it("never has two in it at once, is taken over from the killed, and is left by all", async () => {
     const directory = await mkdtemp(join(tmpdir(), "leasehold-hammer-"))
     onTestFinished(() => rm(directory, { recursive: true }))

@@ -92,6 +92,7 @@ async function owner({ start }: Scene, runtime: Runtime): Promise<LockProcess> {
 }
 
 describe.each(["node", "deno"] as const)("beside a process on %s", (runtime) => {
+  // Tests stores: In a directory a release, a waiter and an owner's end wake their waiters, with no look due.
   it.each([
     ["that asked", "request"],
     ["that only waits", "wait"],

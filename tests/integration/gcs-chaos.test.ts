@@ -20,6 +20,7 @@ it.each([
     /^chaos: handoffs \d+, takeovers \d+, overlaps 0, lost rows [1-9]\d*$/,
     /^violation: acknowledged is stored: /m,
   ],
+  // Tests processes: The oracle of chaos runs sees overlaps, lost rows and lower tokens, where a change makes some.
 ])(
   "the oracle tells what comes of workers with a careless change: %s",
   (mutant, line, violation) => {

@@ -34,6 +34,7 @@ function machines(): { readonly one: Shell; readonly other: Shell; readonly stor
 }
 
 describe("the command on a bucket", () => {
+  // Tests command: What a page tells to type runs as it stands there.
   it("runs a cron job on one of two machines, and skips it in peace on the other", async () => {
     const { one, other, store } = machines()
     const flags = instead(recipe("nightly"), "gs://locks/cron", store)
@@ -64,6 +65,7 @@ describe("the command on a bucket", () => {
     expect(readFileSync(log, "utf8")).toBe("first\nsecond\n")
   })
 
+  // Tests command: A cancelled wait and one out of time end with codes of their own, and leave no mark.
   it("takes its mark back before it ends, cancelled or out of time", async () => {
     const { one, other } = machines()
     const holder = one.start("run", "--on-request", "ignore", "k", "--", "sh", "-c", "echo at work; sleep 1000")
@@ -85,6 +87,7 @@ describe("the command on a bucket", () => {
   })
 
   // Who pays for a real bucket is its owner's to say.
+  // Tests stores: Where requesters pay, every request names the project that does.
   it.skipIf(!onEmulator)("has the project pay that the store's name names, and says how where none does", async () => {
     const { bucket, prefix, endpoint = "" } = gcsTarget()
     await using proxy = await startFaultProxy({ target: endpoint })
@@ -99,6 +102,7 @@ describe("the command on a bucket", () => {
     expect(paid).toMatchObject({ code: 0, stdout: "done\n" })
   })
 
+  // Tests stores: Credentials go to Cloud Storage and the named endpoint, and never in the open to another machine.
   it.skipIf(!onEmulator).each(["node", "deno"] as const)(
     "shows its credentials, on %s, to the endpoint that the environment names for them",
     async (runtime) => {

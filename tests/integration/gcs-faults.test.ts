@@ -108,6 +108,7 @@ describe.concurrent("on the real server, behind the fault proxy:", () => {
       ["UserProjectMissing", 400, "userProject"],
     ] as const
 
+    // Tests stores: Each final refusal of Cloud Storage is an error with its own advice, and no contention.
     it.each(reasons)("(%s, %i) ends with what mends it, before its budget does", async (reason, status, advice) => {
       await using proxy = await startFaultProxy({ target: server.endpoint })
       const lock = new GcsLock("key", { bucket, prefix: liveClock.id(), endpoint: proxy.url, ttl })

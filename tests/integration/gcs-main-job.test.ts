@@ -3,6 +3,7 @@ import { gcsTarget } from "./support/gcs-target.ts"
 import { runMainJob } from "./support/main-job.ts"
 
 describe("the main job on GCS", () => {
+  // Tests processes: The main example loses no acknowledged row, and has one owner at a time.
   it("hands over, takes over and drains without a lost row or two owners at once", async () => {
     const { bucket, prefix, endpoint } = gcsTarget()
     const emulator = endpoint === undefined ? [] : ["--endpoint", endpoint]

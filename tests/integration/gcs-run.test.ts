@@ -20,6 +20,7 @@ async function machine(): Promise<AsyncDisposable & { shell: Shell; proxy: Fault
 }
 
 describe.skipIf(gcsTarget().endpoint === undefined)("a run on a bucket", () => {
+  // Tests command: A command is told to end before its lease is over, and killed before others may start.
   it("loses its lease when the bucket falls silent before the command was let in, and says so", async () => {
     await using place = await machine()
     await using other = await machine()
@@ -39,6 +40,7 @@ describe.skipIf(gcsTarget().endpoint === undefined)("a run on a bucket", () => {
     expect(await run.ended).toEqual({ code: 79, signal: null, stdout: "", stderr })
   })
 
+  // Tests command: No signal ends a run that holds a lease.
   it("ends as its command did when it is told to end while it releases", async () => {
     await using place = await machine()
     const { shell, proxy, at } = place

@@ -88,6 +88,7 @@ describe.concurrent("a manager whose store", () => {
     ],
   ]
 
+  // Tests waits: Every call settles within its budget, whatever the store does.
   it.each(silences)(
     "%s settles every call in time, and goes on afterwards",
     async (_, silence) => {

@@ -35,6 +35,7 @@ describe.skipIf(!onEmulator)("a start on a bucket", () => {
     await store.close()
   }
 
+  // Tests stores: A start on a probed bucket asks once and writes nothing; readers never write.
   it("probes once; whoever comes later asks four times at most, and writes its lease alone", async () => {
     await lockOnce("first")
     expect(written().filter((object) => object.startsWith("probe/")).length).toBeGreaterThan(3)

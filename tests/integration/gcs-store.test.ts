@@ -138,6 +138,7 @@ describe("a GCS store on a real server", () => {
     await missing.close()
   })
 
+  // Tests stores: A proxy is the environment's, as curl reads it, and never a CGI caller's; a bad one is refused.
   it("goes through the proxy that the environment names", async () => {
     const proxy = createServer()
     const asked = new Promise<void>((settle) => {

@@ -6,6 +6,7 @@ import { turnsOf } from "./support/turns.ts"
 it.concurrent.each([
   [3, 3],
   [8, 1],
+  // Tests rule 13a: Of those that want a key again and again, nobody waits longer than the others' turns.
 ])(
   "%i processes that want a key on a bucket again and again have it in turn",
   { timeout: 480_000 },

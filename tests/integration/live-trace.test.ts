@@ -54,6 +54,7 @@ async function granted(files: readonly string[]): Promise<readonly string[]> {
 }
 
 describe("the traces of two processes on one directory", () => {
+  // Tests traces: A live manager writes the simulator's lines, of its own sandboxes alone; unread none are made.
   it("are one that every invariant holds of, with all that happened, and no secret", async () => {
     const directory = await folder()
     const files = ["a", "b"].map((name) => join(directory, `${name}.ndjson`))
@@ -105,6 +106,7 @@ describe("the program of docs/trace.md", () => {
 })
 
 describe("the trace of a process whose sink takes nothing", () => {
+  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are told once and counted.
   it.each<Runtime>(["node", "deno"])("doesn't end the process before its manager is disposed (%s)", async (runtime) => {
     const script = new URL("./live-trace-stuck-sink.ts", import.meta.url)
     const { stdout, stderr, code } = await spawnScript({ runtime, script }).ended
@@ -113,6 +115,7 @@ describe("the trace of a process whose sink takes nothing", () => {
 })
 
 describe("the trace of a process that is killed", () => {
+  // Tests traces: A live trace's files parse, have bounds, are their user's alone, and replace nobody else's.
   it.each<Runtime>(["node", "deno"])("is there but for its last moments, and is read (%s)", async (runtime) => {
     const directory = await folder()
     const file = join(directory, "a.ndjson")
@@ -127,6 +130,7 @@ describe("the trace of a process that is killed", () => {
 })
 
 describe.skipIf(!canMount())("the trace of a process whose disk is full", () => {
+  // Tests traces.
   it.each<Runtime>(["node", "deno"])(
     "says so once and stops nothing, and goes on whole when there is room (%s)",
     async (runtime) => {

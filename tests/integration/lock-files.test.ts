@@ -72,6 +72,7 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     expect(error.owner).toMatchObject({ pid, host: hostname(), since: expect.any(Number) })
   })
 
+  // Tests rule 6: A half whose process has surely ended is over at once; of two that find it so, one gets the key.
   it("is taken over at once when that process was killed, by one of those that wait", async () => {
     const { owner, start } = await scene()
     const holder = await owner(runtime)
@@ -87,6 +88,7 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     expect((await second.says("acquire")).token).toBeGreaterThan((await first.says("acquire")).token!)
   })
 
+  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing by an owner that knows.
   it("is not kept by a waiter that was killed", async () => {
     const { lock, owner, start } = await scene()
     const [holder, waiter] = [await owner(runtime), await start(runtime)]
@@ -100,6 +102,7 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     expect(lease.isHeld()).toBe(true)
   })
 
+  // Tests stores: An exit or signal releases nothing: the key is free once process, threads and groups are gone.
   it.each([
     ["exits", { code: 3, signal: null }],
     ["gets SIGTERM", { code: null, signal: "SIGTERM" }],
@@ -138,6 +141,7 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     },
   )
 
+  // Tests rule 6: A half is never over while a process group that it names works, not to its own process either.
   it("is not taken over while a process group that it named lives, dead and over though it is", async () => {
     const { lock, owner, shown } = await scene()
     const holder = await owner(runtime, "4 s")
@@ -155,6 +159,7 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     await lease.release()
   })
 
+  // Tests stores.
   it("is left to its lease at an exit while a process group that it named lives", async () => {
     const { owner, shown } = await scene()
     const holder = await owner(runtime)

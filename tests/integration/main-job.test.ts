@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest"
 import { runMainJob } from "./support/main-job.ts"
 
 describe("the main job on files", () => {
+  // Tests processes: The main example loses no acknowledged row, and has one owner at a time.
   it("hands over, takes over and drains without a lost row or two owners at once", async () => {
     const directory = mkdtempSync(join(tmpdir(), "leasehold-main-job-"))
     try {

@@ -44,6 +44,7 @@ describe("a Node that is too old for the library", () => {
   }
   const refusal = (version: string): string => `leasehold needs Node ${least} or Deno 2.9, and this is Node ${version}.`
 
+  // Tests command: A Node too old says which one is needed when any entry point is imported.
   it.each(Object.values(entries).map((entry) => entry.default))("is told in a sentence by %s", (entry) => {
     const pretence = `data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "23.9.1" } })`
     expect(imported(node, entry, "--import", pretence)).toBe(refusal("23.9.1"))

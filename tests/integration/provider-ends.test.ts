@@ -25,6 +25,7 @@ async function scene(runtime: Runtime): Promise<Scene> {
 }
 
 describe.each(["node", "deno"] as const)("a key that a provider on %s holds", (runtime) => {
+  // Tests providers: A provider's keys in a directory are free once their process is gone.
   it.each(["an exit", "a signal"] as const)("is left by %s, and taken over on the same machine", async (by) => {
     const { directory, holder, shown } = await scene(runtime)
     if (by === "an exit") holder.child.stdin?.end()

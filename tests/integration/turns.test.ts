@@ -10,6 +10,7 @@ it.each([
   [3, false],
   [8, true],
   [8, false],
+  // Tests rule 13a: Of those that want a key again and again, nobody waits longer than the others' turns.
 ])(
   "%i processes that want a key in a directory again and again have it in turn (told of changes: %s)",
   { timeout: 180_000 },

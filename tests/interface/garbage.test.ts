@@ -28,6 +28,7 @@ async function taken(name: string, args: readonly Argument[], invoke: Invoke): P
 }
 
 describe.each(Object.entries(exported))("%s", (_entry, { entry, calls }) => {
+  // Tests input: No public call guesses: each wrong argument is a typed error that says what to do.
   it("has no function or class but these", () => {
     const callable = Object.entries(entry).filter(([, value]) => typeof value === "function" && !isError(value))
     expect(callable.map(([name]) => name).sort()).toEqual(Object.keys(calls).sort())
@@ -56,6 +57,7 @@ function methodsOf(object: object): readonly string[] {
 }
 
 describe.each(Object.entries(objects))("%s", (_name, { of, calls, exempt = {} }) => {
+  // Tests input.
   it("has no method but these", async () => {
     await of(async (object) => {
       expect(methodsOf(object)).toEqual([...Object.keys(calls), ...Object.keys(exempt)].sort())

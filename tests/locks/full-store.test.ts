@@ -10,6 +10,7 @@ import { storeWith } from "../support/lock-world.ts"
 
 const full = new StoreUnavailableError({ message: "The directory is full", next: "Make room", status: "ENOSPC" })
 
+// Tests command: On a full store a start fails at once, reads work, and runs last as long as their leases.
 it("a lock doesn't wait for a start that lacks room", async () => {
   const clock = new VirtualTime()
   const store = Object.assign(memoryStore({ clock }), { start: () => Promise.reject(full) })

@@ -31,6 +31,7 @@ function derived(lease: Lease): string[] {
 }
 
 describe("after a stall of the event loop longer than the ttl", () => {
+  // Tests rule 5: `isHeld()` is right by time: past the deadline, after a stall, while the clocks disagree.
   it("isHeld() is false at once, before any timer has run", async () => {
     const { time, lock } = lockWorld()
     const lease = await time.runUntil(lock("a").acquire())
@@ -54,6 +55,7 @@ describe("after a stall of the event loop longer than the ttl", () => {
     expect(aborts).toBe(1)
   })
 
+  // Tests rule 5: The abort comes within a second of the lease's end, though nobody reads and the store is silent.
   it("the abort is dispatched without anybody reading it, by the first timer that runs", async () => {
     const { time, lock } = lockWorld()
     const lease = await time.runUntil(lock("a").acquire())
@@ -116,6 +118,7 @@ describe("after a stall of the event loop longer than the ttl", () => {
 })
 
 describe("a lease that is lost", () => {
+  // Tests rule 5.
   it("is so to every observer of the loss, also to one that was there before the lease", async () => {
     const world = lockWorld()
     const { time, lock } = world
@@ -238,6 +241,7 @@ describe("the deadline", () => {
 })
 
 describe("a suspended owner", () => {
+  // Tests rule 5: A suspended owner holds nothing until a renewal sent after it woke is applied.
   it("doesn't hold its lease from the moment it wakes, and holds it again once a renewal was applied", async () => {
     const { time, lock } = lockWorld()
     const a = lock("a")

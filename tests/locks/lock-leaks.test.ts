@@ -38,6 +38,7 @@ async function growth(time: VirtualTime, cycle: () => Promise<void>): Promise<nu
 const MINUTE = 60_000
 
 describe("ten thousand acquires and releases", () => {
+  // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends by itself.
   it(
     "of one lock leave no timer, listener or heap",
     async () => {
@@ -118,6 +119,7 @@ describe("a key that nobody uses", () => {
     expect(told).toEqual(["Acquired", "Released", "Acquired", "Released"])
   })
 
+  // Tests locks: What a process remembers of a key depends on its use, never on the garbage collector.
   it("is remembered, whatever the garbage collector does, until a thousand others came to rest", async () => {
     const { time, cycle } = alone()
     expect(await time.runUntil(cycle("k"))).toEqual(["read", "put", "put"])
@@ -140,6 +142,7 @@ describe("a key that nobody uses", () => {
 })
 
 describe("three hundred leases", () => {
+  // Tests rule 9: A lock renews itself at a third of the ttl, in one write; it looks for a waiter in between.
   it("wait on one timer, which doesn't keep the process alive", async () => {
     const time = new VirtualTime()
     const store = memoryStore({ clock: time })

@@ -55,12 +55,15 @@ describe("a lock is refused at its construction", () => {
     ["ttll", { ttll: "6 s" } as object],
     ["timeout", { timeout: "6 s" } as object],
   ]
+  // Tests input: Keys may be empty, 2,000 bytes, not NFC, with control characters or `..`, or look alike.
+  // Tests input: Options may be ttl 0, below the guard, NaN or negative.
   it.each(refused)("for its %s in %j", (name, options) => {
     const error = thrown(() => new StoreLock("k", { store: memoryStore(), ...options }))
     expect(error).toBeInstanceOf(InvalidConfigError)
     expect(error.message).toMatch(new RegExp(`^${name} `))
   })
 
+  // Tests input: Unknown options of locks, acquires, providers, observers and budgets are refused.
   it("for options that nobody reads, of locks on a directory and on a bucket too", () => {
     const bad = { releaseOnSignals: true }
     expect(thrown(() => new FileLock("k", { directory: "/", ...bad }))).toBeInstanceOf(InvalidConfigError)
@@ -99,6 +102,7 @@ describe("an acquire is refused before anything is sent", () => {
     expect(store.script.requests).toHaveLength(0)
   })
 
+  // Tests input.
   it.each([5, null, "1 s"])("for options that are %j", async (options) => {
     const { store, lock } = lockWorld()
     const error = await failure(lock("a").acquire(options as never))

@@ -119,6 +119,7 @@ describe("an owner", () => {
     expect(next.token).toBeGreaterThan(lease.token)
   })
 
+  // Tests rule 11: A release is idempotent, and waits for the write in flight, not for its retries.
   it("that releases while the answer to its renewal is on the way leaves a released record", async () => {
     const fleet = new Fleet()
     const { lock, store } = fleet.process("a")
@@ -176,6 +177,7 @@ describe("an owner", () => {
 })
 
 describe("a process that gave up", () => {
+  // Tests rule 8: An acquire can be cancelled at every stage, and leaves nothing.
   it.each(["where there was no record", "where there was a released one"])(
     "doesn't own what its late write claims, %s",
     async (where) => {
@@ -250,6 +252,7 @@ describe("a process that knows only the four published fields", () => {
     waiterExpiresAt: null,
   })
 
+  // Tests record: A process that knows only the four published fields can own, wait for and be handed a key.
   it("owns for as long as it renews, however far its clock is behind", async () => {
     const fleet = new Fleet()
     const { lock } = fleet.process("a")
@@ -294,6 +297,8 @@ describe("a process that knows only the four published fields", () => {
 describe("whatever happens to three processes and their requests", () => {
   const seeds = Array.from({ length: 12 }, (_, index) => index + 1)
 
+  // Tests simulations: No interleaving of processes, messages, pauses and strangers breaks an invariant.
+  // Tests locks: At most one of several processes holds a key, whatever happens to them and their requests.
   it.each(seeds)("at most one of them holds the key (seed %i)", async (seed) => {
     const fleet = new Fleet({ seed, coarse: seed % 2 === 0 })
     const random = new SeededRandom(seed)

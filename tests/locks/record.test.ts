@@ -85,6 +85,7 @@ describe("a record", () => {
 })
 
 describe("a half", () => {
+  // Tests record: A half counts only beside the pair it was written with.
   it("counts only beside the very pair that it was written with", () => {
     expect(parse({ ...whole, ownerId: "s" }).owner).toBeUndefined()
     expect(parse({ ...whole, expiresAt: 1678886400.6 }).owner).toBeUndefined()
@@ -141,6 +142,7 @@ describe("the end of the last ownership", () => {
 })
 
 describe("needs", () => {
+  // Tests record: No record is CorruptRecordError; an unknown need is FormatVersionError, never written over.
   it("make a record one that is read by its published fields alone", () => {
     const record = parse({ ...whole, needs: ["heartbeat"], owner: { new: "shape" }, ended: 7 })
     expect(record).toMatchObject({
@@ -162,6 +164,8 @@ describe("needs", () => {
 })
 
 describe("any bytes", () => {
+  // Tests input: Records may be truncated, no JSON, an array, 50 MB, far in time, or another object's.
+  // Tests record.
   it("are a record or CorruptRecordError, never another error", () => {
     const mutilated = fc.record(
       Object.fromEntries(

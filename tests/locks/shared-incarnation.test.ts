@@ -21,6 +21,7 @@ const incarnation = { id: "pod-0" }
 const knowsProcesses = processes.self.startedAt !== null
 
 describe("an incarnation that is at work elsewhere", () => {
+  // Tests rule 2: A half of my id and of another life is another's: over, or an error.
   it.runIf(knowsProcesses)(
     "is an error at once in another process, and once that one has ended its lease is taken over",
     async () => {

@@ -48,6 +48,7 @@ function expectPunctual(misses: readonly number[]): void {
 }
 
 describe("contended waits", () => {
+  // Tests waits: Of 10,000 waits none ends before its budget or sleeps past it; looks double from 10 ms to 1 s.
   it(
     "end with their budget, none of 10,000 before it or over 10 ms behind it, half of them with looks a second apart",
     { timeout: 300_000 },
@@ -66,6 +67,7 @@ describe("contended waits", () => {
 })
 
 describe("a waiting call", () => {
+  // Tests waits.
   it("looks again after 10 ms, doubling to 1 s, with jitter, and sleeps past no budget", async () => {
     const gaps: number[][] = []
     for (let seed = 1; seed <= 20; seed++) {

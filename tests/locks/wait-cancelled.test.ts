@@ -86,6 +86,7 @@ async function cancelDuring(store: Store, ttl: "2 s" | "12 s", act: Act, fate: F
 }
 
 describe.concurrent.each(stores)("a call that is cancelled on %s", (_, ttl, start) => {
+  // Tests rule 8: Cancelling while a write is in flight leaves no mark and no lock, on any store.
   it.each(acts)("while its %s is in flight leaves no mark and no lock, whatever comes of the write", async (act) => {
     await using place = await start()
     await place.store.start({ deadline: 10_000 })

@@ -24,6 +24,7 @@ function terminal(columns = 200) {
 }
 
 describe("logWaits", () => {
+  // Tests waits: A wait is logged as JSON: its begin, every 10 s, its ending; a call that needn't wait isn't.
   it("writes a line of JSON where a call begins to wait, every 10 s, and at its ending", async () => {
     const { time, lock } = lockWorld()
     const held = await time.runUntil(lock("a").acquire())
@@ -87,6 +88,7 @@ describe("logWaits", () => {
 })
 
 describe("terminalWaits", () => {
+  // Tests waits: A terminal shows owner, time and time left in one line, gone with the wait; a pipe shows nothing.
   it("shows who has the key, for how long, and the time left, and is gone when the wait is over", async () => {
     const { time, lock } = lockWorld()
     const held = await time.runUntil(lock("a").acquire())
@@ -140,6 +142,7 @@ describe("terminalWaits", () => {
     expect(shown).toEqual([])
   })
 
+  // Tests waits: Texts that others wrote into a store can't steer a terminal or forge a line of it.
   it("shows no control characters of others, and never more than fits into a line", async () => {
     const { stream, line, shown } = terminal(60)
     const observer = terminalWaits({ stream })

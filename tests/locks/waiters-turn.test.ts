@@ -6,6 +6,7 @@ import { eventsOf, lockWorld, settling, spaced, types } from "../support/lock-wo
 // Found by the main job on GCS: with a ttl of 6 s the owner renewed every 2 s, a waiter wrote 2 s after the last write at
 // the earliest, and half of them had no turn within 25 s.
 describe("a waiter behind an owner that renews often (rule 13)", () => {
+  // Tests rule 13: Nobody starves.
   it.each([["6 s"], ["8 s"], ["10 s"], ["12 s"], ["30 s"]] as const)(
     "has its turn between two renewals, and the owner loses none: ttl %s",
     async (ttl) => {
@@ -30,6 +31,7 @@ describe("a waiter behind an owner that renews often (rule 13)", () => {
 })
 
 describe("several that ask for one key", () => {
+  // Tests waits: All that ask for a key with `contention: "retry"` get their turn within their budgets.
   it.each([
     ["where looks are cheap", { section: 200, timeout: "30 s" }, {}],
     ["where looks cost and writes are spaced", { section: 5000, timeout: "2 min" }, spaced],
@@ -57,6 +59,7 @@ describe("several that ask for one key", () => {
 })
 
 describe("one that asks for a key", () => {
+  // Tests command: Several runs on one key have their turns alone; those that ask come before those that wait.
   it("comes before those that only wait for it, however long they have", async () => {
     for (let seed = 1; seed <= 40; seed++) {
       const { time, lock } = lockWorld({ seed })

@@ -14,6 +14,7 @@ const mounts = [
 ].join("\n")
 
 describe("the file system of a path", () => {
+  // Tests rule 3: A boot clock of another time namespace, or a made-up one, isn't this one.
   it.each([
     ["/proc/self/stat", "proc"],
     ["/proc/uptime", "fuse.lxcfs"],

@@ -64,6 +64,7 @@ describe("a fake lock", () => {
     expect(lease.isHeld()).toBe(true)
   })
 
+  // Tests locks: What a process remembers of a key depends on its use, never on the garbage collector.
   it("behaves the same in every run of one seed", async () => {
     const trace = async (seed: number): Promise<readonly string[]> => {
       const world = fakeWorld({ seed })

@@ -12,6 +12,7 @@ const note = (at: number, name: string): NoteLine => ({ kind: "note", at, worker
 const trace = (...lines: Trace["lines"]): Trace => ({ header, lines })
 
 describe("merged traces", () => {
+  // Tests traces: Traces of live processes merge into one, in which no two share an id, and are judged alike.
   it("stand in the order of their times; what happened in one millisecond, in that of the traces", () => {
     const merged = mergeTraces([trace(note(1, "a1"), note(3, "a3")), trace(note(1, "b1"), note(2, "b2"))])
     expect(merged.lines.map((line) => line["note" as "kind"])).toEqual(["a1", "b1", "b2", "a3"])

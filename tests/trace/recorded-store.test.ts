@@ -21,6 +21,7 @@ function recording<S extends ObjectStore>(store: S, time: VirtualTime): { store:
 }
 
 describe("a recorded store", () => {
+  // Tests traces: Recording changes nothing of what is recorded.
   it("tells requests and answers, with generations, sizes and milliseconds, and no body", async () => {
     const time = new VirtualTime()
     const plain = scripted(memoryStore({ clock: time }), time)
@@ -49,6 +50,7 @@ describe("a recorded store", () => {
     expect(JSON.stringify(lines)).not.toContain("secret")
   })
 
+  // Tests traces: A trace says why a write's fate isn't known: an error, a spacing, or a write in between.
   it("tells why a request failed, with its status, and whether it was throttled or overtaken", async () => {
     const time = new VirtualTime()
     const plain = scripted(memoryStore({ clock: time }), time)

@@ -93,6 +93,7 @@ function refusal(...lines: readonly string[]): unknown {
 }
 
 describe("a trace as text", () => {
+  // Tests traces: A trace is read as written; unknown lines are kept, and what is no trace is refused.
   it("is read as it was written, lines of unknown kinds included, and has the same hash", () => {
     fc.assert(
       fc.property(traces, (trace) => {

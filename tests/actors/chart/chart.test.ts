@@ -41,6 +41,7 @@ describe("the sandbox chart, walked", () => {
     expect(missed.map(({ eventType, source }) => [source.id, eventType])).toEqual([])
   })
 
+  // Tests chart: Every effect ends in one event, none is started twice, and no event in any state throws.
   it("handles every event in every state, also those that should not come, without an error", () => {
     const events: readonly ChartEvent[] = [...allEvents, { type: "nonsense" } as unknown as ChartEvent]
     const snapshots = new Map(places.map(({ snapshot }) => [chartKeyOf(snapshot), snapshot]))
@@ -51,6 +52,7 @@ describe("the sandbox chart, walked", () => {
     expect(outcomes.filter((status) => status === "error")).toEqual([])
   })
 
+  // Tests input: The chart is done where it is released; a late observer gets the last snapshot and completes.
   it("is done where it is released, and nowhere else", () => {
     const ends = places.filter(({ snapshot }) => "released" in snapshot.value)
     expect(new Set(ends.map(({ snapshot }) => leafOf(snapshot))).size).toBe(7)
@@ -70,6 +72,7 @@ describe("the sandbox chart, walked", () => {
     expect(completed).toBe(true)
   })
 
+  // Tests chart: The lease is renewed in owning and handingOff, and its health carries over.
   it("(a) renews the lease in owning and in handingOff, and keeps how it does from one to the other", () => {
     const parts = places.filter(({ snapshot }) => /^(owning|handingOff)/.test(leafOf(snapshot)))
     expect(parts.filter((place) => !owned(place))).toEqual([])
@@ -82,6 +85,7 @@ describe("the sandbox chart, walked", () => {
     expect(new Set(leaving.map(({ to }) => healthOf(to.snapshot)))).toEqual(new Set(["healthy", "degraded", "suspect"]))
   })
 
+  // Tests chart: `releasing` comes only after settled work and its checkpoint, stored or reported failed.
   it("(b) releases only what has settled and is closed, its checkpoint stored, or failed for good and reported", () => {
     const releases = withCommand("release")
     expect(releases.length).toBeGreaterThan(10)
@@ -98,6 +102,7 @@ describe("the sandbox chart, walked", () => {
     ).toEqual([])
   })
 
+  // Tests chart: Work that ignores the abort is `stuck`: drawn, reported, and renewed until it settles.
   it("(b) keeps the lease of a hook that ran over its limit, and begins nothing else, until it has ended", () => {
     const overran = steps.filter(({ from, to }) => to.runtime.goesOn.length > from.runtime.goesOn.length)
     const begins = overran.map(({ from, to }) => `${leafOf(from.snapshot)} -> ${leafOf(to.snapshot)}`)
@@ -109,6 +114,7 @@ describe("the sandbox chart, walked", () => {
     expect(after.filter(({ to }) => !waiting.has(leafOf(to.snapshot))).map(told)).toEqual([])
   })
 
+  // Tests chart: Nothing is saved of work that hasn't settled.
   it("(b) never saves what has not settled", () => {
     const saves = withCommand("checkpoint")
     expect(saves.length).toBeGreaterThan(5)
@@ -128,6 +134,7 @@ describe("the sandbox chart, walked", () => {
     )
   })
 
+  // Tests chart: Loss aborts the work, and nothing is saved or released after it.
   it("(c) aborts the work on loss, saves nothing and releases nothing from then on", () => {
     const losses = steps.filter(({ event, from }) => event.type === "lock.lost" && owned(from))
     expect(losses.length).toBeGreaterThan(10)
@@ -137,6 +144,7 @@ describe("the sandbox chart, walked", () => {
     expect(ends.filter(([snapshot, actions]) => leafOf(snapshot) !== "released.lost" || actions.length > 0)).toEqual([])
   })
 
+  // Tests chart: Leaving asked for while restoring is honoured after it, without running.
   it("(d) honours a handoff asked for while restoring after it, without running", () => {
     const asked = steps.filter(
       ({ event, from }) => event.type === "lock.releaseRequested" && leafOf(from.snapshot) === "owning.restoring",
@@ -161,6 +169,7 @@ describe("the sandbox chart, walked", () => {
     expect(mute.map(({ snapshot }) => snapshot.value)).toEqual([])
   })
 
+  // Tests chart: Every state that waits has a deadline or a way out, but for `stuck` and `queued`.
   it("(f) gives every state that waits a deadline, or a way out for a hook past its limit, but for stuck work and the queue", () => {
     const open = places.filter(({ snapshot }) => limitsOf(snapshot).length === 0)
     const waiting = new Set(

@@ -12,6 +12,7 @@ const run = (choices: readonly number[], tally: Tally, options: HeadWorldOptions
   world.finish()
 }
 
+// Tests rule 15, rule 16: No acknowledged commit is lost and no rejected one lands, in any order of three owners.
 it("loses no acknowledged commit, whatever order requests and answers of three owners come in", () => {
   const tally = emptyTally()
   fc.assert(
@@ -21,6 +22,7 @@ it("loses no acknowledged commit, whatever order requests and answers of three o
   expect(Object.entries(tally).filter(([, times]) => times < 50)).toEqual([])
 })
 
+// Tests rule 15: Without the claim a commit is lost.
 it("finds a lost commit when the next owner runs without claiming the head", () => {
   const search = fc.check(
     fc.property(interleavings(120), (choices) => run(choices, emptyTally(), { claims: false })),
@@ -30,6 +32,7 @@ it("finds a lost commit when the next owner runs without claiming the head", () 
   expect(String((search.errorInstance as Error).message)).toMatch(/acknowledged|rejected|was written over|two owners/)
 })
 
+// Tests rule 15: A granter names no generation while a write of its own may still land on it.
 it("finds a write of the granter that lands under the next owner when a grant names the head while that write is open", () => {
   const search = fc.check(
     fc.property(interleavings(120), (choices) => run(choices, emptyTally(), { grants: true, leavesOpen: true })),

@@ -9,6 +9,7 @@ describe("a head", () => {
     ...{ ...emptyHead({ ...settings, ttlMs: 12_000 }), token: 5, nonce: "n", opId: "o", predecessorOpId: null },
   }
 
+  // Tests rule 15: A head is waited out unless the record proves that its owner has ended.
   it("is waited out for its ttl unless its owner is known to have ended", () => {
     expect(waitOutFor({ ...settings, past: [] }, head)).toBe(12_000)
     expect(waitOutFor({ ...settings, past: ["m", "o"] }, head)).toBe(12_000)

@@ -51,6 +51,7 @@ describe("reading without a lease", () => {
     }
   })
 
+  // Tests rule 17: Missing or damaged content of an unchanged head is CorruptCheckpointError, never an empty start.
   it("follows the head when its content goes away under it", async () => {
     const world = new World()
     const owner = await world.claimed(100, { keepCheckpoints: 0 })
@@ -65,6 +66,7 @@ describe("reading without a lease", () => {
     expect((await world.time.runUntil(read))?.bytes).toEqual(large(2))
   })
 
+  // Tests chart: Missing content counts only where the store itself, not a cache, still names it.
   it("calls no state corrupt for a head that a cache kept, whose content is gone since", async () => {
     const world = new World()
     const owner = await world.claimed(100, { keepCheckpoints: 0 })

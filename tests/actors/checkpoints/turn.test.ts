@@ -11,6 +11,7 @@ const claim: HeadInput = { type: "begin", task: { kind: "claim" }, until: 30_000
 const claiming = (): HeadState => step(initialState(settings, 7, "n"), claim, at(0, false)).state
 
 describe("a head whose store has no room", () => {
+  // Tests load: A request is made when its turn has come; its content and deadline are of then.
   it("makes no request before its turn, whose deadline counts from then", () => {
     const waiting = claiming()
     expect(waiting.job?.waiting).toEqual({ for: "turn", next: "read" })

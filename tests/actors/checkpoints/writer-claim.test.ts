@@ -23,6 +23,7 @@ import {
 import { bytesOf, failureOf, large, lockKey, type Owner, textOf, World } from "./world.ts"
 
 describe("a claim", () => {
+  // Tests rule 15: Restore writes the head back under its own token and nonce; `over` names the claimed write.
   it("writes the same content under its own token and nonce, and names the head write it claimed", async () => {
     const world = new World()
     const former = await world.claimed(100)
@@ -36,6 +37,7 @@ describe("a claim", () => {
     expect(after.nonce).not.toBe(before.nonce)
   })
 
+  // Tests rule 15: Where there is no head, the claim makes one.
   it("of a sandbox without a head makes one that holds nothing", async () => {
     const world = new World()
     const { claimed } = await world.claimed(100, { how: "created" })
@@ -54,6 +56,7 @@ describe("a claim", () => {
     expect(world.headRequests).toEqual(["read absent", "put applied"])
   })
 
+  // Tests rule 15: The compare-and-swap is on the generation just read; refused, it reads again.
   it("that is refused reads the head again and claims what is there now", async () => {
     const world = new World()
     const former = await world.claimed(100)
@@ -67,6 +70,7 @@ describe("a claim", () => {
     expect(textOf((await world.time.runUntil(claim)).checkpoint)).toBe("landed just before the claim")
   })
 
+  // Tests rule 15: A former owner's head write, in flight at a takeover, fails and overwrites nothing.
   it("makes a former owner's head write that is still in flight fail, so that nothing it claimed is overwritten", async () => {
     const world = new World()
     const former = await world.claimed(100)
@@ -83,6 +87,7 @@ describe("a claim", () => {
     expect(textOf((await world.claimed(300)).claimed.checkpoint)).toBe("new")
   })
 
+  // Tests rule 2, rule 15: What a claim's answer doesn't tell is read back.
   it.each([
     ["answer is lost", loseAnswer()],
     ["answer says refused though it landed", refuseApplied()],
@@ -100,6 +105,7 @@ describe("a claim", () => {
     expect(await world.head()).toMatchObject({ token: 200, seq: 3 })
   })
 
+  // Tests rule 15, rule 16: Every claim and commit ends within its budget, on a store that is down or silent.
   it("tries again while the store can't be read, and says so when its budget is over", async () => {
     const world = new World()
     world.store.script.onRead(failRead(), failRead())
@@ -198,6 +204,8 @@ describe("a claim", () => {
 })
 
 describe("a token that isn't greater than the head's", () => {
+  // Tests rule 12, rule 15: A head whose token isn't lower makes the claim raise the lease's token.
+  // Tests rule 16: An equal token with another nonce is refused.
   it.each([
     ["lower", 100],
     ["equal", 150],
@@ -240,6 +248,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     return world.time.read().mono - from
   }
 
+  // Tests rule 15: A head is claimed at once, and run once the record has stood for the head's ttl.
   it("is claimed at once, and may run only when the record has stood for the ttl that the head names", async () => {
     const world = new World()
     await world.claimed(100, { ttlMs: 45_000 })
@@ -337,6 +346,7 @@ describe("a head whose owner the record doesn't prove to have ended", () => {
     expect((await world.claim(owner)).waitOutMs).toBe(0)
   })
 
+  // Tests rule 15: A head is waited out unless the record proves that its owner has ended.
   it("is the one that was claimed, not the first that was met", async () => {
     const world = new World()
     await world.claimed(100)
@@ -381,6 +391,7 @@ describe("a head that may not be claimed stays as it is:", () => {
     return error
   }
 
+  // Tests rule 15: A head that can't be this sandbox's is a typed error, and stays as it is.
   it.each([
     ["not JSON", () => bytesOf("<html>")],
     ["an array", () => []],
@@ -411,11 +422,13 @@ describe("a head that may not be claimed stays as it is:", () => {
     expect(error).toMatchObject({ saved: 7, known: 1 })
   })
 
+  // Tests rule 15: A head of another lease store is StoreMisconfiguredError unless `adoptHeads` is set.
   it("one written under another store's leases is StoreMisconfiguredError", async () => {
     expect(await refused((head) => ({ ...head, leases: "gs://other" }))).toBeInstanceOf(StoreMisconfiguredError)
   })
 })
 
+// Tests rule 15.
 it("takes a head of another lease store over when it is told to adopt heads", async () => {
   const world = new World()
   await world.commit(await world.claimed(100, { leases: "gs://other" }), "kept")

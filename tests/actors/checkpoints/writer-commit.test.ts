@@ -28,6 +28,7 @@ import { bytesOf, failureOf, large, lockKey, textOf, World } from "./world.ts"
 const budget = 30_000
 
 describe("a commit", () => {
+  // Tests rule 16: A head write has a greater (token, seq).
   it("is one write, with the same token and the next sequence number", async () => {
     const world = new World()
     const owner = await world.claimed(100)
@@ -37,6 +38,7 @@ describe("a commit", () => {
     expect(await world.head()).toMatchObject({ token: 100, seq: 3, version: 1, saved: { state: "inline", bytes: 3 } })
   })
 
+  // Tests rule 16: A commit is acknowledged only once known applied.
   it.each([
     ["answer is lost", loseAnswer()],
     ["answer says refused though it landed", refuseApplied()],
@@ -56,6 +58,7 @@ describe("a commit", () => {
     expect(await world.head()).toEqual(head)
   })
 
+  // Tests rule 1, rule 16: The same bytes of a head are sent again while the generation is unchanged.
   it("sends the same bytes again while the generation is unchanged", async () => {
     const world = new World()
     const owner = await world.claimed(100)
@@ -67,6 +70,7 @@ describe("a commit", () => {
     expect(new Set(puts.map(({ expected }) => expected)).size).toBe(1)
   })
 
+  // Tests rule 16: A commit is rejected only if the head's `over` shows that it didn't land; otherwise it is unknown.
   it("is rejected when the next owner claimed the version before it", async () => {
     const world = new World()
     const former = await world.claimed(100)
@@ -87,6 +91,7 @@ describe("a commit", () => {
     expect(await failureOf(world.commit(former, "too late"))).toBeInstanceOf(CheckpointRejectedError)
   })
 
+  // Tests rule 16: A commit that `over` names is known applied.
   it("is acknowledged, answer lost, when the next owner's claim shows that it followed this very write", async () => {
     const world = new World()
     const former = await world.claimed(100)
@@ -141,6 +146,7 @@ describe("a commit", () => {
     expect(await failureOf(owner.writer.commit(bytesOf("x"), { budget }))).toBeInstanceOf(LockNotHeldError)
   })
 
+  // Tests rule 16: A state over the cap is refused before anything is written.
   it("over the cap is refused before anything is written", async () => {
     const world = new World()
     const owner = await world.claimed(100, { maxCheckpoint: 1000 })
@@ -152,6 +158,7 @@ describe("a commit", () => {
     await world.commit(owner, new Uint8Array(1000))
   })
 
+  // Tests rule 5, rule 16: No head is written while the lease is in doubt, or after its loss.
   it("waits out a lease in doubt, and ends with the loss when the lease is lost before it was sent", async () => {
     const world = new World()
     const owner = await world.claimed(100)
@@ -245,6 +252,7 @@ describe("a commit", () => {
     expect(textOf((await world.claimed(200)).claimed.checkpoint)).toBe("two")
   })
 
+  // Tests rule 1, rule 16: Each head write sent on a generation is remembered until that moves.
   it("isn't mistaken for another's when an earlier one lands late, just before it", async () => {
     const world = new World()
     const owner = await world.claimed(100)
@@ -284,6 +292,7 @@ describe("a commit", () => {
 })
 
 describe("group commit", () => {
+  // Tests rule 16: One head write in flight; requests meanwhile share the next.
   it("has one head write in flight, and all who ask meanwhile share the next one", async () => {
     const world = new World()
     const owner = await world.claimed(100)
@@ -329,6 +338,7 @@ describe("group commit", () => {
     expect(textOf((await world.claimed(200)).claimed.checkpoint)).toBe("2")
   })
 
+  // Tests rule 16: Bytes equal to the head's aren't written, unless something unresolved may replace those.
   it("doesn't write bytes that the head holds already, small or large", async () => {
     const world = new World()
     const owner = await world.claimed(100)
@@ -367,6 +377,7 @@ describe("group commit", () => {
 })
 
 describe("spacing", () => {
+  // Tests rule 13, rule 16: Head writes are spaced where the store says so.
   it("keeps head writes a second apart where the store says so, the claim's included", async () => {
     const world = new World({ writeSpacing: 1000 })
     const owner = await world.claimed(100)
@@ -387,6 +398,7 @@ describe("spacing", () => {
 })
 
 describe("settle", () => {
+  // Tests rule 18: A commit in flight is resolved before the final one.
   it("resolves a commit in flight before it settles", async () => {
     const world = new World()
     const owner = await world.claimed(100)
@@ -445,6 +457,7 @@ it("closes when the write under way has ended", async () => {
   expect(await world.head()).toMatchObject({ saved: { state: "inline" } })
 })
 
+// Tests rule 15, rule 16: A claim or commit leaves nothing behind.
 it("leaves no timer and no listener behind", async () => {
   const world = new World()
   const owner = await world.claimed(100)

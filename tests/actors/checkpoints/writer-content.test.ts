@@ -57,6 +57,7 @@ const orphaned = async (): Promise<{ world: World; orphan: string }> => {
 }
 
 describe("a large state", () => {
+  // Tests rule 17: Content is there before a head names it, create-only.
   it("is put under a name of its own before the head names it", async () => {
     const world = new World()
     const owner = await world.claimed(100)
@@ -129,6 +130,7 @@ describe("a large state", () => {
     expect(await world.head()).toMatchObject({ seq: 2, saved: { state: "inline" } })
   })
 
+  // Tests rule 15: Content downloads beside the claim.
   it("downloads beside the claim", async () => {
     const world = new World()
     await world.commit(await world.claimed(100), large(1))
@@ -153,6 +155,7 @@ describe("a large state", () => {
 })
 
 describe("content that is gone or damaged", () => {
+  // Tests rule 17: Missing or damaged content of an unchanged head is CorruptCheckpointError, never an empty start.
   it("makes a restore fail when the head still names it, and never start empty", async () => {
     const world = new World()
     await world.commit(await world.claimed(100), large(1))
@@ -195,6 +198,7 @@ describe("content that is gone or damaged", () => {
 })
 
 describe("older content", () => {
+  // Tests rule 17: An owner deletes only content that an acknowledged head write superseded, keeping N.
   it.each([0, 1, 3])("is kept by count (%i), and the rest deleted after the write that superseded it", async (keep) => {
     const world = new World()
     const owner = await world.claimed(100, { keepCheckpoints: keep })
@@ -314,6 +318,7 @@ describe("older content", () => {
 })
 
 describe("after an unclean takeover", () => {
+  // Tests rule 17: An unclean takeover lists once and deletes older tokens' content that the head doesn't name.
   it("the next owner lists once, and deletes what earlier tokens left and the claimed head doesn't name", async () => {
     const { world, orphan } = await orphaned()
     expect((await world.contents()).length).toBe(3)
@@ -379,6 +384,7 @@ describe("after an unclean takeover", () => {
 describe("a store that never answers, against its contract,", () => {
   const never = <A>(): Promise<A> => new Promise(() => {})
 
+  // Tests rule 15, rule 16: Every claim and commit ends within its budget, on a store that is down or silent.
   it("lets no claim and no commit outlive its budget", async () => {
     const world = new World()
     await world.commit(await world.claimed(100), large(1))
@@ -430,6 +436,7 @@ describe("a store that never answers, against its contract,", () => {
 })
 
 describe("remove", () => {
+  // Tests rule 17: A head is never deleted; a removed sandbox leaves `removed`.
   it("leaves a head that says so, deletes the content, and never the head", async () => {
     const world = new World()
     const owner = await world.claimed(100)

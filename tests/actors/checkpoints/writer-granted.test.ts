@@ -11,6 +11,7 @@ const leave = async (world: World, { writer }: Owner): Promise<string | undefine
 }
 
 describe("a claim after a grant", () => {
+  // Tests rule 15: After a grant whose note names the head's generation, a claim writes nothing.
   it("that names the head's generation writes nothing, and gets what is saved", async () => {
     const world = new World()
     const former = await world.claimed(100)
@@ -55,6 +56,7 @@ describe("a claim after a grant", () => {
     expect(textOf((await world.claimed(500)).claimed.checkpoint)).toBe("one")
   })
 
+  // Tests rule 15: A claim writes where the head moved since, or would say less than a claim.
   it("of a head that has moved since writes it", async () => {
     const world = new World()
     const former = await world.claimed(100)
@@ -79,6 +81,7 @@ describe("a claim after a grant", () => {
     }
   })
 
+  // Tests rule 12, rule 15: Without one exact clock every owner's token is in the head, and outgrows a deleted record.
   it("writes its token where nothing else would know it once the record is deleted by hand", async () => {
     const world = new World()
     const former = await world.claimed(100)
@@ -104,6 +107,7 @@ describe("a claim after a grant", () => {
 })
 
 describe("a granter", () => {
+  // Tests rule 15: A granter names no generation while a write of its own may still land on it.
   it("leaves nothing before it takes no more writes", async () => {
     const world = new World()
     const owner = await world.claimed(100)

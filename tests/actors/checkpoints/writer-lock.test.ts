@@ -53,6 +53,7 @@ it("hands what was committed to the next owner, under a greater token", async ()
   await world.time.runUntil(two.lease.release())
 })
 
+// Tests rule 15: A former owner's head write, in flight at a takeover, fails and overwrites nothing.
 it("takes over from an owner that was cut off, whose head write in flight then fails", async () => {
   const world = new World()
   const one = await restore(world, "one")
@@ -77,6 +78,7 @@ it("takes over from an owner that was cut off, whose head write in flight then f
   await world.time.runUntil(two.lease.release())
 })
 
+// Tests rule 15: The head's ttl outlives the lease of the owner whose record was deleted by hand.
 it("knows a record that was deleted by hand under a living owner, and tells when that owner's lease is over", async () => {
   const world = new World()
   const one = await restore(world, "one")
@@ -113,6 +115,7 @@ describe("an owner whose record was deleted, and who works on, is waited for by 
     return [next.claimed.waitOutMs, before, after]
   }
 
+  // Tests rule 15: A process between a deleted owner and the next one hides nobody.
   it("though one came and left between them that had raised its token, and hadn't claimed the head", async () => {
     const [world, one] = await hidden()
     const { lock } = processOf(world, "between")
@@ -160,6 +163,7 @@ describe("an owner whose record was deleted, and who works on, is waited for by 
   })
 })
 
+// Tests rule 12, rule 15: A head whose token isn't lower makes the claim raise the lease's token.
 it("raises the lease's own token above the head's, and claims with that", async () => {
   const world = new World()
   const one = await restore(world, "one")

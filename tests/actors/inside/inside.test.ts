@@ -7,6 +7,7 @@ import { ABSENT, InvalidConfigError, LockNotHeldError, memoryStore, StoreLock } 
 import { counter, type Count, failure, gate, type Overrides, World } from "../world.ts"
 
 describe("the inside of a manager", () => {
+  // Tests inspector: A manager's inside is opened only to its holder, and a user's `inspectState` harms no sandbox.
   it("is there only of what SandboxManager.start made", async () => {
     const world = new World()
     const manager = await world.manager("a", counter())
@@ -178,6 +179,7 @@ describe("the machine in a sandbox", () => {
     return { world, inspect: () => insideOf(manager).find("counter/k")!.inspect() }
   }
 
+  // Tests inspector.
   it("is what the definition names, asked only when somebody looks", async () => {
     let asked = 0
     const { world, inspect } = await shown((state) => {

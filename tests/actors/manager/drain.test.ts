@@ -22,6 +22,7 @@ describe("a manager that is to end", () => {
     await world.end()
   })
 
+  // Tests stores: A drain waits, within its grace, until no mark of a wait that it cancelled is left.
   it("settles once no mark of a wait that it cancelled is left, within its grace", async () => {
     const ref = { area: "leases", name: encodeName("counter/k") } as const
     for (const [lost, grace, waiter] of [
@@ -157,6 +158,7 @@ describe("a manager that is to end", () => {
     await world.end()
   })
 
+  // Tests stores: A drain with stuck work, and a second signal, end the process; nothing of that work is released.
   it("ends the process by the signal where work is stuck, whose lease it keeps", async () => {
     const world = new World()
     const sandbox = counter()
@@ -179,6 +181,7 @@ describe("a manager that is to end", () => {
     await world.end()
   })
 
+  // Tests load: A drain's one error counts the unsaved states and names the first keys; `onError` tells each once.
   it("says in one error of how many sandboxes the last state couldn't be saved, and of each once by onError", async () => {
     const world = new World()
     const sandbox = counter()

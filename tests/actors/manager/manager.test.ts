@@ -153,6 +153,7 @@ describe("restoring a sandbox", () => {
 })
 
 describe("a budget", () => {
+  // Tests waits: A timeout tells of a queue only where an earlier call was first; a budget of 0 is one try.
   it("of 0 is one try: it takes a free sandbox, and waits for nothing", async () => {
     const world = new World()
     const sandbox = counter()
@@ -368,6 +369,7 @@ describe("what a manager tells", () => {
     await world.end()
   })
 
+  // Tests input: Keys may be empty, 2,000 bytes, not NFC, with control characters or `..`, or look alike.
   it("that it doesn't know a definition, or that a key can't be one", async () => {
     const world = new World()
     const sandbox = counter()

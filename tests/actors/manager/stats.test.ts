@@ -5,6 +5,7 @@ import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { counter, World } from "../world.ts"
 
 describe("the counters of a manager", () => {
+  // Tests providers: The counters count acquisitions, waits, contention, losses, renewals, and writes without room.
   it("are those of its locks: acquisitions, waits, renewals", async () => {
     const world = new World()
     const sandbox = counter()

@@ -63,6 +63,7 @@ describe("a manager's options", () => {
     )
   })
 
+  // Tests input: Options may be ttl 0, below the guard, NaN or negative.
   it("must leave time to settle and to save before the process is killed", async () => {
     const message = await said({ settleWithin: "20 s", checkpointWithin: "15 s", killGrace: "30 s" })
     expect(message).toContain(
@@ -122,6 +123,7 @@ describe("a definition", () => {
     expect(define({ [option]: value })).toThrow(new RegExp(`^${option} `))
   })
 
+  // Tests input: A raised version says how earlier state is read, or its definition is refused.
   it("whose version was raised has to say how earlier state is read", () => {
     const refused = "version is 2, and migrate is undefined: nothing says how to read what version 1 saved."
     expect(define({ version: 2 })).toThrow(InvalidConfigError)

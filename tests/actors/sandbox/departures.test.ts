@@ -5,6 +5,7 @@ import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { counter, gate, World } from "../world.ts"
 
 describe("the departures of a manager", () => {
+  // Tests load: As many leave at once as the store answers, awaited ones first; limits count from the turn.
   it("are as many at once as the store has room for, those first that somebody waits for", async () => {
     const time = new VirtualTime()
     const departures = new Departures(time, () => new Admission(time))
@@ -58,6 +59,7 @@ describe("the departures of a manager", () => {
 })
 
 describe("a drain of more sandboxes than are saved at once", () => {
+  // Tests load.
   it("ends the work of all at once, and counts the limit of each checkpoint from its turn", async () => {
     const world = new World()
     const going = gate()

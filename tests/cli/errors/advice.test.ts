@@ -16,6 +16,7 @@ const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
   .join("\n")
 
 describe("what the command advises", () => {
+  // Tests command: The command advises what its user can do, never an option of the library.
   it("is what the library does, but where that is about a program's options", () => {
     const error = new InvalidConfigError({ message: "It is so", next: "Do this" })
     expect([happened(error), advice(error)]).toEqual(["It is so", "Do this"])

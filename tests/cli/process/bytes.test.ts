@@ -24,6 +24,7 @@ const nowhere = "/nonexistent"
 const REAL = "\u00ef\u00bf\u00bd"
 
 describe("a word of the command line", () => {
+  // Tests command: Bytes that are no UTF-8 are passed on as they are, or refused, never altered.
   it("that lost bytes is refused by its place, also beside one that has the character itself", () => {
     const words = ["run", "k", "--", "rm", "a\uFFFD", "caf\uFFFD"]
     const proc = given({ words: ["run", "k", "--", "rm", `a${REAL}`, "caf\u00e9"] })
@@ -39,6 +40,7 @@ describe("a word of the command line", () => {
 })
 
 describe("a variable", () => {
+  // Tests command.
   it("that lost bytes is told with all of them, whether the runtime has it with others or not at all", () => {
     const proc = given({ variables: ["A=1", "V=\u00e9", "N\u00e9=x", `R=${REAL}`, "no variable \u00e9", "=\u00e9"] })
     const env = { A: "1", V: "\uFFFD", R: "\uFFFD" }

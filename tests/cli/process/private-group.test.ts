@@ -16,6 +16,7 @@ function system(passwd: string, group: string): string {
 const users =
   "root:x:0:0:root:/root:/bin/sh\nalice:x:1000:1000::/home/alice:/bin/sh\nzed:x:1001:1002::/home/zed:/bin/sh\n"
 
+// Tests command: A group is a user's own where number or name is the user's, and nobody else is listed.
 it("a group that has the user's number, or name, is private", () => {
   const etc = system(users, "root:x:0:root\nalice:x:1000:\nlocks:x:1001:\nzed:x:1002:zed\nusers:x:100:\n")
   expect(isPrivate(0, 0, etc)).toBe(true)

@@ -41,6 +41,7 @@ function at(path: string, mode: number, { uid = user, gid = group, file = false 
 }
 
 describe("a path", () => {
+  // Tests command: A path has a stranger where anybody but this user and root could write it or its way.
   it("is this user's own where nobody else may write it, or anything on the way to it", () => {
     at("a/b", 0o755)
     expect(strangerOf(at("a/b/file", 0o644, { file: true }))).toBeUndefined()
@@ -127,6 +128,7 @@ describe("a path", () => {
 })
 
 describe("a directory that is to be private", () => {
+  // Tests command.
   it("is made with all above it, for its user alone, and taken as it is where it is there", () => {
     const directory = join(base, "a/b/c")
     expect(makePrivate(directory)).toBeUndefined()

@@ -39,6 +39,7 @@ describe("the configuration file", () => {
     expect(findConfig(io, undefined)).toEqual({ file: project, config: { store: "memory:" } })
   })
 
+  // Tests command: A configuration is refused as it is read, by every command, for any setting that means nothing.
   it.each([
     ["that is missing", undefined, "is not there"],
     ["that is not JSON", "{", "is not JSON"],
@@ -77,6 +78,7 @@ describe("a file that nobody named", () => {
     err: expect.stringMatching(`^leasehold: ${what}, could be another user's.*${at}: everybody may write it`),
   })
 
+  // Tests command: A file that nobody named counts only where this user or root alone could put it there.
   it("counts as a configuration only where nobody else can have put it there", async () => {
     const user = new CommandLine()
     const open = join(user.cwd, "open")
@@ -155,6 +157,7 @@ describe("a user without a home", () => {
     throw new Error("uv_os_homedir returned ENOENT")
   })
 
+  // Tests command: A user without a home directory uses a named store, and is told to name one.
   it("uses the store that is named, and is told to name one", async () => {
     const user = new CommandLine()
     const said = { out: "", err: "" }
@@ -189,6 +192,7 @@ describe("the store", () => {
     )
   })
 
+  // Tests command: A store's path names one directory wherever it is called; `~` is the home directory.
   it.each([
     ["~/locks", "home/locks"],
     ["~", "home"],

@@ -15,6 +15,7 @@ const step = (...taken: string[]): EdgesTaken => ({ taken, ambiguous: [], from: 
 const oneOf = (...ambiguous: string[]): EdgesTaken => ({ taken: [], ambiguous, from: "step" })
 
 describe("the way from one state to another", () => {
+  // Tests drawings: A change of state is put down to its transition; where several do alike, to none alone.
   it("is the one transition that leads there", () => {
     const paused = edgesTaken(mediaPlayer, on({ playing: "fast" }), on("paused"))
     expect(paused).toEqual(step("on.playback.playing--pause[0]"))
@@ -83,6 +84,7 @@ describe("the way from one state to another", () => {
 const edges = (machine: typeof textEditor) => createActor(machine).getSnapshot().value
 
 describe("a whole run", () => {
+  // Tests drawings.
   it("is counted as it was walked, whichever way that was", () => {
     const counter = new EdgeCounter(mediaPlayer)
     const actor = createActor(mediaPlayer)

@@ -4,6 +4,7 @@ import { createActor, createMachine } from "xstate"
 import { pathsIn } from "../../../src/draw/machine/paths.ts"
 import { toSvg } from "../../../src/draw/mod.ts"
 
+// Tests inspector: The states that the page lights are those of the value, whatever their keys are.
 it("the paths in a state value are those of the drawing's states, and of no others", async () => {
   const within = { initial: "c", states: { c: {} } }
   const region = { initial: "a.b", states: { "a.b": within, a: { initial: "b", states: { b: within } } } }

@@ -22,6 +22,7 @@ const isFast = (machine: AnyStateMachine): boolean => {
   return isEntangled(graph, linksOf(graph))
 }
 
+// Tests drawings: The machine alone decides its layout, never the time that one takes.
 it("are those with many states beside each other and lines all over", async () => {
   expect(Object.entries(all).filter(([, machine]) => isFast(machine))).toEqual([])
   expect([10, 40, 60].map((size) => isFast(ring(size)))).toEqual([false, true, true])

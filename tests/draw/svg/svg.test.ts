@@ -24,6 +24,7 @@ describe("an SVG", () => {
     expect(found).toHaveLength(chartEdges(sandboxChart).length)
   })
 
+  // Tests drawings: No name of a machine becomes markup, a script, an address or a control character.
   it("tells states apart whatever their keys are", async () => {
     const within = { initial: "b", states: { b: {} } }
     const keys = { "a\\": within, "a.b": {}, "": within, "\\": {}, ".b": {}, "0": {}, "\\0": {} }

@@ -106,6 +106,7 @@ describe("the stream of a fleet", () => {
     expect(client.fleet.find("a", "k")?.edges).toMatchObject({ "owning.work.running>handingOff.work.settling": 50 })
   })
 
+  // Tests inspector: Every client comes to the same fleet, whatever happens while it connects, lags or comes back.
   it("goes on where a client was that comes back with its last id", async () => {
     const worker = new ScriptedWorker(time)
     const stream = streamOf(worker)
@@ -195,6 +196,7 @@ describe("the stream of a fleet", () => {
     expect(client.comments).toBe(3)
   })
 
+  // Tests inspector: A client that takes nothing is dropped; without clients nothing is listened to.
   it("drops a client that takes nothing though there is more, and no other", async () => {
     const worker = new ScriptedWorker(time)
     worker.rows = Array.from({ length: 2 * ROWS_A_MESSAGE }, (_, n) => row({ key: `k${n}` }))

@@ -10,6 +10,7 @@ import { pageHtml, pagePolicy } from "../../../src/inspector/live/server/page-ht
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
 describe("the page", () => {
+  // Tests inspector: The page that is served and put into traces is the one that its sources make.
   it("is what its sources make: else run `npm run page`, and commit what it writes", () => {
     const node = `${root}/node_modules/.bin/node`
     const program = `const { pageModule } = await import("./scripts/page.ts"); process.stdout.write(await pageModule())`
@@ -23,6 +24,7 @@ describe("the page", () => {
     expect(digest(made)).toBe(digest(committed))
   })
 
+  // Tests inspector: The page asks only its worker, and runs nothing but itself, whatever others wrote.
   it("has in itself the policy that its server sends, but for who may frame it", () => {
     expect(pageHtml).toContain(`content="${pagePolicy}"`)
     expect(pageAnswer(pageHtml).headers.get("content-security-policy")).toBe(`${pagePolicy}; frame-ancestors 'none'`)

@@ -61,6 +61,8 @@ export function describeLocks(find: (context: TestContext) => Promise<LockPlace>
   }
 
   describe.concurrent.each(roles)("between a process on %s that owns a key and one on %s", (owner, other) => {
+    // Tests processes: Real processes hand over, and survive SIGKILL, SIGSTOP past the ttl and SIGTERM, on both stores.
+    // Tests rule 10: A live waiter is passed on exactly once, after `minTenure`.
     it("is handed over on request, once", async (context) => {
       const { a, b } = await pair(context, [owner, other])
       a.tell({ do: "yield" })
@@ -82,6 +84,8 @@ export function describeLocks(find: (context: TestContext) => Promise<LockPlace>
       expect(next.token).toBeGreaterThan((await a.says("acquire")).token!)
     })
 
+    // Tests locks: At most one of several processes holds a key, whatever happens to them and their requests.
+    // Tests processes.
     it("is taken over from an owner that is stopped, which acts no more when it goes on", async (context) => {
       const directory = await mkdtemp(join(tmpdir(), "leasehold-acts-"))
       context.onTestFinished(() => rm(directory, { recursive: true })) // runs last, when nobody acts any more
@@ -117,6 +121,7 @@ export function describeLocks(find: (context: TestContext) => Promise<LockPlace>
   })
 
   describe.concurrent.each(["node", "deno"] as const)("a process on %s that has nothing else to do", (runtime) => {
+    // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends by itself.
     it("ends by itself after it released its lock", async (context) => {
       const one = await alone(context, runtime, "release")
       expect(await one.ended).toMatchObject({ code: 0, stderr: "" })

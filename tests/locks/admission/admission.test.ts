@@ -14,6 +14,7 @@ const full = (time: VirtualTime): { readonly door: Admission; readonly slots: Sl
 }
 
 describe("the door to a store", () => {
+  // Tests load: What keeps a lease comes first, then saves, claims, renewals with time, marks, and looks.
   it("lets in at once as many as the limit says, and of looks no more than are answered quickly", () => {
     const time = new VirtualTime()
     expect(full(time).slots).toHaveLength(32)
@@ -79,6 +80,7 @@ describe("the door to a store", () => {
     expect(order).toEqual(["renewal", "head", "too late"])
   })
 
+  // Tests load: A request is made when its turn has come; its content and deadline are of then.
   it("is waited for until a time, or an abort, and forgets a ticket that is given back", async () => {
     const time = new VirtualTime()
     const { door, slots } = full(time)
@@ -109,6 +111,7 @@ describe("the door to a store", () => {
     expect(admissionTo(far, new VirtualTime())).not.toBe(admissionTo(far, time))
   })
 
+  // Tests load: No more requests are under way than the store answers in a second; the limit follows the rate.
   it("takes an overloaded store's refusals for slow answers", async () => {
     const time = new VirtualTime()
     const { door, slots } = full(time)
@@ -133,6 +136,7 @@ describe("the limit of requests under way", () => {
     return now
   }
 
+  // Tests load.
   it.each([10, 50, 200])(
     "comes to what a store of %i requests a second answers within the time wanted",
     (perSecond) => {

@@ -72,6 +72,8 @@ describe("the name of a key", () => {
     )
   })
 
+  // Tests record: Names never collide in any store.
+  // Tests input: Keys may be empty, 2,000 bytes, not NFC, with control characters or `..`, or look alike.
   it("is shared by no two keys, also where case is ignored and names are normalised", () => {
     fc.assert(
       fc.property(keys, keys, (one, other) => {

@@ -26,6 +26,7 @@ const shape = (types: readonly string[]): string => types.filter((type, index) =
 const settled = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
 
 describe("the observer of a call that waits", () => {
+  // Tests waits: A waiting call's observer is told of each look and exactly one ending; otherwise of the ending alone.
   it("hears that it waits, for whom, each look, the time, and that it has got the key", async () => {
     const { time, lock } = lockWorld()
     const held = await time.runUntil(lock("a").acquire())
@@ -224,6 +225,7 @@ describe("the observer of a call that waits", () => {
 })
 
 describe("an observer", () => {
+  // Tests waits: An observer changes nothing of its call.
   it("that throws, or rejects, changes nothing: its errors go to onError, and it hears on", async () => {
     const outcome = async (observer?: LockWaitObserver) => {
       const world = lockWorld({ seed: 7 })
@@ -281,6 +283,7 @@ describe("an observer", () => {
     expect(observer.count).toBe(1)
   })
 
+  // Tests input: Unknown options of locks, acquires, providers, observers and budgets are refused.
   it("that is none is refused by name, before anything is sent", async () => {
     const { store, lock } = lockWorld()
     const bad: readonly [unknown, string][] = [
@@ -298,6 +301,7 @@ describe("an observer", () => {
     expect(store.script.requests).toEqual([])
   })
 
+  // Tests waits.
   it("is read after the step too: a getter that throws changes nothing of the call", async () => {
     const { time, errors, lock } = lockWorld()
     let reads = 0
@@ -313,6 +317,7 @@ describe("an observer", () => {
     expect(errors).toEqual([new RangeError("of the getter")])
   })
 
+  // Tests input.
   it("as LockWaitEvents, logWaits and terminalWaits refuses options that nobody reads", () => {
     const makers: readonly [string, (options: never) => unknown][] = [
       ["LockWaitEvents", (options) => new LockWaitEvents(options)],

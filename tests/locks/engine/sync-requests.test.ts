@@ -25,6 +25,7 @@ function make(answered: (answer: Input, requests: SyncRequests) => void = () => 
 }
 
 describe("synchronous requests", () => {
+  // Tests stores: What answers at once is asked after the current step, and leaves the event loop its turns.
   it("are sent in order when they are flushed, and not before", () => {
     const { requests, sent } = make()
     requests.add(read(1))

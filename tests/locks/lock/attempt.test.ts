@@ -32,6 +32,7 @@ function slowlyStarting({ time, store }: ReturnType<typeof lockWorld>): LeaseSto
 }
 
 describe("two locks of one key in one incarnation", () => {
+  // Tests rule 7: Attempts of one incarnation on one key take turns; two store objects are two incarnations.
   it("take turns, in the order of their calls", async () => {
     const { time, lock } = lockWorld()
     const order: string[] = []
@@ -88,6 +89,7 @@ describe("two locks of one key in one incarnation", () => {
     expect(time.mono() - from).toBeLessThanOrEqual(1510)
   })
 
+  // Tests waits: The store is blamed only where it was asked and had the time to answer.
   it("do not blame the store where the queue took the budget, and it was hardly asked", async () => {
     const { time, store, lock } = lockWorld()
     const held = await time.runUntil(lock("a").acquire())
@@ -103,6 +105,7 @@ describe("two locks of one key in one incarnation", () => {
     await expectRest(time)
   })
 
+  // Tests waits: A timeout tells of a queue only where an earlier call was first; a budget of 0 is one try.
   it("tell of no queue where nobody was before them: the start of the store is none, though it counts", async () => {
     const world = lockWorld()
     const { time, store, lock } = world
@@ -149,6 +152,7 @@ describe("two locks of one key in one incarnation", () => {
     expect(error.message).toMatch(/ within 40\d\d ms/)
   })
 
+  // Tests waits: A call that queues behind one of its own process is told who has the key.
   it("are told who has the key, where an earlier call of this process waits for another's", async () => {
     const { time, lock } = lockWorld()
     await time.runUntil(lock("b").acquire())
@@ -206,6 +210,7 @@ describe("two locks of one key in one incarnation", () => {
 })
 
 describe("two store objects on one place in one process", () => {
+  // Tests rule 7.
   it("contend as two processes do, since neither knows of the other's attempts", async () => {
     const time = new VirtualTime()
     const place = memoryStore({ clock: time })
@@ -220,6 +225,7 @@ describe("two store objects on one place in one process", () => {
   })
 })
 
+// Tests rule 8: An acquire can be cancelled at every stage, and leaves nothing.
 describe("cancelling an acquire", () => {
   const cancelled = async (
     world: ReturnType<typeof lockWorld>,
@@ -364,6 +370,7 @@ describe("cancelling an acquire", () => {
 })
 
 describe("an acquire whose turn to write is further off than its budget", () => {
+  // Tests waits.
   it("times out, and does not blame a store that it asked nothing", async () => {
     const { time, store, lock } = lockWorld({ capabilities: spaced })
     const held = await time.runUntil(lock("a").acquire())
@@ -376,6 +383,7 @@ describe("an acquire whose turn to write is further off than its budget", () => 
   })
 })
 
+// Tests waits: Every call settles within its budget, whatever the store does.
 describe("an acquire on a store that is silent", () => {
   it.each([500, 3000, 30_000])("settles within its budget of %i ms", async (timeout) => {
     const world = lockWorld()

@@ -42,6 +42,7 @@ async function unheard(): Promise<LockWorld & { readonly lease: Lease }> {
 }
 
 describe("a lock", () => {
+  // Tests rule 9: A lock renews itself at a third of the ttl, in one write; it looks for a waiter in between.
   it("is acquired, held, renewed by itself and released, and leaves no timer", async () => {
     const { time, lock } = lockWorld()
     const a = lock("a")
@@ -57,6 +58,7 @@ describe("a lock", () => {
     await expectRest(time)
   })
 
+  // Tests rule 14: Cold acquire 2, warm 1, renew 1, release 1, waiter 1 more, poll 1.
   it("costs two requests cold, one warm, one a renewal and one a release", async () => {
     const { time, store, lock } = lockWorld()
     const a = lock("a")
@@ -91,6 +93,7 @@ describe("a lock", () => {
     expect(error.message).toContain("the flag --lock-timeout")
   })
 
+  // Tests rule 7: `whenOwned` and `contention` decide what an acquire does about an owner and a waiter.
   it("lets a third client wait its turn, or refuses one that won't at once, naming owner and waiter", async () => {
     const { time, lock } = lockWorld()
     const [a, b, c] = [lock("a"), lock("b"), lock("c")]
@@ -282,6 +285,7 @@ describe("renew", () => {
 })
 
 describe("release", () => {
+  // Tests rule 11: A release is idempotent, and waits for the write in flight, not for its retries.
   it("is idempotent: one write, one result", async () => {
     const { time, store, lock } = lockWorld()
     const a = lock("a")
@@ -303,6 +307,7 @@ describe("release", () => {
     expect(await time.runUntil(lease.release())).toBe("alreadyLost")
   })
 
+  // Tests waits: Every call settles within its budget, whatever the store does.
   it("ends ownership before anything is sent, and settles within 10 s of the store's silence", async () => {
     const { time, store, lock } = lockWorld()
     const lease = await time.runUntil(lock("a").acquire())
@@ -315,6 +320,7 @@ describe("release", () => {
     expect(lease.signal.aborted).toBe(false)
   })
 
+  // Tests rule 11: A release after one that nobody could tell the end of looks first, and leaves what is its own.
   it("is tried again by a call after `unknown`, and by none after it is known", async () => {
     const world = lockWorld()
     const { time, store, lock } = world
@@ -383,6 +389,7 @@ describe("release", () => {
   })
 })
 
+// Tests rule 10: A live waiter is passed on exactly once, after `minTenure`.
 describe("a release-requested handler", () => {
   it("is called once for a waiter, however often the waiter refreshes its mark", async () => {
     const { time, lock } = lockWorld()
@@ -531,6 +538,7 @@ describe("a renewal-error handler", () => {
     handler[Symbol.dispose]()
   })
 
+  // Tests rule 9: `strict` takes any failure as a loss; a 412, a 429 and an overtaken write are none.
   it("is called once, with the loss, under strict renewal", async () => {
     const { time, store, lock } = lockWorld()
     const a = lock("a", { renewal: "strict" })

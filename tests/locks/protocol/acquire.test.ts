@@ -17,6 +17,7 @@ const readsOf = (world: World, process: ProcessModel, from: number): readonly nu
 const gaps = (times: readonly number[]): readonly number[] => times.slice(1).map((time, i) => time - times[i]!)
 
 describe("rule 7: acquire", () => {
+  // Tests rule 7: An acquire reads first, unless it is warm; then it makes one write.
   it("reads first, then creates what is absent in one write", () => {
     const world = new World()
     const a = world.owner("a")
@@ -49,6 +50,7 @@ describe("rule 7: acquire", () => {
     expect(a.holds(world.at)).toBe(true)
   })
 
+  // Tests rule 7: A warm acquire that meets another's record reads and waits.
   it("is not misled by being warm: where another came first it reads, and waits", () => {
     const world = new World()
     const a = world.owner("a")
@@ -60,6 +62,7 @@ describe("rule 7: acquire", () => {
     expect(world.store.body).toMatchObject({ ownerId: "b", waitingOwnerId: "a" })
   })
 
+  // Tests rule 7: A vanished record is not free for one who saw a live owner in it.
   it("does not take a vanished record for free when it saw a live owner in it, before that one's expiry and a second", () => {
     const world = new World()
     const a = world.owner("a")
@@ -75,6 +78,7 @@ describe("rule 7: acquire", () => {
     expect(b.last("Acquired")).toMatchObject({ how: "created" })
   })
 
+  // Tests rule 7: Where there is no clock, a vanished owner is remembered by observation, until I own the key.
   it("on a store without a clock waits for the vanished owner's ttl from when it first saw it", () => {
     const world = new World({ clock: "none", spacing: 0 })
     const a = world.owner("a", { ttl: 12_000 })
@@ -89,6 +93,7 @@ describe("rule 7: acquire", () => {
     expect(world.at - start).toBeLessThan(14_000)
   })
 
+  // Tests rule 7: Once I owned the key myself the owner before is history.
   it("remembers a vanished owner until it owns the key itself, and no longer", () => {
     const world = new World({ clock: "none", spacing: 0 })
     const a = world.owner("a", { ttl: 60_000 })
@@ -128,6 +133,7 @@ describe("rule 7: acquire", () => {
     expect(c.holds(other.at)).toBe(true)
   })
 
+  // Tests rule 7: `whenOwned` and `contention` decide what an acquire does about an owner and a waiter.
   it("reports an owner at once, with its address, where it is told not to ask", () => {
     const world = new World()
     world.owner("a", { address: "http://a:8080" })
@@ -140,6 +146,7 @@ describe("rule 7: acquire", () => {
     expect(world.store.text).toBe(before)
   })
 
+  // Tests rule 7: `report` covers a key that is reserved for another.
   it("reports a key that is reserved for another just the same", () => {
     const world = new World()
     const stranger = new Stranger(world, "w")
@@ -189,6 +196,7 @@ describe("rule 7: acquire", () => {
     expect(d.count("GaveUp")).toBe(0)
   })
 
+  // Tests rule 7: Waiters refresh at half their ttl and poll; dead ones block nobody.
   it("a waiter refreshes its mark at half its ttl of 12 s, and polls every 1 to 2 s", () => {
     const world = new World()
     world.owner("a", { ttl: 24 * 3_600_000 })
@@ -221,6 +229,7 @@ describe("rule 7: acquire", () => {
     expect(Math.max(...polls)).toBeGreaterThan(700)
   })
 
+  // Tests rule 7: Polls double from 10 ms to 1 s where reads are cheap, and start anew with the wait.
   it("polls soon again once it is the waiter, however long it stood in the line before", () => {
     const world = new World({ clock: "exact", spacing: 0, latency: 0 })
     world.owner("a")
@@ -249,6 +258,7 @@ describe("rule 7: acquire", () => {
     expect(last.result!.kind).toBe("unchanged")
   })
 
+  // Tests rule 7: An owner of a later state version is refused before waiting.
   it("refuses, before it waits, an owner whose state is of a later version", () => {
     const world = new World()
     world.owner("a", {}, { stateVersion: 4 })

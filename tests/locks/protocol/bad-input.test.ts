@@ -55,6 +55,7 @@ describe("a record that is none", () => {
     expect(world.store.text).toBe(before)
   })
 
+  // Tests input: Records may be truncated, no JSON, an array, 50 MB, far in time, or another object's.
   it.each(Object.entries(corrupt))(
     "%s under a live owner costs it the key, or leaves it the owner, but never throws",
     (_, what) => {
@@ -105,6 +106,7 @@ describe("a record that is none", () => {
 describe("a record from the future", () => {
   const future = { ...owned, v: 9, needs: ["heartbeat"], owner: { strange: true } }
 
+  // Tests record: No record is CorruptRecordError; an unknown need is FormatVersionError, never written over.
   it("that needs what isn't known is FormatVersionError with its owner, and is never written", () => {
     const world = new World()
     world.store.put({ ...future, ownerId: null, expiresAt: 0 }, 0)
@@ -116,6 +118,7 @@ describe("a record from the future", () => {
     expect(world.store.history).toHaveLength(2)
   })
 
+  // Tests record: Not even a mark of mine is erased from a record that needs what isn't known.
   it("not even to erase a mark of mine, or to end what carries my id", () => {
     for (const mine of [{ waitingOwnerId: "b", waiterExpiresAt: seconds(60_000) }, { ownerId: "b" }]) {
       const world = new World()

@@ -48,6 +48,7 @@ function meets(seed: number, [least, most]: readonly [number, number], rest: "ke
 }
 
 describe.each(["keep", "drop"] as const)("a stranger that would %s what it doesn't know", (rest) => {
+  // Tests rule 13: A mark gets between the writes of a stranger that renews every 1.5 to 6 s, and is kept up.
   it.each<[number, number]>([
     [1500, 2500],
     [2000, 2000],
@@ -63,6 +64,7 @@ describe.each(["keep", "drop"] as const)("a stranger that would %s what it doesn
   })
 })
 
+// Tests rule 13.
 it("a stranger that stops to renew often is looked at often no longer than 4 s, and then marked beside", () => {
   const world = new World()
   const stranger = new Stranger(world, "s")

@@ -45,6 +45,7 @@ class Machine {
 }
 
 describe("an owner's half of which the machine says", () => {
+  // Tests rule 6: A half whose process has surely ended is over at once; of two that find it so, one gets the key.
   it("that its process has ended is over at once, and is taken over as any other", () => {
     const machine = new Machine()
     const a = machine.owner("a")
@@ -75,6 +76,7 @@ describe("an owner's half of which the machine says", () => {
     expect(both.filter((each) => each.count("Acquired") > 0).length).toBe(1)
   })
 
+  // Tests rule 6: A half is never over while a process group that it names works, not to its own process either.
   it("that a process group of it works is not over, whatever the time, until nothing is said any more", () => {
     const machine = new Machine()
     machine.world.crash(machine.owner("a"))
@@ -106,6 +108,7 @@ describe("an owner's half of which the machine says", () => {
     expect(machine.takes(a)).toBeLessThan(2000)
   })
 
+  // Tests rule 6: A stranger's pair is judged without evidence.
   it("anything, though it is a stranger's, is judged as a stranger's", () => {
     const machine = new Machine()
     new Stranger(machine.world, "s").own(20_000)
@@ -115,6 +118,7 @@ describe("an owner's half of which the machine says", () => {
 })
 
 describe("a waiter's half of which the machine says that its process has ended", () => {
+  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing by an owner that knows.
   it("is in nobody's way", () => {
     const machine = new Machine()
     const a = machine.owner("a")
@@ -143,6 +147,7 @@ describe("a waiter's half of which the machine says that its process has ended",
 })
 
 describe("a ring", () => {
+  // Tests rule 6: A wake-up brings a look forward and nothing else.
   it("makes a waiter look at once, which it would have done later", () => {
     const machine = new Machine()
     const a = machine.owner("a")
@@ -191,6 +196,7 @@ describe("process groups that an owner names", () => {
   const groupsOf = (machine: Machine): unknown =>
     (machine.world.store.body["owner"] as { host: { groups: unknown } }).host.groups
 
+  // Tests rule 6: Process groups are named by an applied write of their owner, stay, and end with its ownership.
   it("are in its record by a renewal that comes now, and stay in it", () => {
     const machine = new Machine()
     const a = machine.owner("a")

@@ -9,6 +9,7 @@ const of = (world: World, process: ProcessModel): readonly Request[] =>
   world.requests.filter((request) => request.process === process)
 
 describe("rule 8: giving up", () => {
+  // Tests rule 8: An acquire given up ends only at an answer that shows neither half mine, with nothing in flight.
   it("a cancelled wait erases its mark, and only its own half", () => {
     const world = new World()
     world.owner("a")
@@ -20,6 +21,7 @@ describe("rule 8: giving up", () => {
     expect(world.store.body).toMatchObject({ owner, ownerId, expiresAt, waitingOwnerId: null, waiter: null })
   })
 
+  // Tests rule 8: A mark whose half a stranger dropped is erased.
   it("also one whose half a stranger dropped", () => {
     const world = new World()
     const stranger = new Stranger(world, "s", "drop")
@@ -50,6 +52,7 @@ describe("rule 8: giving up", () => {
     }
   })
 
+  // Tests rule 8: A cancel between a lost create and its look burns the create.
   it("one cancelled between a create that got no answer and the look for it burns that create too", () => {
     const world = new World()
     const a = world.process("a")
@@ -65,6 +68,7 @@ describe("rule 8: giving up", () => {
     expect(world.store.body["ownerId"]).toBeNull()
   })
 
+  // Tests rule 7: The memory of a vanished owner ends within its ttl, or with a record of mine that names nobody.
   it("one that burned its create in place of a record that was deleted waits for that record's owner no more", () => {
     const world = new World({ clock: "none", spacing: 0 })
     const a = world.owner("a")
@@ -85,6 +89,7 @@ describe("rule 8: giving up", () => {
     world.until(() => b.holds(world.at))
   })
 
+  // Tests rule 8: A create that may have landed is burned by a released record; a revived one is nobody's.
   it("a create that may have landed is burned by a released record, never by a delete", () => {
     const world = new World()
     const a = world.process("a", { deletes: true })
@@ -135,6 +140,7 @@ describe("rule 8: giving up", () => {
     expect(b.phase).toBe("idle")
   })
 
+  // Tests rule 8: A grant found after giving up is released at once.
   it("a grant that comes after the cancel is released at once", () => {
     const world = new World()
     const a = world.owner("a")
@@ -152,6 +158,7 @@ describe("rule 8: giving up", () => {
     expect(world.store.body).toMatchObject({ ownerId: null, ended: { how: "release" } })
   })
 
+  // Tests rule 8: A grant that overtakes the erasure is found and released.
   it("and an erasure that the grant overtook finds it too", () => {
     const world = new World()
     const a = world.owner("a")
@@ -168,6 +175,7 @@ describe("rule 8: giving up", () => {
     expect(world.store.body["ownerId"]).toBeNull()
   })
 
+  // Tests rule 8: Giving up is bounded, and told in time; late answers change nothing.
   it("an answer that comes after giving up changes nothing that was told", () => {
     const world = new World()
     const a = world.process("a")
@@ -205,6 +213,7 @@ describe("rule 8: giving up", () => {
     expect(a.token).toBeGreaterThan(b.last("Acquired")!.token)
   })
 
+  // Tests rule 8: An early create that comes back to life within its attempt is acquired afresh.
   it("one that comes to life during the same attempt is not taken as it is: its token is from before another owner", () => {
     const world = new World()
     const a = world.process("a")
@@ -272,6 +281,7 @@ describe("rule 8: giving up", () => {
     expect(world.store.body["waitingOwnerId"]).toBeNull()
   })
 
+  // Tests rule 8: Budgets of 0, or too short to be served, never mark.
   it("a budget of 0 tries once and never marks; it takes what is free", () => {
     for (const spacing of [1000, 0]) {
       const world = new World({ spacing })
@@ -305,6 +315,7 @@ describe("rule 8: giving up", () => {
     }
   })
 
+  // Tests rule 8: A dead half that a cancelled attempt finds is released.
   it("what a cancelled attempt finds of an earlier one of its own process is released, not left to run out", () => {
     const world = new World()
     const a = world.owner("a")

@@ -44,6 +44,7 @@ const worstOf = (guard: number, assumed = worst): number =>
   Math.max(...phases.map((phase) => overlap(guard, phase, assumed)))
 
 describe("the guard", () => {
+  // Tests rule 4: The guard is enough where all assumed of clocks is used up; less of it isn't.
   it("of 10 % of the ttl keeps two owners apart where clocks are as bad as is assumed", () => {
     expect(worstOf(3000)).toBeLessThanOrEqual(0)
   })

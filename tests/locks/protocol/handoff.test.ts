@@ -45,6 +45,7 @@ describe("rule 10: the request", () => {
     expect(JSON.parse(world.store.text!)).toMatchObject({ waitingOwnerId: null })
   })
 
+  // Tests rule 10: A live waiter is passed on exactly once, after `minTenure`.
   it("is raised exactly once for a waiter, however long it waits and however often it refreshes", () => {
     const { world, a } = asking()
     expect(a.last("ReleaseRequested")).toMatchObject({ waiterId: "b", token: a.token! })
@@ -119,6 +120,7 @@ describe("rule 10: the request", () => {
     expect(asked(b)).toBe(1)
   })
 
+  // Tests rule 10: The owner renews while it finishes; then it grants, or reserves.
   it("the owner goes on renewing while it finishes", () => {
     const { world, a } = asking()
     world.advance(120_000)
@@ -128,6 +130,7 @@ describe("rule 10: the request", () => {
 })
 
 describe("rule 10: grant and reserve", () => {
+  // Tests rule 10.
   it("a grant names the waiter and its nonce, the next token, 15 s at most, and how the last ownership ended", () => {
     const { world, a } = asking()
     const { nonce } = world.store.body["waiter"] as { nonce: string }
@@ -147,6 +150,7 @@ describe("rule 10: grant and reserve", () => {
     ])
   })
 
+  // Tests rule 10: A grant names the waiter's process, never the granter's.
   it("a grant within one host says whose clock stamped it, and which process the waiter is, never the granter", () => {
     const host = { name: "h", pid: 7, startedAt: "1", bootId: "boot-1", pidNs: "2", groups: [] }
     const unknown = { name: "h", pid: 0, startedAt: null, bootId: "boot-1", pidNs: null, groups: [] }
@@ -189,6 +193,7 @@ describe("rule 10: grant and reserve", () => {
     expect(world.store.body["expiresAt"]).toBe((world.store.body["writtenAt"] as number) + lasts)
   })
 
+  // Tests rule 10: A grant found dead, or with hardly anything left, is acquired afresh.
   it("a grant that leaves no time to renew it twice, for it came late or is shorter than asked for, is renewed before it is owned", () => {
     for (const [late, ttl, isOwned] of [
       [500, 6000, true],
@@ -214,6 +219,7 @@ describe("rule 10: grant and reserve", () => {
     }
   })
 
+  // Tests rule 10: The first renewal after a grant comes a second after it was written.
   it("the first renewal after a grant comes a second after the grant was written, and says where the owner is", () => {
     for (const ttl of [8000, 30_000]) {
       const world = new World()
@@ -250,6 +256,7 @@ describe("rule 10: grant and reserve", () => {
     }
   })
 
+  // Tests rule 10: A reserve never lengthens a mark.
   it("a reserve never lengthens a mark", () => {
     const world = new World()
     const a = world.owner("a")
@@ -294,6 +301,7 @@ describe("rule 10: grant and reserve", () => {
     expect(world.store.body).toMatchObject({ ownerId: null, waitingOwnerId: null, ended: { how: "release" } })
   })
 
+  // Tests rule 10: With a live waiter a release is a handoff, also for a waiter after the last look.
   it("a waiter that came after the last look is granted the key all the same", () => {
     const world = new World()
     const a = world.owner("a")
@@ -312,6 +320,7 @@ describe("rule 10: grant and reserve", () => {
 })
 
 describe("rule 10: a handoff whose answer is lost", () => {
+  // Tests rule 10: After a grant, reserve or release was sent, its sender never acts under that token again.
   it("after it was sent the sender is no owner, whatever the answer", () => {
     const { world, a } = asking()
     a.network = "held"
@@ -326,6 +335,7 @@ describe("rule 10: a handoff whose answer is lost", () => {
     expect(a.types).not.toContain("Renewed")
   })
 
+  // Tests rule 10: `ended` tells the fate of a grant whose answer was lost.
   it("a grant that landed is learned from the record's ended, also after the next owner renewed", () => {
     const { world, a, b } = grantUnheard()
     world.until(() => b.count("Renewed") > 0)
@@ -334,6 +344,7 @@ describe("rule 10: a handoff whose answer is lost", () => {
     expect(a.events.slice(-2)).toMatchObject([{ type: "Granted", how: "grant" }, { result: "released" }])
   })
 
+  // Tests rule 10: A grant that didn't land is written again.
   it("a grant that didn't land is written again, the same bytes where the generation stands", () => {
     const { world, a, b } = asking()
     a.network = "held"
@@ -366,6 +377,7 @@ describe("rule 10: a handoff whose answer is lost", () => {
     expect(a.last("Released")).toMatchObject({ result: "unknown" })
   })
 
+  // Tests rule 10: The next owner carries `ended` on.
   it("the next owner carries ended on with every renewal", () => {
     const { world, a, b } = asking()
     world.send(a, { type: "release" })
@@ -376,6 +388,7 @@ describe("rule 10: a handoff whose answer is lost", () => {
     expect(world.store.body["ended"]).toEqual(ended)
   })
 
+  // Tests rule 4: A grant longer than the grantee's own ttl gives it no more than that ttl.
   it("a grant longer than the grantee's own ttl gives it no more than that: its first renewal shortens the record", () => {
     const world = new World({ clock: "exact", spacing: 0 })
     const a = world.owner("a", { ttl: 30_000 })
@@ -391,6 +404,7 @@ describe("rule 10: a handoff whose answer is lost", () => {
     expect(b.holds(world.at)).toBe(false)
   })
 
+  // Tests rule 10.
   it("a grant found dead on arrival is acquired afresh, not reported lost", () => {
     const { world, a, b } = asking()
     b.freeze("stopped", world.at)
@@ -408,6 +422,7 @@ describe("rule 10: the note of a grant", () => {
   const noteOf = ({ state }: ProcessModel): string | undefined =>
     state.phase.name === "owning" ? state.phase.hold.note : undefined
 
+  // Tests rule 10, rule 15: The note of a grant counts only for the nonce that it names.
   it("is told to the one that the grant was made for, and carried on for nobody", () => {
     const { world, a, b } = asking()
     world.send(a, { type: "release", note: "g7" })

@@ -12,6 +12,7 @@ function violation<A>({ failed, counterexample, errorInstance }: RunDetails<A>):
 }
 
 describe("random interleavings of two or three processes", () => {
+  // Tests simulations: No interleaving of processes, messages, pauses and strangers breaks an invariant.
   it("break no invariant, and when the faults stop all come to rest and the key is to be had", () => {
     expect(violation(interleave(1500, 1))).toBe("")
   }, 60_000)
@@ -47,6 +48,7 @@ describe("the invariants would notice", () => {
     60_000,
   )
 
+  // Tests record: The invariants notice six kinds of sabotage.
   it("a 412 taken for a loss", () => {
     expect(violation(calm(200, 1, { refusedIsLost: true }))).toContain("Lost")
   }, 60_000)

@@ -10,6 +10,7 @@ function deadline({ id, state }: ProcessModel): number {
 }
 
 describe("a request during which the clocks jump", () => {
+  // Tests rule 3: No answer that spans a jump of the clocks gives a sample.
   it("a sample is not learned from the answer to a write that was sent before the jump", () => {
     const world = new World()
     const b = world.process("b")
@@ -20,6 +21,7 @@ describe("a request during which the clocks jump", () => {
     expect(b.state.sense.sample).toBeUndefined()
   })
 
+  // Tests rule 3: A sample's age is that of the clock that counted more.
   it("a sample counts a sleep that is too short to be a divergence", () => {
     const world = new World({ clock: "exact" })
     const a = world.owner("a")
@@ -31,6 +33,7 @@ describe("a request during which the clocks jump", () => {
     expect(Math.abs(renewal.writtenAt * 1000 - world.store.time(world.at)!)).toBeLessThan(100)
   })
 
+  // Tests rule 5: A renewal sent before the divergence and read back after it doesn't end suspicion.
   it("a renewal from before the jump that is only read back after it doesn't end suspicion", () => {
     const world = new World()
     const a = world.owner("a")
@@ -50,6 +53,7 @@ describe("a request during which the clocks jump", () => {
     expect(a.holds(world.at)).toBe(true)
   })
 
+  // Tests rule 1: Bytes drafted before the clocks jumped are not sent again.
   it("bytes drafted before a divergence are not sent again after it", () => {
     const world = new World()
     const a = world.owner("a")
@@ -65,6 +69,7 @@ describe("a request during which the clocks jump", () => {
     expect(a.holds(world.at)).toBe(true)
   })
 
+  // Tests rule 5: A claim whose answer spans a divergence is read again; without a store's time it is made again.
   it("a claim whose answer comes after a divergence is looked at again before anybody acts on it", () => {
     const world = new World()
     const a = world.process("a", { bootClock: false })
@@ -79,6 +84,7 @@ describe("a request during which the clocks jump", () => {
     expect(a.phase).toBe("seeking")
   })
 
+  // Tests rule 5: Only a renewal sent after the divergence ends suspicion; none by the deadline is a loss.
   it("and such a claim is made again where no store's time vouches for it", () => {
     const world = new World({ clock: "none", spacing: 0 })
     const a = world.process("a", { bootClock: false })
@@ -96,6 +102,7 @@ describe("a request during which the clocks jump", () => {
     expect(deadline(a)).toBe(a.now(again.sentAt).mono + 27_000)
   })
 
+  // Tests rule 4: A claim that has no authority left is made afresh, not told and lost.
   it("a claim answered so late that nothing is left of it is made afresh, not told and lost", () => {
     const world = new World()
     const a = world.process("a")

@@ -35,6 +35,7 @@ const takeOver = (world: World, id: string): ProcessModel => {
 }
 
 describe("rule 15: what a record knows to have ended", () => {
+  // Tests rule 15: A record tells who has ended, by release, grant, reserve or takeover.
   it("is nothing where it was created, and a list that may be empty once it was written again", () => {
     const world = new World()
     const a = world.owner("a")
@@ -137,6 +138,7 @@ describe("rule 15: what a record knows to have ended", () => {
     expect(holdOf(a).past).toEqual([nonce])
   })
 
+  // Tests rule 15: Burned creates, strangers, older releases, `unlock` and what is no list prove no end.
   it("isn't told by a create that was burned, by a stranger's record, by an older release's, nor by what is no list", () => {
     const records: readonly ((world: World) => void)[] = [
       (world) => {
@@ -185,6 +187,7 @@ describe("rule 15: what a record knows to have ended", () => {
 })
 
 describe("rule 15: an owner that meets its own half as it was before", () => {
+  // Tests rule 15: An owner that meets its own half as it was before has lost it.
   it("has lost it, whatever it says: somebody deleted the record, and a copy of the create came after", () => {
     const world = new World()
     const a = world.owner("a")
@@ -213,6 +216,7 @@ describe("rule 15: an owner that meets its own half as it was before", () => {
 })
 
 describe("a renewal that is asked for", () => {
+  // Tests rule 15: A head is claimed at once, and run once the record has stood for the head's ttl.
   it("is one that is sent from then on: one under way doesn't count, nor the same bytes again", () => {
     const world = new World()
     const a = world.owner("a")

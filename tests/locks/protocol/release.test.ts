@@ -24,6 +24,7 @@ describe("rule 11: release", () => {
     })
   })
 
+  // Tests rule 11: A release is idempotent, and waits for the write in flight, not for its retries.
   it("is idempotent: a second one changes nothing, under way or done", () => {
     const world = new World()
     const a = world.owner("a")
@@ -93,6 +94,7 @@ describe("rule 11: release", () => {
     expect(a.types.at(-1)).toBe("Released")
   })
 
+  // Tests rule 11: A release's result is true: released, alreadyLost or unknown.
   it("whose answer is lost is learned from the record", () => {
     const world = new World()
     const a = world.owner("a")
@@ -181,6 +183,7 @@ describe("rule 11: release", () => {
     expect(result(a)).toBe("released")
   })
 
+  // Tests rule 11: A release never writes a record that needs what isn't known.
   it("never writes a record that needs what this release doesn't know", () => {
     const world = new World()
     const a = world.owner("a")
@@ -220,6 +223,7 @@ describe("rule 11: a release after one whose end nobody could tell", () => {
     return { world, a }
   }
 
+  // Tests rule 11: A release after one that nobody could tell the end of looks first, and leaves what is its own.
   it("looks, and leaves a key that is still its own, with what the first was to say", () => {
     const { world, a } = unheard()
     const b = world.waiter("b")
@@ -274,6 +278,7 @@ describe("rule 11: a release after one whose end nobody could tell", () => {
 })
 
 describe("rule 11: delete on release", () => {
+  // Tests rule 11: A record is deleted only on the known generation, and only where the store honours that.
   it("deletes the record on the generation that it knows", () => {
     const world = new World()
     const a = world.owner("a", { deletes: true })
@@ -302,6 +307,7 @@ describe("rule 11: delete on release", () => {
     expect(b.last("Acquired")).toMatchObject({ how: "granted" })
   })
 
+  // Tests rule 11: A delete that a mark overtook becomes a grant.
   it("a delete that a mark overtook is refused, and becomes a grant", () => {
     const world = new World()
     const a = world.owner("a", { deletes: true })

@@ -7,6 +7,7 @@ const puts = (world: World): readonly Request[] => world.requests.filter(({ comm
 const gaps = (times: readonly number[]): readonly number[] => times.slice(1).map((time, i) => time - times[i]!)
 
 describe("rule 9: renewal", () => {
+  // Tests rule 9: A lock renews itself at a third of the ttl, in one write; it looks for a waiter in between.
   it("comes at a third of the ttl, jittered by a tenth, one write each", () => {
     for (const [draw, third] of [
       [0, 9000],
@@ -56,6 +57,7 @@ describe("rule 9: renewal", () => {
     expect(reads.length).toBeLessThan(30)
   })
 
+  // Tests rule 9: A renewal doesn't wait for a look; a failed look is no failed renewal.
   it("doesn't wait for a look that is under way", () => {
     const world = new World()
     const a = world.owner("a")
@@ -78,6 +80,7 @@ describe("rule 9: renewal", () => {
     expect(new Set(a.types)).toEqual(new Set(["Acquired", "Renewed"]))
   })
 
+  // Tests rule 9: A failure is `degraded` and retried within the authority left.
   it("a failure shows as degraded and is retried: the lease outlives a store that is down for less than its authority", () => {
     const world = new World()
     const a = world.owner("a")
@@ -128,6 +131,7 @@ describe("rule 9: renewal", () => {
     expect(a.error).toMatchObject({ reason: "expired" })
   })
 
+  // Tests rule 9: `strict` takes any failure as a loss; a 412, a 429 and an overtaken write are none.
   it("strict treats any failed renewal as a loss", () => {
     const world = new World()
     const a = world.owner("a", { strict: true })
@@ -170,6 +174,7 @@ describe("rule 9: renewal", () => {
     expect(a.holds(world.at)).toBe(true)
   })
 
+  // Tests rule 9: Another owner, no record, or none that can be read, is loss at once.
   it("another's record and a missing one are loss at once, whatever authority is left", () => {
     const world = new World()
     const a = world.owner("a")
@@ -190,6 +195,7 @@ describe("rule 9: renewal", () => {
     expect(world.store.text).toBe("<html>")
   })
 
+  // Tests rule 9: A record that needs what isn't known is loss, and is never written.
   it("a record that needs what this release doesn't know is loss, and is never written", () => {
     const world = new World()
     const a = world.owner("a")
@@ -203,6 +209,7 @@ describe("rule 9: renewal", () => {
     expect(world.store.text).toBe(foreign)
   })
 
+  // Tests rule 9: A look that shows the lease to be over is loss, and nothing is sent any more.
   it("a look that took so long that nothing can be left of the lease is loss, and no renewal is sent any more", () => {
     const world = new World({ clock: "exact", spacing: 0 })
     const a = world.owner("a")
@@ -219,6 +226,7 @@ describe("rule 9: renewal", () => {
     expect(world.requests).toHaveLength(sent)
   })
 
+  // Tests rule 9: `leaveToExpire` renews no more and holds until the deadline.
   it("left to expire, it is renewed no more and is held until its deadline", () => {
     const world = new World()
     const a = world.owner("a")

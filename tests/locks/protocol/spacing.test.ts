@@ -18,6 +18,7 @@ function chancy(seed: number): { readonly world: World; readonly random: SeededR
 }
 
 describe("rule 13: spacing", () => {
+  // Tests rule 13: Owners and acquirers write a second after the last write, waiters later.
   it("an owner writes a second after the last known write of the object, and not before", () => {
     const world = new World()
     const a = world.owner("a")
@@ -59,6 +60,7 @@ describe("rule 13: spacing", () => {
     for (const wait of early) expect(wait).toBeGreaterThan(2500)
   })
 
+  // Tests rule 13: Nobody starves.
   it("behind an owner that renews every two seconds a waiter has its turn before the next renewal", () => {
     for (let seed = 0; seed < 50; seed++) {
       const { world, random } = chancy(seed)
@@ -184,6 +186,7 @@ describe("rule 13: spacing", () => {
     expect(world.store.history.length - before).toBe(a.count("Renewed") - again)
   })
 
+  // Tests rule 13: A 429 is contention for the object, not loss.
   it("a 429 is no loss: the renewal comes again soon, and not before it may", () => {
     const world = new World()
     const a = world.owner("a")
@@ -195,6 +198,7 @@ describe("rule 13: spacing", () => {
     expect(a.holds(world.at)).toBe(true)
   })
 
+  // Tests rule 9: `strict` takes any failure as a loss; a 412, a 429 and an overtaken write are none.
   it("nor to a strict lock, to which every failed renewal is one", () => {
     const world = new World()
     const a = world.owner("a", { strict: true })
@@ -214,6 +218,7 @@ describe("rule 13: spacing", () => {
     expect(a.types).toEqual(["Acquired", "Degraded", "Recovered"])
   })
 
+  // Tests rule 13: An acquirer that meets a 429 tries again within its budget.
   it("an acquirer that meets a 429 tries again within its budget", () => {
     const world = new World()
     world.store.put({ ownerId: null, expiresAt: 0 }, 0)
@@ -226,6 +231,7 @@ describe("rule 13: spacing", () => {
     expect(a.types).toEqual(["Acquired"])
   })
 
+  // Tests rule 13: Renewals in no hurry keep clear of 429s though stamps are whole seconds.
   it("the first renewals after grants meet no 429, though stamps are whole seconds", () => {
     let degraded = 0
     for (let seed = 0; seed < 40; seed++) {
@@ -253,6 +259,7 @@ describe("rule 13: spacing", () => {
 })
 
 describe("rule 14: round trips", () => {
+  // Tests rule 14: Cold acquire 2, warm 1, renew 1, release 1, waiter 1 more, poll 1.
   it("a cold acquire takes a read and a write, a warm one a write, a renewal one, a release one", () => {
     const world = new World()
     const a = world.owner("a")
@@ -282,6 +289,7 @@ describe("rule 14: round trips", () => {
     expect(of()).toBe("read put read")
   })
 
+  // Tests rule 14: A granted key takes no round trip beyond the poll that shows it.
   it("a granted key takes no round trip to own beyond the poll that shows it", () => {
     const world = new World()
     const a = world.owner("a")

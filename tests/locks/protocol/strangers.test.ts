@@ -7,6 +7,7 @@ import { World } from "./world.ts"
 const manners = ["keep", "drop"] as const
 
 describe.each(manners)("a stranger that would %s the other fields", (rest) => {
+  // Tests record: A process that knows only the four published fields can own, wait for and be handed a key.
   it("can own a key, and one of ours waits for it and takes what it releases", () => {
     const world = new World()
     const stranger = new Stranger(world, "s", rest)
@@ -81,6 +82,7 @@ describe.each(manners)("a stranger that would %s the other fields", (rest) => {
     world.until(() => b.holds(world.at))
   })
 
+  // Tests record: A half counts only beside the pair it was written with.
   it("at whose change of owner nothing of the former owner counts: kept halves belong to nobody", () => {
     const world = new World()
     const a = world.owner("a")
@@ -96,6 +98,8 @@ describe.each(manners)("a stranger that would %s the other fields", (rest) => {
     expect(c.state.view?.record?.ownerId).toBe("s")
   })
 
+  // Tests rule 13a: Lives of one incarnation are different contenders, and none stands beside an owner of its id.
+  // Tests record.
   it("that grants to one of ours is not obeyed with another's nonce: a kept waiter half doesn't count for the new pair", () => {
     const world = new World()
     const stranger = new Stranger(world, "s", rest)
@@ -139,6 +143,7 @@ describe("a stranger that deletes the record", () => {
 })
 
 describe("my id in a record", () => {
+  // Tests record: A half of mine of no living attempt is dead and replaceable.
   it("with a half of no living attempt is dead: it is replaced at once, with a greater token", () => {
     const world = new World()
     const a = world.owner("a")
@@ -152,6 +157,7 @@ describe("my id in a record", () => {
     expect(a.token).toBeGreaterThan(before)
   })
 
+  // Tests record: A pair with my id and no half is mine whatever its time says.
   it("without a half is mine whatever its time says, where a stranger granted it", () => {
     const world = new World()
     const stranger = new Stranger(world, "s")
@@ -162,6 +168,7 @@ describe("my id in a record", () => {
     expect(world.store.body["expiresAt"]).toBeLessThan(seconds(world.at + 31_000))
   })
 
+  // Tests rule 7: A dead half of mine that vanishes is not waited for.
   it("that vanishes before it is replaced is not waited for: it was nobody's", () => {
     const world = new World()
     const a = world.owner("a")
@@ -176,6 +183,7 @@ describe("my id in a record", () => {
     expect(a.types).toEqual(["Acquired", "Lost", "Acquired"])
   })
 
+  // Tests record: A half of my id and another nonce is no waiter to me.
   it("as a waiter, of an attempt that is over, is no waiter to me, and one to others until it is over", () => {
     const world = new World()
     world.owner("a")

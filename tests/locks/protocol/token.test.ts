@@ -15,6 +15,7 @@ describe("rule 12: tokens", () => {
     expect(Math.abs(a.token! - (EPOCH + 500_000))).toBeLessThan(200)
   })
 
+  // Tests rule 12: A token grows with every change of owner, whatever strangers and operators do.
   it("are the last and one where the store's time is behind it", () => {
     const world = new World()
     const a = world.owner("a")
@@ -60,6 +61,7 @@ describe("rule 12: tokens", () => {
     }
   })
 
+  // Tests rule 12: A process that saw a token writes a greater one, though the record was deleted.
   it("are above a raised one though the record was deleted, for who has seen it", () => {
     const world = new World()
     const a = world.owner("a")
@@ -89,6 +91,7 @@ describe("rule 12: tokens", () => {
     expect(world.owner("a").token).toBe(kept + 1)
   })
 
+  // Tests rule 12: A token always leaves room for the next.
   it("that leave no room for others are corrupt, and where they don't count they are ignored", () => {
     const world = new World()
     const a = world.owner("a")
@@ -119,6 +122,7 @@ describe("rule 12: raising one's own", () => {
     return { world, a, before, to: before + 11 }
   }
 
+  // Tests rule 12: A raise counts once it is known applied.
   it("is one renewal, and counts once it is known applied", () => {
     const { world, a, before, to } = raising()
     const write = world.nextWrite(a)
@@ -187,6 +191,7 @@ describe("rule 12: raising one's own", () => {
     expect(a.token).toBe(before)
   })
 
+  // Tests rule 12: A raise that landed unnoticed is not forgotten by a release or a grant.
   it("that landed unnoticed before a release is not forgotten: the next token is above it", () => {
     for (const waits of [false, true]) {
       const world = new World()

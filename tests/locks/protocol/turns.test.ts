@@ -12,6 +12,7 @@ const at = (ms: number): Now => ({ mono: ms, boot: ms, wall: EPOCH + ms, fresh: 
 const never = (): boolean => false
 
 describe("what may not be sent yet", () => {
+  // Tests load: A request is made when its turn has come; its content and deadline are of then.
   it("is neither made nor remembered, and is made when it may, of then", () => {
     const fresh = new World().process("a").state
     const waiting = step(fresh, acquire(), at(1000), never)

@@ -34,6 +34,7 @@ describe("an owner under my id that is of another life", () => {
     ["none", { clock: "none" }],
     ["coarse", { clock: "coarse" }],
     ["exact, writes unspaced", { clock: "exact", spacing: 0 }],
+    // Tests rule 2: A half of my id and of another life is another's: over, or an error.
   ])(
     "is never taken over while it renews, and once that shows the attempt is an error (clock: %s)",
     (_clock, options) => {
@@ -160,6 +161,7 @@ describe("an owner under my id that is of another life", () => {
 })
 
 describe("a waiter under my id that is of another life", () => {
+  // Tests rule 2.
   it("is another waiter, and an error once it is seen to wait on", () => {
     const world = new World()
     world.owner("a", {}, { minTenure: 200_000 })
@@ -207,6 +209,7 @@ describe("a waiter under my id that is of another life", () => {
 })
 
 describe("my id without its half", () => {
+  // Tests rule 2: My id without its half is mine only where this life is known to stand there.
   it("is a stranger's where no attempt of this life stood there: it is judged by observation", () => {
     const { world, first, twin } = shared({ clock: "exact" })
     new Stranger(world, "s").mark(1000) // drops the halves

@@ -26,6 +26,7 @@ const deadline = (process: ProcessModel): number => {
 }
 
 describe("rule 1: writes", () => {
+  // Tests rule 1: Each logical write has an opId of its own; a retry carries the same bytes.
   it("each logical write has an opId of its own", () => {
     const world = new World()
     const a = world.owner("a")
@@ -45,6 +46,7 @@ describe("rule 1: writes", () => {
     expect(bytes(world.nextWrite(a))).toBe(bytes(first))
   })
 
+  // Tests rule 1: Bytes with less than half their ttl left aren't sent again, but their opId is remembered.
   it("bytes with less than half their ttl left are not sent again: a new write goes out, and both opIds are known", () => {
     const world = new World()
     const a = world.owner("a")
@@ -64,6 +66,7 @@ describe("rule 1: writes", () => {
     expect(deadline(a)).toBe(first.sentAt + 27_000)
   })
 
+  // Tests rule 10: A grant found dead, or with hardly anything left, is acquired afresh.
   it("a grant is not sent again once a quarter of it is over: its owner has the rest alone to renew it in", () => {
     for (const [ms, isSame] of [
       [1000, true],
@@ -85,6 +88,7 @@ describe("rule 1: writes", () => {
     }
   })
 
+  // Tests rule 1: A write is built from the body whose generation it names, and is conditioned on it.
   it("a write is built from the very body whose generation it names: what others wrote into it stays, to the letter", () => {
     const world = new World()
     const a = world.owner("a")
@@ -111,6 +115,7 @@ describe("rule 1: writes", () => {
     expect(world.store.body["owner"]).toMatchObject({ for: "a" })
   })
 
+  // Tests rule 1: What isn't known is carried over while the record can be read with it.
   it("what isn't known is not carried over where nobody could read the record with it", () => {
     const world = new World()
     const a = world.owner("a")
@@ -131,6 +136,7 @@ describe("rule 1: writes", () => {
     })
   })
 
+  // Tests rule 1: A mark changes nothing of the owner's half.
   it("a mark leaves the owner's half and times to the letter", () => {
     const world = new World()
     world.owner("a")
@@ -161,6 +167,7 @@ describe("rule 1: writes", () => {
     expect(world.store.text).toBe(before)
   })
 
+  // Tests rule 1: One request is under way at a time; answers to requests given up on are discarded.
   it("a write under way is never doubled by another: a read waits, a forced renewal too", () => {
     const world = new World()
     const a = world.owner("a")
@@ -217,6 +224,7 @@ describe("rule 1: writes", () => {
 })
 
 describe("rule 2: what an answer means", () => {
+  // Tests rule 2: What landed without an answer is recognised by its opId.
   it("a claim that landed without an answer is recognised by its opId and counts from its first send", () => {
     const world = new World()
     const a = world.process("a")
@@ -229,6 +237,7 @@ describe("rule 2: what an answer means", () => {
     expect(deadline(a)).toBe(claim.sentAt + 27_000)
   })
 
+  // Tests rule 2: A 412 is never contention by itself; it is read back.
   it("a 412 is no contention: the answer to a doubled create is read back, and the key is mine", () => {
     const world = new World()
     const a = world.process("a")
@@ -281,6 +290,7 @@ describe("rule 2: what an answer means", () => {
     expect(b.last("Acquired")).toMatchObject({ how: "granted" })
   })
 
+  // Tests rule 2: Of two that create or mark at once, one wins.
   it("of two that create at once one owns and the other waits", () => {
     const world = new World()
     const [a, b] = [world.process("a"), world.process("b")]
@@ -302,6 +312,7 @@ describe("rule 2: what an answer means", () => {
     expect(c.error).toMatchObject({ _tag: "LockContentionError", waiterId: "b", owner: { ownerId: "a" } })
   })
 
+  // Tests rule 2: An owner that finds its record gone, released or another's has lost it; an acquirer tries again.
   it("an acquirer that finds the record gone or released tries again", () => {
     for (const gone of [true, false]) {
       const world = new World()
@@ -335,6 +346,7 @@ describe("rule 2: what an answer means", () => {
     }
   })
 
+  // Tests rule 3: An answer from a cache gives neither sample nor authority.
   it("an applied write without the store's time proves nothing: it is read back", () => {
     const world = new World()
     const a = world.owner("a")

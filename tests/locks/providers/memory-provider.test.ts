@@ -7,6 +7,7 @@ import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { heapInUse } from "../../support/gc.ts"
 
 describe("a provider in memory", () => {
+  // Tests providers: In memory nothing is kept of a released key, and due waits end however many wait.
   it("keeps nothing of a key that was released, waited for or not", async () => {
     const provider = memoryLockProvider()
     const use = async (key: string): Promise<void> => {
@@ -25,6 +26,7 @@ describe("a provider in memory", () => {
 })
 
 describe("the queue for a key", () => {
+  // Tests providers.
   it("ends the waits that are due, however many wait", async () => {
     const time = new VirtualTime()
     const queue = new Queue<string>("k", time)

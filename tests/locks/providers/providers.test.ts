@@ -48,6 +48,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
   )
 
 describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
+  // Tests providers: Sections of one key run in the order of the calls, and release the key however they end.
   it("runs sections of one key one after the other, in the order of the calls, and gives what they give", async () => {
     const { time, provider, until } = worldOf(make)
     const told: string[] = []
@@ -62,6 +63,7 @@ describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
     expect(told).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"])
   })
 
+  // Tests providers: Sections of different keys run side by side.
   it("runs sections of different keys side by side", async () => {
     const { time, provider, until } = worldOf(make)
     let running = 0
@@ -110,6 +112,7 @@ describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
     expect([section.held, section.inside.isHeld()]).toEqual([true, false])
   })
 
+  // Tests providers: A wait ends with its budget or its signal, and leaves nothing in the queue.
   it("waits no longer than its budget, and leaves its place in the queue", async () => {
     const { time, provider, until } = worldOf(make)
     const held = await until(provider.acquire("k"))
@@ -137,6 +140,7 @@ describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
     expect(await until(provider.withLock("k", () => "free", { timeout: 0 }))).toBe("free")
   })
 
+  // Tests providers: A caller that gives up aborts its section's signal; the key is kept until the section has ended.
   it("tells a section by its signal that its caller gave up, and settles as the section does", async () => {
     const { time, provider, until } = worldOf(make)
     const caller = new AbortController()
@@ -180,6 +184,7 @@ describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
     await next.release()
   })
 
+  // Tests input: Unknown options of locks, acquires, providers, observers and budgets are refused.
   it("refuses keys that aren't canonical, options that it doesn't have, and durations that are none", async () => {
     const { provider, until } = worldOf(make)
     for (const key of ["", "a/../b", "e\u0301", 7 as never])
@@ -200,6 +205,7 @@ describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
     expect(provider.stats().acquisitions).toBe(0)
   })
 
+  // Tests providers: A call rejects and never throws; a wrong section is refused before anything is acquired.
   it("refuses by a rejection, never by a throw, and a section that is no function before it acquires", async () => {
     const { provider, until } = worldOf(make)
     const calls = [() => provider.acquire(""), () => provider.acquireAll([""]), () => provider.withLock("", () => {})]
@@ -216,6 +222,7 @@ describe.each(Object.entries(makers))("a lock provider (%s)", (_name, make) => {
     expect(time.pendingTimers - time.pendingBackground).toBe(0)
   })
 
+  // Tests providers: The counters count acquisitions, waits, contention, losses, renewals, and writes without room.
   it("counts what happens", async () => {
     const { time, provider, until } = worldOf(make)
     await until(Promise.all([1, 2, 3].map(() => provider.withLock("k", () => sleep(time, 10)))))
@@ -233,6 +240,7 @@ describe.each(Object.entries(makers))("the observer of a provider's call (%s)", 
     return { observer, events, endings: () => first("acquired", "timedOut", "cancelled", "failed"), first }
   }
 
+  // Tests providers: A call's observer is told that it waits, the time and exactly one ending, and changes nothing.
   it("hears that it waits, the time, and that it has got the key", async () => {
     const { time, provider, until } = worldOf(make)
     const held = await until(provider.acquire("k"))
@@ -276,6 +284,7 @@ describe.each(Object.entries(makers))("the observer of a provider's call (%s)", 
     expect(events).toMatchObject([{ type: "failed", key: "k", waited: false, limitMs: 30_000, error }])
   })
 
+  // Tests providers: The budget of several keys counts from the call, and so does what is told of it.
   it("hears of each of several keys as of a call that came when theirs did", async () => {
     const { time, provider, until } = worldOf(make)
     const [a, b] = [await until(provider.acquire("a")), await until(provider.acquire("b"))]
@@ -305,6 +314,7 @@ describe.each(Object.entries(makers))("the observer of a provider's call (%s)", 
 })
 
 describe.each(Object.entries(makers))("a section (%s)", (_name, make) => {
+  // Tests providers: A section that would wait for itself is refused; one beside it, or from its timer, is not.
   it("that asks for its own key is refused at once, also by way of another key", async () => {
     const { provider, until } = worldOf(make)
     const direct = provider.withLock("k", () => provider.withLock("k", () => "never"))
@@ -339,6 +349,7 @@ describe.each(Object.entries(makers))("a section (%s)", (_name, make) => {
     await until(other)
   })
 
+  // Tests providers: Sections and turns that are over are kept by none that they began.
   it.each([
     ["while it lasts", 5],
     ["when it is over", 15],
@@ -402,6 +413,7 @@ describe.each(Object.entries(makers))("several keys (%s)", (_name, make) => {
     expect(locks.isHeld()).toBe(false)
   })
 
+  // Tests providers: Several keys are held all or none, and never waited for in a circle.
   it("never wait for each other in a circle", async () => {
     const { time, provider, until } = worldOf(make)
     const taking = async (keys: readonly string[]): Promise<void> => {

@@ -60,6 +60,8 @@ describe("a provider over a store", () => {
     expect(b.provider.stats()).toMatchObject({ acquisitions: 1, waits: 1, contention: 0, losses: 0 })
   })
 
+  // Tests providers: The counters count acquisitions, waits, contention, losses, renewals, and writes without room.
+  // Tests providers: A section under a lost lease is told at once, and its result is nobody's.
   it("tells a section at once that its lease is lost, whose result is nobody's any more", async () => {
     const { time, all } = processes("a", "b")
     const [a, b] = all as [(typeof all)[0], (typeof all)[0]]
@@ -82,6 +84,7 @@ describe("a provider over a store", () => {
     await time.advance(20_000)
   })
 
+  // Tests providers: Of several keys, the loss of one is the loss of all, told by their signal.
   it("aborts the signal of several keys at the loss of one, and holds them all no more", async () => {
     const { time, store, all } = processes("a", "b")
     const [a, b] = all as [(typeof all)[0], (typeof all)[0]]
@@ -130,6 +133,7 @@ describe("a provider over a store", () => {
 })
 
 describe("a call that has waited for other keys", () => {
+  // Tests providers: The budget of several keys counts from the call, and so does what is told of it.
   it.each([
     [5000, "LockTimeoutError"],
     [4000, undefined],
@@ -148,6 +152,7 @@ describe("a call that has waited for other keys", () => {
 })
 
 describe("the counters of a provider over a store", () => {
+  // Tests providers.
   it("tell of a lease write that the store had no room for", async () => {
     const time = new VirtualTime()
     const store = scripted(memoryStore({ clock: time }), time, { capabilities: spaced })
@@ -165,6 +170,7 @@ describe("the counters of a provider over a store", () => {
 })
 
 describe("how a provider is made", () => {
+  // Tests input: Unknown options of locks, acquires, providers, observers and budgets are refused.
   it("refuses options that nobody reads, by name, and what are no options", () => {
     const store = memoryStore()
     const makers: readonly [string, (options: never) => unknown, object][] = [

@@ -35,6 +35,7 @@ describe("a lock on a directory", () => {
     expect(await lock.peek()).toBeUndefined()
   })
 
+  // Tests stores: An exit or signal releases nothing: the key is free once process, threads and groups are gone.
   it("leaves the signals and the exit of its process to the program", async () => {
     const listeners = (): number[] =>
       ["SIGTERM", "SIGINT", "SIGHUP", "exit"].map((event) => process.listenerCount(event))
@@ -114,6 +115,7 @@ describe("half a record from before this boot, as a power cut of the directory's
     return new FileLock(key, { directory, ttl, strangerTtl: "1 s" })
   }
 
+  // Tests stores: State is synced before it is acknowledged; half a lease record is a stranger's, or corrupt.
   it("is nobody's to take at once, and is written anew by its owner, another machine's that lives on", async () => {
     const owner = new FileLock("lives", { directory, ttl: "1 h", incarnation: { id: "elsewhere" } })
     await using lease = await owner.acquire()
@@ -150,6 +152,7 @@ describe("a made-up uptime that nothing gave away, on a directory", () => {
   const lockBy = (key: string, ms: number): FileLock =>
     new FileLock(key, { directory, clock: off(ms), ttl: "1 h", incarnation: someone() })
 
+  // Tests rule 3: Processes of one boot share a clock in a directory only where they agree on the boot's begin.
   it.each([
     ["behind", -7_200_000, 0],
     ["ahead", 7_200_000, 0],

@@ -100,6 +100,7 @@ describe("fileStore", () => {
     })
   })
 
+  // Tests stores: The file store compares and swaps under `kill -9` and SIGSTOP, by eight processes.
   it("says of a write that a later version overtook that it was, and not that the store failed", async () => {
     const { directory, store } = await make()
     const first = await write(store, lease, ABSENT, "1")
@@ -148,6 +149,7 @@ describe("the directory of a file store", () => {
     for (const area of ["leases", "probe", "state", "store"]) expect(await versions(directory, area)).toEqual([])
   })
 
+  // Tests stores: A remembered probe counts for its directory, device, inode and boot, and for no weaker probe.
   it("is probed once: a later start writes nothing", async () => {
     const { directory } = await make()
     expect(await versions(directory, "proofs")).toEqual([expect.stringMatching(/^1-.+-\d+-\d+-deletes$/)])
@@ -278,6 +280,7 @@ describe("the directory of a file store", () => {
     },
   )
 
+  // Tests input: Records may be truncated, no JSON, an array, 50 MB, far in time, or another object's.
   it("is read no further than the limit, however large a file is there", async () => {
     const { directory, store } = await make()
     await write(store, lease, ABSENT, "small")
@@ -290,6 +293,7 @@ describe("the time of a file store", () => {
   const wall = 1_700_000_000_000
   const time = async (store: FileStore): Promise<number | undefined> => (await store.read(lease, reading)).storeTime
 
+  // Tests rule 3: Processes of one boot share a clock in a directory only where they agree on the boot's begin.
   it("is one for all processes of a boot that agree on when it began, whenever they start", async () => {
     const directory = await fresh()
     const clock = new VirtualTime({ wall })
@@ -321,6 +325,7 @@ describe("the time of a file store", () => {
     ])
   })
 
+  // Tests rule 3: A process restored in another boot or time namespace has no boot clock, and no directory answers it.
   it("is that of the start, as all else: a process that is moved to another boot gets no answer any more", async () => {
     const clock = new VirtualTime({ wall })
     let bootId = clock.bootId
@@ -410,6 +415,7 @@ describe("a torn lease record", () => {
 
   const beforeBoot = (): number => liveClock.read().boot + hour
 
+  // Tests stores: State is synced before it is acknowledged; half a lease record is a stranger's, or corrupt.
   it.each(["", half, "\0\0\0\0", "\u0000{}"])("from before this boot is one of an unknown owner: %j", async (body) => {
     const { ownerId, expiresAt, ...rest } = JSON.parse(await readTorn(lease, body, beforeBoot())) as LeaseRecordBody
     expect(ownerId).toMatch(/^unknown/)
@@ -482,6 +488,7 @@ describe("a directory that can't be used", () => {
     expect(await refusal(link)).toBeInstanceOf(StoreMisconfiguredError)
   })
 
+  // Tests input: Disks may be full, missing or read-only.
   it("is refused by start where this user may not write", async () => {
     const directory = await open1()
     await chmod(directory, 0o555)

@@ -48,6 +48,7 @@ describe("a bucket that doesn't exist", () => {
     await other.close()
   })
 
+  // Tests input: The network may answer 401, 403, 429, 500, 200 with HTML, resets, silence or half a body.
   it.each(everyCall)(
     "is never an absent object to %s, also when it vanished after the start",
     async (_, call, kind) => {
@@ -85,6 +86,7 @@ describe("an answer that says no", () => {
     },
   )
 
+  // Tests stores: Each final refusal of Cloud Storage is an error with its own advice, and no contention.
   it.each(refusals)(
     "%i %s is an error of its own to every call, with what mends it: %s",
     async (status, reason, advice) => {
@@ -143,6 +145,7 @@ describe("an answer that says no", () => {
     expect(await read()).toMatchObject({ kind: "found", generation })
   })
 
+  // Tests input.
   it("429 to a read is a failure that passes", async () => {
     scene.server.script({ on: "GET", status: 429, body: "" })
     expect(await read()).toEqual({ kind: "failed", error: unavailable(429) })
@@ -163,6 +166,7 @@ describe("an answer that says no", () => {
 })
 
 describe("an answer that isn't of GCS", () => {
+  // Tests input.
   it.each(everyCall)("200 with a web page says nothing to %s", async (_, call, kind) => {
     scene.server.script({ ...html, status: 200, applied: false })
     expect(await call()).toEqual({ kind, error: unavailable(200, "proxy") })

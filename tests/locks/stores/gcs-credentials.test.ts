@@ -80,6 +80,7 @@ describe("the credentials of a GCS store", () => {
     expect(new Set(server.requests.map(({ headers }) => headers["authorization"]))).toEqual(new Set(["Bearer token-1"]))
   })
 
+  // Tests stores: Credentials go to Cloud Storage and the named endpoint, and never in the open to another machine.
   it("are not sent to an endpoint of one's own, unless the client says so", async () => {
     const store = await startedOn(server, clock)
     stores.push(store)
@@ -240,6 +241,7 @@ function environment(credentials: object): { readonly gcloudWasAsked: () => bool
 describe("the credentials of the environment", () => {
   afterEach(() => vi.unstubAllEnvs())
 
+  // Tests stores: A bucket is asked for with a token and nothing else: no project, no `gcloud`, no other server.
   it("of a workload ask for its token, and for no project that it may not see", async () => {
     const { gcloudWasAsked } = environment({
       ...federated(server.url),
@@ -319,6 +321,7 @@ describe("the endpoint of a GCS store", () => {
     expect((await promisify(execFile)(deno, args)).stdout).toBe("applied\n")
   })
 
+  // Tests stores.
   it("is CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE, which is sent credentials", async () => {
     environment(federated(server.url))
     vi.stubEnv("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", `${server.url}/storage/v1/`)

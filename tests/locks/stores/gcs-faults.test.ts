@@ -13,6 +13,7 @@ const methods = ["GET", "POST", "DELETE"] as const
 eachTestHasItsScene()
 
 describe("a connection that is reset", () => {
+  // Tests input: The network may answer 401, 403, 429, 500, 200 with HTML, resets, silence or half a body.
   it("before a write was applied leaves it unknown, sent once", async () => {
     scene.server.script({ on: "POST", instead: "reset", applied: false })
     expect(await write()).toMatchObject({ kind: "unknown", error: { _tag: "StoreUnavailableError" } })
@@ -27,6 +28,7 @@ describe("a connection that is reset", () => {
     expect(inBucket()).toBe(true)
   })
 
+  // Tests stores: A reset sends one request, on a warm connection.
   it("is no reason to send a write again, on a warm connection and many times", async () => {
     for (let round = 1; round <= 20; round++) {
       await read()
@@ -56,6 +58,7 @@ describe("a connection that is reset", () => {
 })
 
 describe("a server that stays silent", () => {
+  // Tests input.
   it.each(methods)("%s ends at its deadline, not before", async (method) => {
     scene.server.script({ on: method, instead: "silence" })
     const arrived = scene.server.arrival(method)
@@ -169,6 +172,7 @@ describe("a body over the limit", () => {
 })
 
 describe("a server that ignores preconditions", () => {
+  // Tests stores: A store that ignores write preconditions is refused; one that ignores those of deletes gets none.
   it("of writes is refused at the start, by name", async () => {
     scene.server.buckets.rules.ignored = ["write"]
     const other = storeOn(scene.server, scene.clock, { prefix: "fresh" })

@@ -61,6 +61,7 @@ describe("a lock on a bucket", () => {
     expect(Object.values(counts).reduce((sum, count) => sum + count, 0) - started).toBe(1)
   })
 
+  // Tests rule 7: A key's record can be an object that others name, and never one of leasehold's own.
   it("keeps its record in the object that it was given, whatever the prefix, and there alone", async () => {
     const named = lockOn("nightly", { objectName: "jobs/nightly.json" })
     const lease = await named.acquire()

@@ -42,6 +42,7 @@ describe("gcsStore refuses", () => {
     expect(String(refusal({ bucket: "bucket", prefix }))).toContain(problem)
   })
 
+  // Tests rule 7: A key's record can be an object that others name, and never one of leasehold's own.
   it.each([
     ["", "is empty"],
     ["leases/k", "folder named leases"],

@@ -21,6 +21,7 @@ function environment(variables: Readonly<Record<string, string>>): void {
 const GCS = "https://storage.googleapis.com"
 
 describe("the proxy of a server", () => {
+  // Tests stores: A proxy is the environment's, as curl reads it, and never a CGI caller's; a bad one is refused.
   it.each<[Record<string, string>, string, string | undefined]>([
     [{}, GCS, undefined],
     [{ https_proxy: "http://small:1", HTTPS_PROXY: "http://large:2" }, GCS, "http://small:1/"],
@@ -96,6 +97,7 @@ describe("a store behind a proxy", () => {
     await store.close()
   })
 
+  // Tests stores.
   it("goes by no proxy of another's: HTTP_PROXY, ALL_PROXY, or where no_proxy names the endpoint", async () => {
     await using server = await startStrictGcs()
     const dead = "http://127.0.0.1:9"

@@ -31,6 +31,7 @@ async function startOf(store: GcsStore): Promise<string> {
 const unfit: unknown = expect.stringContaining("ignores the preconditions of writes")
 
 describe("a start", () => {
+  // Tests stores: A start on a probed bucket asks once and writes nothing; readers never write.
   it("is one request where the bucket was probed before, and writes nothing", async () => {
     const other = storeOn(scene.server, scene.clock)
     await other.start(within)
@@ -51,6 +52,7 @@ describe("a start", () => {
     await other.close()
   })
 
+  // Tests stores: A remembered probe counts for its server and way; for others than Google's, a day.
   it("trusts the one that promises less where two were remembered", async () => {
     const [, proof = ""] = proofs()
     scene.server.buckets.write("bucket", `a/b/proofs/${proof.replace("deletes", "writes")}`, bytes(""))
@@ -59,6 +61,7 @@ describe("a start", () => {
     await other.close()
   })
 
+  // Tests stores: A probe that finds a server unfit takes back what was remembered; one without an end changes nothing.
   it("that probes again and doesn't come to an end takes nothing from what writes meanwhile", async () => {
     scene.server.silenced.add("probe%2F")
     // Its own deadline, and those of a list, two deletes and the probe's first write.
@@ -89,6 +92,7 @@ describe("a start", () => {
 })
 
 describe("a proof doesn't count", () => {
+  // Tests stores.
   it("that was copied with the bucket's objects, under another prefix or by a server that took over the address", async () => {
     const { buckets } = scene.server
     for (const name of proofs()) {
@@ -167,6 +171,7 @@ describe("a proof of a server", () => {
     return new Proofs(new BucketObjects(connection, settings, scene.clock), scene.clock)
   }
 
+  // Tests stores.
   it.each([
     ["https://storage.googleapis.com", true],
     ["https://storage-mine.p.googleapis.com", true],
@@ -186,6 +191,7 @@ describe("a proof of a server", () => {
 })
 
 describe("a start for reading alone", () => {
+  // Tests stores.
   it("asks once, writes nothing, also where the bucket was never probed, and reads and lists", async () => {
     scene.server.buckets.write("bucket", "fresh/leases/key", bytes("{}"))
     const reader = storeOn(scene.server, scene.clock, { prefix: "fresh" })

@@ -116,6 +116,7 @@ describe("a GCS store", () => {
     expect(server.counts).toEqual({ POST: 1, GET: 2, DELETE: 1 })
   })
 
+  // Tests stores: Where requesters pay, every request names the project that does.
   it("names the project that pays in every request, and none where none is named", async () => {
     await store.read(lease, readOptions())
     expect(server.requests.map(({ query }) => query["userProject"])).toEqual([undefined])
@@ -170,6 +171,7 @@ describe("a GCS store", () => {
     expect(await store.list("state", { ...within, prefix: name.slice(0, 1) })).toMatchObject({ items: [{ name }] })
   })
 
+  // Tests rule 3: An answer from a cache gives neither sample nor authority.
   it("gives no time where a cache on the way kept the answer", async () => {
     const generation = await written("{}")
     server.script({ on: "GET", headers: { age: "7" } })

@@ -38,6 +38,7 @@ const idOf = async (time: VirtualTime, store: LeaseStore): Promise<string | unde
   (await time.runUntil(identityOf(store, time))).origin.leasesId
 
 describe("the identity of a store", () => {
+  // Tests rule 15: A store's identity is created once; one that can't be read is StoreMisconfiguredError.
   it("is made by whoever starts on it first, by two requests, and read by one ever after", async () => {
     const { time, wire, store } = scene()
     const first = await idOf(time, store)
@@ -153,6 +154,7 @@ describe("the identity of a directory", () => {
     }
   })
 
+  // Tests rule 15: Copies of one lease directory are told apart by the boots that each has seen.
   it("goes along with a copy, which doesn't know the other copy's later boots", async () => {
     const root = await mkdtemp(join(tmpdir(), "leasehold-image-"))
     const [image, copy] = [join(root, "image"), join(root, "copy")]

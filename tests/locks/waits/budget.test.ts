@@ -26,6 +26,7 @@ function refusal(options: unknown): InvalidConfigError {
 }
 
 describe("a wait budget", () => {
+  // Tests waits: The strongest source of a budget counts, and is remembered; bare numbers are seconds.
   it("is the flag's, else the environment's, else the configuration's, else the scope's, else 600 s", () => {
     const without = { ...all }
     const found: unknown[] = []
@@ -52,6 +53,7 @@ describe("a wait budget", () => {
     expect(of("cache", { cache: "infinite" })).toBe("infinite")
   })
 
+  // Tests waits: What is no budget, no known scope, or no `locking` table is refused by name.
   it("refuses a scope that nobody knows, also where it would not count, and names those that are known", () => {
     for (const scope of ["instal", "", "toString", "__proto__"]) {
       const error = refusal({ ...all, scope })
@@ -100,6 +102,7 @@ describe("a wait budget", () => {
     expect(waitBudget({ ...nothing, configuration: { other: 1 } } as never).timeoutSource.origin).toBe("default")
   })
 
+  // Tests input: Unknown options of locks, acquires, providers, observers and budgets are refused.
   it("refuses an environment that is none, options that are none, and takes what a parser made of an empty file", () => {
     for (const environment of [null, 5, "LEASEHOLD_LOCK_TIMEOUT=5"])
       expect(refusal({ environment }).message).toContain("environment is ")
@@ -142,6 +145,7 @@ describe("a wait budget", () => {
 })
 
 describe("the timeout of an acquire with such a budget", () => {
+  // Tests waits: A timeout says how long it waited, the limit, its source and how to change it there.
   it("says how long it waited, the limit, where that came from, and how to change it there", async () => {
     const cases: readonly [WaitBudgetOptions, string, string][] = [
       [{ flag: "2" }, "--lock-timeout 2", 'Pass --lock-timeout with more seconds, or with "infinite"'],
@@ -173,6 +177,7 @@ describe("the timeout of an acquire with such a budget", () => {
     }
   })
 
+  // Tests waits: A timeout tells of a queue only where an earlier call was first; a budget of 0 is one try.
   it.each([
     [{ flag: 0 }, "--lock-timeout 0"],
     [{ environment: { LEASEHOLD_LOCK_TIMEOUT: "0 s" } }, "LEASEHOLD_LOCK_TIMEOUT=0 s"],

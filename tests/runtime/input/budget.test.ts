@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import { budgetOf, strongest } from "../../../src/runtime/input/budget.ts"
 
 describe("a written wait budget", () => {
+  // Tests waits: The strongest source of a budget counts, and is remembered; bare numbers are seconds.
   it.each([
     ["30", 30_000],
     ["2.5", 2500],
@@ -58,6 +59,7 @@ describe("a written wait budget", () => {
 })
 
 describe("of several sources", () => {
+  // Tests waits.
   it("the strongest that says anything counts: flag, environment, configuration, scope, default", () => {
     const offers = { default: 600, scope: "30 s", configuration: 60, environment: "20", flag: 0 }
     const order: unknown[] = []

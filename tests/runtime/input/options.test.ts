@@ -6,6 +6,7 @@ const circle: Record<string, unknown> = {}
 circle["self"] = circle
 
 describe("a value in an error", () => {
+  // Tests input: No public call guesses: each wrong argument is a typed error that says what to do.
   it.each([
     [Number.NaN, "NaN"],
     [-Infinity, "-Infinity"],
@@ -37,6 +38,7 @@ describe("options", () => {
     },
   )
 
+  // Tests input.
   it.each([
     [{ durabel: true }, "durabel is no option of acquire. Use some of ttl, durable, free."],
     [{ toString: 1 }, "toString is no option of acquire. Use some of ttl, durable, free."],

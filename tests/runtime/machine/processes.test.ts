@@ -41,6 +41,7 @@ describe("this process", () => {
     expect(processes.life).toBe(processes.life)
   })
 
+  // Tests stores: A named process has ended only where every condition of the file store holds; each is needed.
   it("is not known where /proc is that of another namespace, or can't be read", () => {
     expect(fake("77", 4711).processes().self).toMatchObject({ startedAt: null, pidNs: null })
     expect(new Processes("/nowhere").self).toMatchObject({ startedAt: null, pidNs: null })
@@ -55,6 +56,7 @@ describe("a process", () => {
     expect(proc.processes().hasEnded(42, "5000")).toBe(true)
   })
 
+  // Tests stores.
   it.each(["EPERM", "EACCES", "ENOSYS"])("lives where signal 0 says %s", (code) => {
     const proc = fake()
     proc.signals.set(42, code)
@@ -112,6 +114,7 @@ describe("a process group", () => {
     expect([42, 43, 44].map((group) => known.groupLives(group))).toEqual([true, false, true])
   })
 
+  // Tests stores: A process group lives while one of its members does, or while that can't be told.
   it("lives while one of its members does, though its leader is gone", () => {
     const proc = fake()
     proc.add(42, { state: "Z" })
@@ -186,6 +189,7 @@ describe("the end of a process", () => {
     return { proc, time, seen, wait }
   }
 
+  // Tests stores: The end of a process wakes its waiters once, and not before its last thread is gone.
   it("wakes nobody before it, and once after it, however long its last thread takes", async () => {
     const { proc, time, seen } = await ending()
     await time.advance(60_000)

@@ -48,6 +48,7 @@ describe("shutdown", () => {
     expect([ran, exits]).toEqual([["quick SIGTERM", "slow SIGTERM"], [143]])
   })
 
+  // Tests stores: A drain with stuck work, and a second signal, end the process; nothing of that work is released.
   it("ends by the signal where a handler says that work is stuck, once all have finished", async () => {
     const { port, emitter, exits, exited } = fakeProcess()
     let finish = (): void => {}
@@ -120,10 +121,12 @@ describe("a real process", () => {
     expect(await signalled("finish", "SIGINT")).toBe("130|ready|first SIGINT|second SIGINT|first done|")
   })
 
+  // Tests stores.
   it("whose handler hangs ends by the second signal, when its listeners for the exit were called", async () => {
     expect(await signalled("hang", "SIGTERM", "SIGINT")).toBe("SIGINT|ready|first SIGTERM|second SIGTERM|exit 130|")
   })
 
+  // Tests stores: A shutdown waits for the handlers of all copies of leasehold in the process.
   it("finishes the handlers of two copies of leasehold", async () => {
     const told = await signalled("twice", "SIGTERM")
     expect(told).toBe("143|ready|first SIGTERM|second SIGTERM|first done|slower done|")

@@ -60,6 +60,7 @@ describe("the boot clock", () => {
     expect(clock.id).toMatch(/^[0-9a-f-]{36}\.\d+$/)
   })
 
+  // Tests rule 3: A boot clock of another time namespace, or a made-up one, isn't this one.
   it("names a boot seen through another time namespace as another, since its clock has another offset", () => {
     const [a, b] = ["4026531834", "4026532001"].map((namespace) => clockOf(proc({ uptime: "1000.25", namespace })).id)
     expect(a).toBe("8f1c.4026531834")
@@ -92,6 +93,7 @@ describe("the boot clock", () => {
     expect(clockOf(root).id).toBeUndefined()
   })
 
+  // Tests rule 3: A process restored in another boot or time namespace has no boot clock, and no directory answers it.
   it.each([
     ["is not told of again", { uptime: "1000.50" }, "8f1c.0", 1_000_500],
     ["goes on where the wall clock was set, which is no other boot", { uptime: "5000.00" }, "8f1c.0", 5_000_000],

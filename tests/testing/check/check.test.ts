@@ -16,6 +16,7 @@ describe("a search", () => {
     expect(check({ commits: 1 })).toEqual({ ...result, ms: expect.any(Number) })
   })
 
+  // Tests searches: Deletion by hand sets no token back, and hides no owner from those who saw it.
   it.each<[string, CheckOptions]>([
     ["a crash", { crashes: 1 }],
     ["a lost message", { losses: 1, until: 5000 }],
@@ -41,6 +42,7 @@ describe("a search", () => {
     expect(result.states).toBeGreaterThan(check({ ...calm, commits: options.commits ?? 0 }).states)
   })
 
+  // Tests searches: A search spares a claim after a grant only where production does.
   it("claims after a grant where production does: anywhere but where one exact clock is read by all", () => {
     const options: CheckOptions = { commits: 1, losses: 1, until: 4000 }
     const states = (more: CheckOptions): number => check({ ...options, ...more }).states
@@ -53,6 +55,7 @@ describe("a search", () => {
     expect(states({ clockError })).not.toBe(states({ clockError, afterGrant: "spare" }))
   })
 
+  // Tests searches: All worlds of two and three processes, within bounds, break no law; with less guard two act at once.
   it("finds two owners where the guard is gone, by a shortest way", () => {
     const { broken, trail, complete } = check({ pauses: 1, guard: -1500, until: 20_000 })
     expect(complete).toBe(false)
@@ -66,6 +69,7 @@ describe("a search", () => {
     expect(check({ losses: 1, limit: 1000 })).toMatchObject({ complete: false, broken: undefined })
   })
 
+  // Tests searches: A search says what it leaves out.
   it("lists what it leaves out", () => {
     const { leftOut } = check({ until: 3000, crashes: 1 })
     expect(leftOut).toContain("losses of any number")
@@ -76,6 +80,7 @@ describe("a search", () => {
       expect(leftOut.filter((line) => line.includes(word))).toHaveLength(1)
   })
 
+  // Tests searches: A search takes only what production takes: other ttls, and guards that leave nothing, are refused.
   it.each<[string, object]>([
     ["four processes", { processes: 4 }],
     ["a time that is too long", { until: "2 min" }],
@@ -111,6 +116,7 @@ describe("a search", () => {
 describe("the smallest guard", () => {
   const options: CheckOptions = { pauses: 1, until: 11_000 }
 
+  // Tests searches.
   it("is one with which all is seen and nothing broken, and with a step less two act at once", () => {
     const { guard, safe, unsafe } = smallestGuard(options, 500)
     expect(safe).toMatchObject({ complete: true, broken: undefined })

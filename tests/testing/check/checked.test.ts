@@ -8,6 +8,7 @@ import { configurations, larger } from "../../../src/testing/check/configuration
 const page = readFileSync(new URL("../../../docs/checked.md", import.meta.url), "utf8")
 
 describe("the page of what was searched", () => {
+  // Tests searches: The page of what was searched tells of the searches as they are made.
   it("tells of all searches, with the bounds that they have, and of no other", () => {
     expect(rewritten(page, new Map())).toBe(page)
     const told = figuresOf(page)
@@ -24,6 +25,7 @@ describe("the page of what was searched", () => {
 })
 
 describe("the searches that are made", () => {
+  // Tests searches: Each line of that page can be made alone, by its name.
   it("are all of the first table, all of the second, or those that are named, each line of the page by its name", () => {
     expect(chosen({ large: false })).toEqual([...Object.keys(configurations), GUARD])
     expect(chosen({ large: true })).toEqual(Object.keys(larger))

@@ -153,6 +153,7 @@ describe("the conformance suite", () => {
     ])
   })
 
+  // Tests searches: A suite of conformance has the cases that it was asked for; what can't be asked is refused.
   it.each<[string, object]>([
     ["no names", { names: 0 }],
     ["one name, which is no long list", { names: 1 }],

@@ -31,6 +31,7 @@ describe("acknowledged is stored", () => {
     expect(tells(...ran, fault(3, "a", "crash"), durable(7, "ended"))).toEqual([])
   })
 
+  // Tests traces: The invariants of traces hold of simulated runs, and each tells of what goes against it.
   it("tells of an acknowledgement before the head took effect, and of a head that replaced another version", () => {
     const early = "a acknowledges a durable use of ledger/k before its head took effect"
     expect(tells(...ran, ...saves, asks(5, "1"), durable(7, "ended"), stored)).toEqual([early])

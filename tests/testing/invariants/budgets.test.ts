@@ -12,6 +12,7 @@ describe("within budget", () => {
     expect(told(withinBudget, call(0, "a", "began"), fault(9, "a", "crash"), fault(90_000, "b", "crash"))).toEqual([])
   })
 
+  // Tests traces: The invariants of traces hold of simulated runs, and each tells of what goes against it.
   it("asks nothing of a life that is over, also where that is told only by the start of the next", () => {
     const start = { ...call(9, "a", "began", 30_000, 2), call: "start" } as const
     expect(told(withinBudget, call(0, "a", "began"), start, fault(90_000, "b", "crash"))).toHaveLength(1) // of the start
@@ -58,6 +59,7 @@ describe("waiters are served", () => {
     expect(told(waitersAreServed, waiting(0, "b"), stuck, acquired(hours, "b", 2))).toEqual([])
   })
 
+  // Tests traces.
   it("asks nothing of one whose owner was stuck before, on that key and as long as it has it", () => {
     const state = (at: number, value: object, of = key) =>
       ({ kind: "state", at, worker: "a", key: of, token: 1, value }) as never
@@ -115,6 +117,7 @@ describe("one request per waiter", () => {
     expect(told(oneRequest, ...lines, asked(5, "a", 1, "b.1"), asked(6, "a", 1, "b.1"))).toHaveLength(1)
   })
 
+  // Tests traces.
   it("counts a mark that takes the place of one that its waiter had left there", () => {
     const mark = (at: number, waiterNonce: string) => {
       const line = lease(at, "b", "a.1", 30_000, "b.1")

@@ -22,6 +22,7 @@ const drained = (at: number, worker = "a"): CallLine => ({
 const saving = [work(1, "settling"), work(2, "queued"), work(3, "checkpointing")]
 
 describe("drains save", () => {
+  // Tests load: A store of R requests a second loses no lease that R could keep, and no ended work's state.
   it("is content with one that is saved and released, or handed over", () => {
     const saved = [...saving, work(4, "releasing")]
     for (const released of ["clean", "handedOff"] as const)

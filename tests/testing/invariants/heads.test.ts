@@ -14,6 +14,7 @@ describe("no old tokens", () => {
     ).toEqual([])
   })
 
+  // Tests traces: The invariants of traces hold of simulated runs, and each tells of what goes against it.
   it("tells of a lower token, and of an equal one of another activation", () => {
     expect(told(noOldTokens, head(0, "b", { token: 8, seq: 1 }), head(1, "a", { token: 7, seq: 2 }))).toHaveLength(1)
     expect(told(noOldTokens, ...saved, head(2, "b", { token: 7, seq: 3 }))).toEqual([
@@ -27,6 +28,7 @@ describe("no step back", () => {
     expect(told(noStepBack, ...saved, removed(5, null, "state"))).toEqual([])
   })
 
+  // Tests traces.
   it("tells of a number left out, of one that comes again, and of a delete", () => {
     expect(told(noStepBack, ...saved, head(2, "a", { token: 7, seq: 4 }))).toHaveLength(1)
     expect(told(noStepBack, ...saved, head(2, "b", { token: 8, seq: 2 }))).toHaveLength(1)
@@ -46,6 +48,7 @@ describe("claims keep state", () => {
     expect(told(claimsKeepState, ...saved, work(3, "b", "restore began", 8), next)).toEqual([])
   })
 
+  // Tests traces.
   it("tells of an owner that writes something else before it has restored", () => {
     expect(told(claimsKeepState, ...saved, head(2, "b", { token: 8, seq: 3, sha256: "u" }))).toEqual([
       "b replaces what ledger=2fk/head held before it has restored it",
@@ -63,6 +66,7 @@ describe("fenced before restore", () => {
     expect(told(fencedBeforeRestore, ...saved, ...lines)).toEqual([])
   })
 
+  // Tests traces.
   it("tells of a former owner's write that lands after it", () => {
     const late = head(3, "a", { token: 7, seq: 3 })
     expect(told(fencedBeforeRestore, ...saved, work(2, "b", "restore began", 8), late)).toEqual([

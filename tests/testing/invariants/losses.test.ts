@@ -13,6 +13,7 @@ describe("no needless loss", () => {
     expect(told(noNeedlessLoss, lease(0, null, "s"), lost(60_000, "a"))).toEqual([])
   })
 
+  // Tests traces: The invariants of traces hold of simulated runs, and each tells of what goes against it.
   it("takes no fault for a reason once the world is healed for longer than a lease is long", () => {
     const healed = [acquired(0, "a", 1), fault(100_000, "a", "slow"), fault(110_000, null, "heal")]
     expect(told(noNeedlessLoss, ...healed, lost(150_000, "a"))).toEqual([])
@@ -98,6 +99,7 @@ describe("no orphaned lease", () => {
     expect(told(noOrphans, ...owned, lease(0, "b", "a.1", -970_000), { ...later, at: 40_000 })).toHaveLength(1)
   })
 
+  // Tests traces.
   it("tells of one that ran out while its owner lived, as it shows: when another takes it, or at the end", () => {
     const owned = [acquired(0, "a", 1), lease(0, "a", "a.1", 30_000)]
     const message = "the lease of a on ledger=2fk ran out 10000 ms ago, and nothing befell it"
@@ -130,6 +132,7 @@ describe("nothing left behind", () => {
     expect(told(nothingLeft, ...again, drained(7))).toEqual([left])
   })
 
+  // Tests traces.
   it("tells of one that was struck long before, and left when all was well", () => {
     const struck = [fault(0, "a", "pause"), fault(10_000, null, "heal"), acquired(60_000, "a", 1)]
     expect(told(nothingLeft, ...struck, lease(60_000, "a", "a.1", 90_000), drained(70_000))).toEqual([left])

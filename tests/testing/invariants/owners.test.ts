@@ -28,6 +28,7 @@ describe("one owner", () => {
     expect(told(oneOwner, acquired(0, "a", 1, 9900), next)).toEqual([])
   })
 
+  // Tests traces: The invariants of traces hold of simulated runs, and each tells of what goes against it.
   it("tells of a key that is acquired while another holds it, and for how long that one did", () => {
     expect(violations(oneOwner, acquired(0, "a", 1), acquired(10_000, "b", 2))).toEqual([
       {
@@ -66,6 +67,7 @@ describe("one owner, where a record is deleted by hand,", () => {
   const owned = [lease(0, "a", "a.1", 30_000), acquired(0, "a", 1)] as const
   const next = acquired(10_000, "b", 2)
 
+  // Tests rule 15: A record deleted under its owner lets the next one begin only when that lease would be over.
   it("asks nothing of the owner whose record it was, and all of every other", () => {
     expect(told(oneOwner, ...owned, removed(9000, null), next)).toEqual([])
     expect(told(oneOwner, ...owned, removed(9000, null), next, renewed(10_001, "a", 1))).toEqual([])
@@ -100,6 +102,7 @@ describe("alone at work", () => {
   const both = [acquired(0, "a", 1), acquired(10_000, "b", 2)] as const
   const busy = [acquired(0, "a", 1), begun(10, "a", 1), acquired(10_000, "b", 2)] as const
 
+  // Tests rule 15.
   it("tells of work that begins while another may be at it, whoever of them came first", () => {
     expect(told(aloneAtWork, ...busy, begun(10_001, "b", 2))).toEqual([
       "b begins a restore on ledger/k while a is at work for 16999 ms more",
@@ -119,6 +122,7 @@ describe("alone at work", () => {
 })
 
 describe("growing tokens", () => {
+  // Tests traces.
   it("is content where each is greater, and tells where one isn't", () => {
     expect(told(growingTokens, acquired(0, "a", 1), acquired(1, "b", 2), acquired(2, "a", 5))).toEqual([])
     expect(told(growingTokens, acquired(0, "a", 7), acquired(1, "b", 7))).toHaveLength(1)
@@ -158,6 +162,7 @@ describe("work under a lease", () => {
     expect(told(workUnderLease, acquired(0, "a", 1), ...lines)).toEqual([])
   })
 
+  // Tests traces.
   it("tells of work that begins after the deadline, or after the end of the lease", () => {
     const begun = (at: number) => work(at, "a", "checkpoint began", 1)
     expect(told(workUnderLease, acquired(0, "a", 1), begun(28_000))).toEqual([
@@ -180,6 +185,7 @@ describe("saves under a lease", () => {
     expect(told(savesUnderLease, put(1000, "a"))).toEqual([])
   })
 
+  // Tests traces.
   it("tells of one that is sent after the deadline, or after the loss", () => {
     expect(told(savesUnderLease, acquired(0, "a", 1, 1000), put(1010, "a"))).toHaveLength(1)
     expect(told(savesUnderLease, acquired(0, "a", 1), lost(100, "a"), put(110, "a"))).toHaveLength(1)
@@ -197,6 +203,7 @@ describe("strangers keep their keys", () => {
     expect(told(strangersKeep, theirs, marked, given, lease(30, "a", "a.1", 60_000), lease(40, "b", "b.1"))).toEqual([])
   })
 
+  // Tests traces.
   it("tells of who takes it before, or deletes its record", () => {
     const theirs = lease(0, null, "s", 30_000)
     expect(told(strangersKeep, theirs, lease(29_000, "a", "a.1", 60_000))).toEqual([

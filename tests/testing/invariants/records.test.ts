@@ -13,6 +13,7 @@ it("what can't be read may be mended by hand alone", () => {
   expect(told(unreadableStands, unreadable, { ...lease(1, null, "s"), before: "5" }, lease(2, "a", "a.1"))).toEqual([])
 })
 
+// Tests record: What stands in a record's place and isn't one is an error to every caller until it is deleted.
 it("whoever takes it for free is told of, whether it writes or deletes", () => {
   expect(told(unreadableStands, unreadable, { ...lease(1, "a", "a.1"), before: "5" })).toEqual([
     "a writes over ledger=2fk, which can't be read",

@@ -19,6 +19,7 @@ const comes = [asks, owning("restoring"), owning("running")] as const
 const leaves = handingOff("settling")
 const inVain = ["a hands over ledger/k before one of the 1 uses that waited for it has begun"]
 
+// Tests chart: A sandbox begun for uses is handed over only once one of them has begun.
 describe("turns are used", () => {
   it("is content where a use begins before the key is handed over, whichever it is", () => {
     expect(told(turnsAreUsed, ...comes, work(0, "a", "use began", 1), leaves)).toEqual([])

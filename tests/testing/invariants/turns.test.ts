@@ -12,6 +12,7 @@ function record(at: number, worker: string | null, owner: string | null, ...aski
   return { ...line, lease: { ...line.lease!, ...(asking.length > 1 && { line: asking.slice(1) }) } }
 }
 
+// Tests rule 13a: Of those that want a key again and again, nobody waits longer than the others' turns.
 describe("everybody has a turn", () => {
   const [a, b, c] = ["a.1", "b.1", "c.1"]
 

@@ -19,6 +19,7 @@ describe("the invariants", () => {
     expect(allInvariants.every(({ sentence }) => sentence.endsWith("."))).toBe(true)
   })
 
+  // Tests traces: The invariants of traces hold of simulated runs, and each tells of what goes against it.
   it("hold of a recorded run with a handoff, a takeover and a loss", async () => {
     const { lines } = await recorded(7)
     expect(checkTrace({ lines }, allInvariants)).toEqual([])
@@ -62,6 +63,7 @@ describe("an invariant that throws", () => {
   }
   const lines = [acquired(0, "a", 1), acquired(5, "b", 2)]
 
+  // Tests traces: An invariant that throws is a violation, once, and blinds no other.
   it.each<[string, Invariant["watch"], number]>([
     ["at a line", () => ({ line: oops }), 0],
     ["at the end", () => ({ line: () => {}, end: oops }), 1],

@@ -16,6 +16,7 @@ describe("settled before release", () => {
     expect(told(settledBeforeRelease, use, released(3, "b"))).toEqual([])
   })
 
+  // Tests traces: The invariants of traces hold of simulated runs, and each tells of what goes against it.
   it("tells of a release, and of a grant, under work that goes on", () => {
     for (const leave of [granted, released])
       expect(told(settledBeforeRelease, work(0, "a", "use began", 1), leave(2, "a"))).toEqual([
@@ -43,6 +44,7 @@ describe("one at a time", () => {
     expect(told(oneAtATime, use[0], fault(4, "a", "crash"), work(5, "a", "restore began", 1, 9))).toEqual([])
   })
 
+  // Tests traces.
   it("tells of what begins under another, and of what begins or ends a life under a run", () => {
     const pairs = [
       ["checkpoint", "use"],
@@ -70,6 +72,7 @@ describe("one close per restore", () => {
     expect(told(oneClose, ...restored, fault(2, "a", "crash"))).toEqual([])
   })
 
+  // Tests traces.
   it("tells of none, and of two", () => {
     expect(told(oneClose, ...restored)).toEqual(["a never closes ledger/k, restored at 1"])
     expect(told(oneClose, ...restored, closed(2), closed(3))).toEqual(["a closes ledger/k 2 times"])

@@ -74,6 +74,7 @@ describe("a fleet on a store whose time is that of a boot", () => {
     expect(at(taken)).toBeLessThan(60_000 + 40_000)
   })
 
+  // Tests simulations: Simulated workers may know only the last release's record; machines tell ended processes truly.
   it("takes over at once from an owner whose end its machine tells, and from one elsewhere by time", async () => {
     const script = [{ at: 59_000, kind: "crash", worker: "a", ms: 120_000 }] as const
     const taken = async (machines: readonly [string, string, string], oracles: boolean): Promise<number> => {
@@ -88,6 +89,7 @@ describe("a fleet on a store whose time is that of a boot", () => {
     expect(await taken(["m1", "m1", "m2"], false)).toBeGreaterThan(20_000)
   })
 
+  // Tests rule 12, rule 15: Without one exact clock every owner's token is in the head, and outgrows a deleted record.
   it("never goes back behind a token, though its record was deleted by hand and the clock set back", async () => {
     const { lines } = await run({
       script: [

@@ -15,6 +15,7 @@ const nothingIsLost: Invariant = {
   }),
 }
 
+// Tests simulations: A fleet that nothing befalls loses no lease, on any store and with any clocks.
 it.each(["gcs", "exact", "clockless", "file", "keeps", "memory"] as const)(
   "a fleet in peace loses no lease and breaks no invariant (store %s)",
   async (store) => {

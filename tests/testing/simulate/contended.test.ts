@@ -40,6 +40,7 @@ it.each([
   ["gcs", "4 min", "wait"],
   ["exact", "1 min", "wait"],
   ["file", "30 s", "wait"],
+  // Tests rule 13a: Of those that want a key again and again, nobody waits longer than the others' turns.
 ] as const)(
   "five that want one key again and again have it in turn (store %s, %s: %s)",
   async (store, duration, whenOwned) => {

@@ -20,6 +20,7 @@ async function run(crowd: Crowd): Promise<{
 }
 
 describe("a store of so many requests a second", () => {
+  // Tests load: A store of R requests a second loses no lease that R could keep, and no ended work's state.
   it.each([
     { keys: 80, perSecond: 10 },
     { keys: 250, perSecond: 25 },

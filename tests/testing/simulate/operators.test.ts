@@ -17,6 +17,7 @@ const isAcquired = (line: TraceLine): line is LockLine => line.kind === "lock" &
 const isWork = (line: TraceLine): line is WorkLine => line.kind === "work" && line.edge === "began"
 
 describe("a record that is deleted under its owner", () => {
+  // Tests rule 15: A record deleted under its owner lets the next one begin only when that lease would be over.
   it("is created at once by another process, which begins to work only when the owner's lease would be over", async () => {
     const { lines, at } = await under([{ at: comes, kind: "deleteRecord", worker: null, key: "k1" }])
     const created = lines.filter(isAcquired).find((line) => at(line) > comes)!
@@ -28,6 +29,7 @@ describe("a record that is deleted under its owner", () => {
 })
 
 describe("what is no record in a record's place", () => {
+  // Tests record: What stands in a record's place and isn't one is an error to every caller until it is deleted.
   it("is an error to every caller, and owned by nobody, until it is deleted by hand", async () => {
     const fault = { kind: "damageRecord", worker: null, key: "k1", leaves: "half", ms: 40_000 } as const
     const { lines, at } = await under([{ at: comes, ...fault }])
@@ -90,6 +92,7 @@ describe("a record that a stranger made where somebody deleted one", () => {
     else if (now > 32_000) await b!.use((state) => ++state.n, { contention: "retry" })
   }
 
+  // Tests rule 15: A record that a stranger made or stripped proves nothing: the head's owner is waited out.
   it("tells nothing of who owned the key: whoever comes next waits for as long as the head's owner may work", async () => {
     const { lines, at } = await run({ script, workload: turns })
     const acquired = lines.filter(isAcquired).find(({ worker }) => worker === "b")!

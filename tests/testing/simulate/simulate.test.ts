@@ -54,6 +54,7 @@ async function failure(promise: Promise<unknown>): Promise<SimulationError> {
 }
 
 describe("a simulation", () => {
+  // Tests simulations: A simulation finds what is wrong with a sandbox, is the same each time, and keeps failed seeds.
   it("passes where the sandbox is right, and has the same hash again", async () => {
     const run = () => simulate({ sandbox: counter, seeds: 3, workload: counting(), ...brief })
     const first = await run()
@@ -121,6 +122,7 @@ describe("a simulation", () => {
     }
   })
 
+  // Tests simulations: The file of failed seeds is whole or not there; one that is no list is refused by name.
   it.each(["[9, 1", "", '{"seeds":[9]}', "[0.5]"])(
     "names a file of failed seeds that is none, and says what to do, until it is one: %j",
     async (torn) => {
@@ -173,6 +175,7 @@ describe("a simulation", () => {
     expect(error.message).toContain("TypeError: my own mistake")
   })
 
+  // Tests simulations: A simulation fails where two runs of a seed differ, and where none came to what it must.
   it("fails where the second run of a seed differs from the first, whatever else is right", async () => {
     let restored = 0
     const moody = defineSandbox({
@@ -190,6 +193,7 @@ describe("a simulation", () => {
     )
   })
 
+  // Tests simulations: A simulation that would run nothing is refused.
   it("refuses options that nobody reads or that can't work", async () => {
     const refused = { _tag: "InvalidConfigError" }
     await expect(simulate({ sandbox: counter, seeds: 1, wrokers: 2 } as never)).rejects.toMatchObject(refused)

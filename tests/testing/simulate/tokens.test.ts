@@ -10,6 +10,7 @@ const isGrant = (line: TraceLine): line is LockLine =>
 const isRestore = (line: TraceLine): line is WorkLine =>
   line.kind === "work" && line.work === "restore" && line.edge === "began"
 
+// Tests rule 12, rule 15: Without one exact clock every owner's token is in the head, and outgrows a deleted record.
 it.each(stores)("an owner that was granted the key is named by the head before it works (store %s)", async (store) => {
   const { lines } = await run({ script: [], workload: inTurns, store })
   const grants = lines.filter(isGrant)

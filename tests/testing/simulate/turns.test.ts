@@ -23,6 +23,7 @@ const { now } = Date
 const usual = { now, setTimeout, random: Math.random }
 const things = (): typeof usual => ({ now: Date.now, setTimeout, random: Math.random })
 
+// Tests simulations: Simulations at once run one after the other, and restore the process's time and chance.
 it("two at once come to what each comes to alone, and leave the clock and timers as they were", async () => {
   const alone = [await simulate(brief(1)), await simulate(brief(2, { duration: "1 min" }))]
   const together = await Promise.all([simulate(brief(1)), simulate(brief(2, { duration: "1 min" }))])

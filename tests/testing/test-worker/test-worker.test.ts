@@ -113,6 +113,7 @@ describe("a worker under test", () => {
   it.each([
     ["2 s", "10 s"],
     ["10 s", "2 s"],
+    // Tests simulations: A worker stopped several times goes on after the last stop; a fault of no worker is refused.
   ] as const)(
     "that is stopped twice at once, for %s and for %s, goes on when the last stop is over",
     async (one, other) => {
@@ -183,6 +184,7 @@ describe("a worker under test", () => {
     await expect(worker.use(() => worker.saved())).resolves.toBeUndefined()
   })
 
+  // Tests processes: A worker under test can be crashed, stopped and handed over at any moment of a use.
   it("advances to the millisecond, whatever else waits for time", async () => {
     await using worker = await testWorker(slowly)
     const using = worker.use(tenSeconds)
@@ -280,6 +282,7 @@ describe("a worker under test", () => {
     await expect(testWorker(lossy, saved)).rejects.toThrow(CheckpointInvalidError)
   })
 
+  // Tests simulations.
   it("refuses what it can't do", async () => {
     await expect(testWorker(counter, { seed: 0.5 })).rejects.toThrow(InvalidConfigError)
     await expect(testWorker(counter, { sed: 1 } as never)).rejects.toThrow(InvalidConfigError)

@@ -15,6 +15,7 @@ describe("a value that is cut to size", () => {
     expect(capped(value)).toEqual(value)
   })
 
+  // Tests traces: A live trace has no credentials, has a user's values only where asked for, and has bounds.
   it("shows where it was too long, too wide, too deep or a circle", () => {
     const circle: Record<string, unknown> = { name: "c" }
     circle["self"] = circle

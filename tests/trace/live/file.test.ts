@@ -31,6 +31,7 @@ async function writeAll(file: TraceFile, lines: readonly NoteLine[]): Promise<vo
 }
 
 describe("a trace in a file", () => {
+  // Tests traces: A live trace's files parse, have bounds, are their user's alone, and replace nobody else's.
   it("is a header and its lines, which only their user can read", async () => {
     const path = join(await folder(), "leases.ndjson")
     const file = new TraceFile({ file: path, maxBytes: LEAST, keep: 1 })

@@ -13,6 +13,7 @@ const about = { message: "It happened to counter/k", next: "Do this", key: "coun
 const secret = new Error("the password is hunter2")
 
 describe("an error in a live trace", () => {
+  // Tests traces: A live trace has no credentials, has a user's values only where asked for, and has bounds.
   it("has its message where all words are leasehold's", () => {
     const lost = new LockLostError({ ...about, reason: "expired", since: 1 })
     const unavailable = new StoreUnavailableError({ ...about, status: 503, cause: lost })
@@ -64,6 +65,7 @@ describe("an error in a live trace", () => {
 })
 
 describe("an address in a live trace", () => {
+  // Tests traces.
   it.each([
     ["http://10.0.0.3:8080", "http://10.0.0.3:8080"],
     ["http://user:key@host/way?token=t#f", "http://…@host/way?…"],
@@ -93,6 +95,7 @@ describe("a line of a live trace", () => {
     owner: { ownerId: "b", token: 1, expiresAt: 2, address: "http://u:p@h", host: "h".repeat(5000) },
   }
 
+  // Tests traces.
   it("has the owner's address without credentials, and texts of others with bounds", () => {
     const { owner } = safeLine(waiting) as LockLine
     expect(owner).toMatchObject({ ownerId: "b", token: 1, expiresAt: 2, address: "http://…@h" })

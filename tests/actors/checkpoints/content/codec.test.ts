@@ -54,6 +54,7 @@ describe("a schema", () => {
     expect((await codec.decode("k", saved, 2)).at.getTime()).toBe(Date.UTC(2024, 1, 29))
   })
 
+  // Tests rule 17: A checkpoint that JSON would change or that the schema refuses is never stored.
   it("that refuses a checkpoint is named with the path and its reason", async () => {
     const list = codecOf(z.object({ users: z.array(z.object({ age: z.number() })) }))
     const wrong = { users: [{ age: 1 }, { age: "old" }] } as unknown as { users: { age: number }[] }
@@ -100,6 +101,7 @@ describe("a value that JSON would change", () => {
   const cycle: Record<string, unknown> = {}
   cycle.self = cycle
 
+  // Tests rule 17.
   it.each([
     ["a date", { at: [new Date(0)] }, /\$\.at\[0\] is an instance of Date/],
     ["NaN", { n: Number.NaN }, /\$\.n is NaN, which JSON turns into null/],

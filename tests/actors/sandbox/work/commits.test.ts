@@ -46,6 +46,7 @@ describe("group commit", () => {
     expect(writes).toHaveLength(2)
   })
 
+  // Tests chart: A caller is answered only by a checkpoint that was begun after the call.
   it("isn't joined once its taking has begun, however long that goes on: what was done since is in the next one", async () => {
     let value = 1
     const taking = gate()

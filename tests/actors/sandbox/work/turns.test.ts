@@ -9,6 +9,7 @@ const own = { from: "own" } as const
 const refused = (): HandingOffError => new HandingOffError({ message: "leaving", next: "try again" })
 
 describe("turns", () => {
+  // Tests chart: Turns run one at a time in the order of calls; one that would wait for itself is refused.
   it("run one at a time, in the order of calls, whatever time each takes", async () => {
     const clock = new VirtualTime()
     const turns = new Turns("k")
@@ -73,6 +74,7 @@ describe("turns", () => {
     expect.assertions(3)
   })
 
+  // Tests providers: Sections and turns that are over are kept by none that they began.
   it.each([
     ["while it lasts", 5],
     ["when it is over", 15],

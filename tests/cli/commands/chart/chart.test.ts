@@ -97,6 +97,7 @@ describe("leasehold chart", () => {
     expect(await refused(userWith("export const a = 1").run("chart", "machine.mjs"))).toContain("exports no machine")
   })
 
+  // Tests drawings: `leasehold chart` runs the module at the given path, and no other.
   it("says what is wrong with a module, and with a call", async () => {
     const user = userWith(`throw new Error("out of order")`)
     expect(await refused(user.run("chart", "machine.mjs"))).toContain("can't be loaded: out of order")

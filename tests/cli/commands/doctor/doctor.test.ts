@@ -26,6 +26,7 @@ describe("doctor", () => {
     )
   })
 
+  // Tests command: `doctor` tells who else can break a directory's locks, and its remedies mend that.
   it("warns of a directory that all may write to", async () => {
     const user = new CommandLine()
     await user.json("doctor")
@@ -91,6 +92,7 @@ describe.runIf(process.geteuid!() === 0)("a directory of a group (as root)", () 
     process.umask(before)
   }
 
+  // Tests command.
   it("is fit where all that is made there is the group's", async () => {
     expect(await mended((directory) => areas(directory, 0o002))).toEqual([`ok mode 2770, shared with group ${GROUP}`])
   })

@@ -81,6 +81,7 @@ describe("leasehold top", () => {
     expect(recording.lines).toEqual(expect.arrayContaining(lines))
   })
 
+  // Tests inspector: A terminal is as it was before, however `leasehold top` ends, and no key steers it.
   it("shows hostile states and times so that they steer no terminal", () => {
     const value = { owning: "\u001b]0;x\u0007\u001b[2J" } as unknown as SandboxRow["value"]
     const feed = { ...feedOf(row({ value, since: -1e308, deadline: -1e308 })), now: () => -1e308 }

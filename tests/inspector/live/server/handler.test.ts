@@ -143,6 +143,7 @@ describe("an inspector", () => {
     expect((await served.ask("/sandbox?worker=z&key=order%2F1", { headers: bearer })).status).toBe(404)
   })
 
+  // Tests inspector: An asker of an inspector uses our name, comes from no foreign page, and has token or signature.
   it.each<[string, string, Asking, number]>([
     ["a foreign Host", "/events", { headers: { ...bearer, host: "evil.example" } }, 421],
     ["a Host that is none", "/events", { headers: { ...bearer, host: "a b" } }, 400],
@@ -191,6 +192,7 @@ describe("an inspector", () => {
     expect(make(1)).not.toBe(make(2))
   })
 
+  // Tests inspector: A client that takes nothing is dropped; without clients nothing is listened to.
   it("bounds how many look at once", async () => {
     await using own = await Served.at()
     const streams = Array.from({ length: MOST_STREAMS }, () => new AbortController())
@@ -237,6 +239,7 @@ describe("an inspector", () => {
 describe("actions", () => {
   const action = JSON.stringify({ action: "handoff", worker: "a", key: "order/1" })
 
+  // Tests inspector: Nothing is done with a sandbox unless actions are allowed, also at the worker that has it.
   it("are refused unless they were allowed", async () => {
     await using served = await Served.at()
     const { status, text } = await served.ask("/action", { method: "POST", headers: bearer, body: action })
@@ -277,6 +280,7 @@ describe("actions", () => {
 })
 
 describe("a request that another worker signs", () => {
+  // Tests inspector: A signed request counts once, for a minute, for its address, method, path and body.
   it("is answered with this worker's own rows, and the proof that it knows the secret", async () => {
     await using served = await Served.at()
     const headers = served.sign("GET", "/_leasehold/events")

@@ -24,6 +24,7 @@ describe("a reader of events", () => {
     expect(() => new EventReader(10).push("data: 12345")).toThrow(/more than 10/)
   })
 
+  // Tests inspector: A client that takes nothing is dropped; without clients nothing is listened to.
   it("takes no longer for the end of a long event than for its beginning", () => {
     const reader = new EventReader(64 * 1024 * 1024)
     const chunk = "x".repeat(1000)

@@ -20,6 +20,7 @@ const drawn = vi.hoisted(() => vi.fn<() => Promise<string>>(async () => "<svg></
 vi.mock("../../../../src/draw/svg/svg.ts", () => ({ toSvg: drawn }))
 
 describe("a manager that is looked at", () => {
+  // Tests inspector: A client that takes nothing is dropped; without clients nothing is listened to.
   it("keeps nothing of those who look no more", async () => {
     await using manager = await SandboxManager.start({ store: memoryStore(), sandboxes: [counter()] })
     const worker = managedWorker(manager)

@@ -163,6 +163,7 @@ describe("a fleet of workers with a secret", () => {
     await expect.poll(() => workerOf(fleet, "a")?.closed).toBe(true)
   })
 
+  // Tests inspector: Nothing is done with a sandbox unless actions are allowed, also at the worker that has it.
   it("refuses what is asked of another worker that doesn't allow it", async () => {
     const [a, b] = [await Worker.start("a"), await Worker.start("b", { secret: SECRET, actions: true })]
     await a.manager.use(sandbox, "k5", (count) => ++count.n, { durable: true })
@@ -172,6 +173,7 @@ describe("a fleet of workers with a secret", () => {
     expect(answer).toEqual({ done: false, message: expect.stringContaining("Actions are off") })
   })
 
+  // Tests inspector: A worker that can't be seen is named with the reason.
   it("names a worker that went away, and has it again when it comes back under its name", async () => {
     const [a, b] = [await Worker.start("a"), await Worker.start("b")]
     await a.manager.use(sandbox, "k6", (count) => ++count.n, { durable: true })
@@ -207,6 +209,7 @@ describe("a worker that can't be seen from another is named with the reason", ()
   const shared = { secret: SECRET }
 
   it.each<[string, InspectorOptions, InspectorOptions, RegExp]>([
+    // Tests inspector: Only allowed addresses are asked, and a worker's word counts for itself alone.
     ["its address isn't allowed", shared, { ...shared, allow: () => false }, /isn't one that may be asked/],
     ["what says which are allowed throws", shared, { ...shared, allow: never }, /isn't one that may be asked/],
     [
@@ -226,6 +229,7 @@ describe("a worker that can't be seen from another is named with the reason", ()
   })
 
   it.each<[string, (request: IncomingMessage, response: ServerResponse) => void, RegExp]>([
+    // Tests inspector.
     ["it redirects", (_, response) => response.writeHead(302, { location: "/elsewhere" }).end(), /redirects/],
     ["it answers without the secret", (_, response) => eventsOf(response, {}), /doesn't know our secret/],
     ["it is no worker", (_, response) => response.writeHead(404).end("no"), /answers with status 404$/],
@@ -247,6 +251,7 @@ describe("a worker that can't be seen from another is named with the reason", ()
     await expect.poll(() => problemsIn(fleet)).toEqual([null, expect.stringMatching(problem)])
   })
 
+  // Tests inspector.
   it("goes on being asked for events, whatever else it is asked for meanwhile", async () => {
     const held: (() => void)[] = []
     const server = createServer((request, response) => {

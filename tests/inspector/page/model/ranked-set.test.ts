@@ -18,6 +18,7 @@ function wanted(flags: readonly boolean[]): unknown {
 }
 
 describe("the index under the list", () => {
+  // Tests inspector: The list's index answers as a plain list would, whatever changes.
   it("answers as a list of flags does, after any changes", () => {
     const changes = fc.array(fc.tuple(fc.integer({ min: -2, max: 72 }), fc.boolean()), { maxLength: 60 })
     fc.assert(

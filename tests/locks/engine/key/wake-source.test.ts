@@ -101,6 +101,7 @@ function telling(): LockWorld & { readonly tells: Telling } {
 }
 
 describe("a lock on a store that tells of changes", () => {
+  // Tests stores: A waiter is woken by changes of the record and by its owner's end, and looks all the same.
   it("watches nothing while nobody contends, and its own key only while somebody does", async () => {
     const { time, lock, tells } = telling()
     const lease = await time.runUntil(lock("a").acquire())
@@ -135,6 +136,7 @@ describe("a lock on a store that tells of changes", () => {
     expect((await settling(time, asked)).ms).toBeLessThan(2)
   })
 
+  // Tests rule 13a: A change wakes only those whose turn may be next.
   it("isn't watched by one outside of a full line, until that has room", async () => {
     const { time, lock, tells } = telling()
     const lease = await time.runUntil(lock("a").acquire())
@@ -153,6 +155,7 @@ describe("a lock on a store that tells of changes", () => {
     for (const each of line) each.catch(() => {})
   })
 
+  // Tests stores.
   it("goes on looking where nothing is told", async () => {
     const { time, lock, tells } = telling()
     const lease = await time.runUntil(lock("a").acquire())
@@ -163,6 +166,7 @@ describe("a lock on a store that tells of changes", () => {
     expect((await settling(time, next)).ms).toBeLessThan(1100)
   })
 
+  // Tests stores: Looks are seldom only while the system tells of changes and ends; own writes are no news.
   it.each([
     { record: true, process: true, least: 18, most: 45 },
     { record: true, process: false, least: 55, most: 130 },

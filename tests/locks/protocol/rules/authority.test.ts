@@ -19,6 +19,7 @@ const doubted = ({ events }: ProcessModel): readonly number[] =>
   events.flatMap((event) => (event.type === "Suspect" ? [event.deadline] : []))
 
 describe("rule 3: the store's time", () => {
+  // Tests rule 3: A sample counts from the send; nothing is written without one.
   it("a sample is the answer's time plus what passed since the request was sent", () => {
     const world = new World({ clock: "exact" })
     const a = world.process("a")
@@ -56,6 +57,7 @@ describe("rule 3: the store's time", () => {
     }
   })
 
+  // Tests rule 3: A sample dies when the clocks diverge, and isn't learned across a divergence.
   it("a sample dies when the clocks diverge: the next renewal reads first", () => {
     const world = new World()
     const a = world.owner("a")
@@ -79,6 +81,7 @@ describe("rule 3: the store's time", () => {
     expect(world.next(b).command.type).toBe("read")
   })
 
+  // Tests rule 3: Of samples rounded down to seconds the one rounded less counts, while it is young.
   it("of samples that are rounded down to seconds the one that was rounded less stamps the writes", () => {
     const world = new World()
     const a = world.process("a")
@@ -97,12 +100,14 @@ describe("rule 3: the store's time", () => {
     expect(Math.abs(writtenAt * 1000 - EPOCH - at)).toBeLessThan(100)
   })
 
+  // Tests rule 3: A store without a clock is stamped by the wall clock; times in its answers are ignored.
   it("where the store needs no clock the holder's own wall clock stamps the writes", () => {
     const world = new World({ clock: "none", spacing: 0 })
     const a = world.owner("a", { wallAhead: -123_000 })
     expect(world.store.body["expiresAt"]).toBe(a.now(holdOf(a).bounds[0]!.deadline.mono + 3000).wall / 1000)
   })
 
+  // Tests rule 3: An answer from a cache gives neither sample nor authority.
   it("an answer without the store's time, as from a cache, gives no view: the attempt says so when its budget is over", () => {
     const world = new World({ twist: (_, { storeTime: _time, ...result }) => result })
     const b = world.process("b")
@@ -112,6 +117,7 @@ describe("rule 3: the store's time", () => {
     expect(b.state.view).toBeUndefined()
   })
 
+  // Tests rule 3: Elapsed time is the larger of the two clocks.
   it("elapsed time is that of the clock which counted more: a suspend ends authority though monotonic time stood still", () => {
     const world = new World()
     const a = world.owner("a")
@@ -151,6 +157,7 @@ describe("rule 3: the store's time", () => {
 })
 
 describe("rule 4: authority", () => {
+  // Tests rule 4: Authority ends a guard before the ttl from the first send, and earlier where the store shows less.
   it("ends a guard before the ttl, from the first send", () => {
     const world = new World({ clock: "exact" })
     const a = world.process("a")
@@ -172,6 +179,7 @@ describe("rule 4: authority", () => {
     expect(deadline(a)).toBe(claim.sentAt + 25_500)
   })
 
+  // Tests rule 4: After a read-back, and for a granted owner, authority counts from the send of the read.
   it("after a read-back counts from the send of the read, by that answer's time", () => {
     const world = new World({ clock: "exact" })
     const a = world.process("a")
@@ -214,6 +222,7 @@ describe("rule 4: authority", () => {
     expect(a.holds(world.at)).toBe(true)
   })
 
+  // Tests rule 4: Without a clock of the store's, a granted owner has no authority before its own write.
   it("on a store without a clock a granted owner has none before its own first write is applied", () => {
     const world = new World({ clock: "none", spacing: 0 })
     const a = world.owner("a")
@@ -256,6 +265,7 @@ describe("rule 4: authority", () => {
     expect(b.last("Acquired")).toMatchObject({ how: "granted" })
   })
 
+  // Tests rule 4: Under half a ttl left, the lease is renewed at once.
   it("with under half a ttl left it is renewed at once", () => {
     const world = new World()
     const a = world.process("a")
@@ -272,6 +282,7 @@ describe("rule 4: authority", () => {
 })
 
 describe("rule 5: holding", () => {
+  // Tests rule 5: `isHeld()` is right by time: past the deadline, after a stall, while the clocks disagree.
   it("isHeld is false from the deadline on, by time alone: before any step, and after a stall longer than the ttl", () => {
     const world = new World()
     const a = world.owner("a")
@@ -320,6 +331,7 @@ describe("rule 5: holding", () => {
     expect(a.types).toEqual(["Acquired"])
   })
 
+  // Tests rule 5: A wall step is no divergence where the boot clock can be read.
   it("a step of the wall clock is no divergence where the boot clock can be read, and one where it stands in", () => {
     for (const bootClock of [true, false]) {
       const world = new World()
@@ -329,6 +341,7 @@ describe("rule 5: holding", () => {
     }
   })
 
+  // Tests rule 5: Only a renewal sent after the divergence ends suspicion; none by the deadline is a loss.
   it("a renewal sent before the divergence doesn't end suspicion, applied though it is", () => {
     const world = new World()
     const a = world.owner("a")

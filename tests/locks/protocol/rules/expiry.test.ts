@@ -27,6 +27,7 @@ function deserted(ttl = 20_000, options: WorldOptions = {}): World {
 }
 
 describe("rule 6: an owner's half of ours", () => {
+  // Tests rule 6: A half of ours is over by the date of the very answer; absurd dates go by observation.
   it("is over once the answer that shows it is dated more than a second past its expiry, and not before", () => {
     const world = orphaned({ clock: "exact" })
     const expiry = (world.store.body["expiresAt"] as number) * 1000 - seconds(0) * 1000
@@ -61,6 +62,7 @@ describe("rule 6: an owner's half of ours", () => {
     }
   })
 
+  // Tests rule 6: Without a clock, observation alone decides.
   it("on a store without a clock is over when it stood unchanged for its own ttl, not for that of who looks", () => {
     for (const [ttl, mine] of [
       [12_000, 60_000],
@@ -106,6 +108,7 @@ describe("rules 6 and 15: an owner whose lease is over", () => {
     throw new Error(`it is ${state.phase.name}`)
   }
 
+  // Tests rule 15: An owner that is over has ended, unless its half can be a create that landed late.
   it("is known to have ended where its record isn't as it was created", () => {
     const world = new World()
     const a = world.owner("a")
@@ -149,6 +152,7 @@ describe("rules 6 and 15: an owner whose lease is over", () => {
 })
 
 describe("rule 6: what is observed", () => {
+  // Tests rule 6: The pair is observed, never the generation.
   it("is the pair, though others write the record again and again under the stamp that it had", () => {
     const world = orphaned({ clock: "none", spacing: 0 })
     const b = world.process("b")
@@ -163,6 +167,7 @@ describe("rule 6: what is observed", () => {
 })
 
 describe("rule 7: the memory of a record that vanished", () => {
+  // Tests rule 7: The memory of a vanished owner ends within its ttl, or with a record of mine that names nobody.
   it("ends a ttl after it was seen last, whatever was set back since", () => {
     for (const granted of [true, false]) {
       const world = new World({ clock: "none", spacing: 0 })
@@ -186,6 +191,7 @@ describe("rule 7: the memory of a record that vanished", () => {
 })
 
 describe("rule 6: a stranger's pair", () => {
+  // Tests rule 6: A stranger's half is over by its time and by observation.
   it("is over when it is past and was seen unchanged for strangerTtl", () => {
     for (const strangerTtl of [40_000, 60_000]) {
       const world = deserted()
@@ -231,6 +237,7 @@ describe("rule 6: a stranger's pair", () => {
     expect(world.at - renewed).toBeLessThan(65_000)
   })
 
+  // Tests rule 6: Times more than 24 h ahead are corrupt.
   it("is not over before its published time, up to 24 hours ahead", () => {
     const world = deserted(300_000)
     expect(takes(world, world.process("b"))).toBeGreaterThan(301_000)
@@ -282,6 +289,7 @@ describe("rule 6: a stranger's pair", () => {
 })
 
 describe("rule 6: observation", () => {
+  // Tests rule 6: Observation counts from receipt, in the smaller clock, and belongs to the process.
   it("counts from the receipt of the first answer that showed the pair, not from its request", () => {
     const world = deserted()
     const b = world.process("b")
@@ -355,6 +363,7 @@ describe("rule 6: observation", () => {
 })
 
 describe("rule 6: a waiter's half", () => {
+  // Tests rule 6: A waiter is over by its time alone.
   it("is over by the store's time alone, a second after what it published", () => {
     const world = new World({ clock: "exact" })
     world.owner("a")
@@ -371,6 +380,7 @@ describe("rule 6: a waiter's half", () => {
     expect(c.types).toEqual(["Waiting"])
   })
 
+  // Tests rule 6: On a store without a clock a mark is over when it stood unchanged for a waiter's ttl.
   it("on a store without a clock is over when it stood unchanged for a waiter's ttl", () => {
     const world = new World({ clock: "none", spacing: 0 })
     const a = world.owner("a")
@@ -384,6 +394,7 @@ describe("rule 6: a waiter's half", () => {
     expect(a.holds(world.at)).toBe(true)
   })
 
+  // Tests rule 6: A mark more than 24 h ahead is corrupt to a would-be waiter, and nobody to the owner.
   it("more than 24 hours ahead is corrupt to who wants to wait, and nobody to the owner, who works on", () => {
     const world = new World()
     const a = world.owner("a")

@@ -54,6 +54,7 @@ function joins(world: World, id: string): ProcessModel {
 }
 
 describe("rule 13a: those that only wait", () => {
+  // Tests rule 13a: Those that only wait have turns behind all that ask, and ask nobody to leave.
   it("stand in the line and nowhere else, ask nobody to leave, and are granted the key in order of asking", () => {
     const world = new World(cheap)
     const a = world.owner("a")
@@ -114,6 +115,7 @@ describe("rule 13a: those that only wait", () => {
 })
 
 describe("rule 13a: the line", () => {
+  // Tests rule 13a: The line is joined by one write in order of asking; a grant fills the waiter's place from it.
   it("is joined by one write, in order of asking; each grant fills the waiter's place from it", () => {
     const { world, a, b, line } = lined(3)
     for (const process of line) expect(writesOf(world, process)).toHaveLength(1)
@@ -133,6 +135,7 @@ describe("rule 13a: the line", () => {
     for (const process of line) expect(writesOf(world, process).length).toBeLessThanOrEqual(4)
   })
 
+  // Tests rule 13a: Neither half depends on the line, nor does a process that doesn't know it.
   it("changes neither half: those of owner and waiter stay to the letter", () => {
     const { world } = lined(0)
     const before = world.store.body
@@ -160,6 +163,7 @@ describe("rule 13a: the line", () => {
     expect(line[0]!.phase).toBe("seeking")
   })
 
+  // Tests rule 13a: The line is bounded, its entries expire, and giving up erases one.
   it("is never longer than 16: the others look until it has room, and who asked before its last comes before it", () => {
     const { world, a, b } = lined(LINE_LENGTH)
     const outside = world.process("outside")
@@ -184,6 +188,7 @@ describe("rule 13a: the line", () => {
     expect(lineOf(world)).not.toContain("young")
   })
 
+  // Tests rule 13a: A mark that is moved up says by whose clock it is stamped.
   it("moves a mark up by the mover's clock, and says so: by an hour that another boot is ahead no dead one stands longer", () => {
     const world = new World(cheap)
     const [here, there] = ["boot-1", "boot-2"].map((bootId) => ({
@@ -336,6 +341,7 @@ describe("rule 13a: the line", () => {
     expect(a.count("Renewed")).toBeGreaterThan(0)
   })
 
+  // Tests rule 13a: Lives of one incarnation are different contenders, and none stands beside an owner of its id.
   it("tells lives of one incarnation apart: each keeps its place, by one write", () => {
     const { world, a, b } = lined(0)
     const lives = ["first", "second", "third"].map((life) => asks(world, "pod-0", { life }))
@@ -392,6 +398,7 @@ describe("rule 13a: the line", () => {
     expect(world.store.body).toMatchObject({ ownerId: "c0", ended: { how: "grant" }, past: [owner.nonce] })
   })
 
+  // Tests rule 13a: A change wakes only those whose turn may be next.
   it("wakes nobody whose turn is not next: of the versions that come first, those ahead have one each", () => {
     const { world, line } = lined(4)
     world.advance(100)
@@ -413,6 +420,7 @@ describe("rule 13a: where writes are spaced", () => {
     return world.at - start
   }
 
+  // Tests rule 13a: Where writes are spaced, a brief owner lets others ask, and a leaver lets all look.
   it("a brief owner that had to wait for the key lets others ask, and one that found it free doesn't", () => {
     const world = new World()
     const a = world.owner("a")
@@ -469,6 +477,7 @@ describe("of N that want a key again and again", () => {
     ["where writes are spaced", {}, 3, { hold: 3000, pause: 100 }, 240_000],
     ["where writes are spaced", {}, 8, { hold: 500, pause: 100 }, 400_000],
     ["where writes are spaced", {}, 8, { hold: 5000, pause: 0 }, 400_000],
+    // Tests rule 13a: Of those that want a key again and again, nobody waits longer than the others' turns.
   ] as const)(
     "nobody waits longer than the others' turns, as far as a look can tell: %s, %#",
     (_, traits, n, habit, ms) => {

@@ -24,6 +24,7 @@ function machine(...of: ConstructorParameters<typeof FakeProc>): {
 }
 
 describe("a process that a record names", () => {
+  // Tests stores: A named process has ended only where every condition of the file store holds; each is needed.
   it("is gone where host, boot, pid namespace and start are known on both sides, and it has ended", () => {
     const { oracle, dead } = machine()
     expect(oracle.livenessOf(dead)).toBe("gone")

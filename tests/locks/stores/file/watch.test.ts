@@ -59,6 +59,7 @@ class Listener implements Disposable {
 }
 
 describe("a directory of versions", () => {
+  // Tests stores: A waiter is woken by changes of the record and by its owner's end, and looks all the same.
   it("tells of each new version once, and of nothing else", async () => {
     const directory = folder()
     const listener = new Listener(directory)
@@ -100,6 +101,7 @@ describe("a directory of versions", () => {
     expect([early.hears, late.hears]).toEqual([false, true])
   })
 
+  // Tests stores: Looks are seldom only while the system tells of changes and ends; own writes are no news.
   it("tells that it is watched no more once it was removed, though there is another of that name", async () => {
     const directory = join(folder(), "key")
     mkdirSync(directory)

@@ -24,6 +24,7 @@ describe("worlds that are alike", () => {
     [1, 0],
   ]
 
+  // Tests searches: A search takes two worlds for one only where the same comes of both.
   it("have one key, whatever their processes are called and however they stand", () => {
     const [one, other] = [world(["p", "q"]), world(["q", "p"])]
     expect(keyOf(one, [[0, 1]])).toBe(keyOf(other, [[0, 1]]))

@@ -50,6 +50,7 @@ describe("turns", () => {
     expect(turns("b", "c", "p").passed).toEqual([])
   })
 
+  // Tests rule 13a: Of those that want a key again and again, nobody waits longer than the others' turns.
   it("bring nobody twice, unless something befell somebody, or somebody gave up", () => {
     expect(() => turns("b", "c", "b")).toThrow(new Broken("b has the key twice while p waits for it"))
     const after = (rest: Partial<World["left"]>): World => {
@@ -76,6 +77,7 @@ describe("a write that leaves another the owner", () => {
     expect(() => wrote(before, holding({ ownerId: null, expiresAt: 0 }), "q")).not.toThrow()
   })
 
+  // Tests searches: A search's laws: no standing lease ended, none lost for no reason, nothing left of an attempt.
   it.each([
     ["moves the end of its lease", { ownerId: "q", expiresAt: 6 }, "p changes when the lease of q ends"],
     ["ends it", { ownerId: null, expiresAt: 0 }, "p ends the lease of q"],
@@ -90,6 +92,7 @@ describe("an attempt that is over", () => {
     command: { type: "put", id: 1, expected, body: `{"waiter":{"nonce":"p#1.n"}}` },
   })
 
+  // Tests searches.
   it("leaves no mark, and nothing that may still come there", () => {
     through({ ...blank, mail: [put("l@9")] }, process, "p#1.n")
     through({ ...blank, mail: [put("0")] }, process, "p#2.n")
@@ -98,6 +101,7 @@ describe("an attempt that is over", () => {
   })
 })
 
+// Tests searches.
 it("a lease may be lost by what befell somebody, and not by a cancel", () => {
   losing({ ...blank, left: { ...left, pauses: 0, sum: 1 } }, process, rules)
   expect(() => losing({ ...blank, left: { ...left, cancels: 0, sum: 1 } }, process, rules)).toThrow(
@@ -179,6 +183,7 @@ it("nobody is asked to leave who owns nothing", () => {
   expect(() => asked(process, "q")).toThrow("p is asked to leave, and owns nothing")
 })
 
+// Tests searches: Deletion by hand sets no token back, and hides no owner from those who saw it.
 it("a record that is deleted by hand sets no token back, and hides no owner from those who saw it", () => {
   const result = check({ releases: 1, deletions: 1 })
   expect(result).toMatchObject({ complete: true, broken: undefined })

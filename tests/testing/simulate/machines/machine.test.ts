@@ -16,6 +16,7 @@ const runs = (machine: Machine, bootId = machine.boot) => {
 describe("a simulated machine", () => {
   const time = new VirtualTime({ seed: 1 })
 
+  // Tests simulations: Simulated workers may know only the last release's record; machines tell ended processes truly.
   it("tells of a process that it has ended, from its end on, to all but itself", () => {
     const machine = new Machine("m1", time)
     const [one, other] = [runs(machine), runs(machine)]

@@ -67,6 +67,7 @@ const later: Functions = {
   ),
 }
 
+// Tests simulations: In a simulated run the machine's own time and chance throw, and name their caller.
 it.each(Object.entries({ ...forbidden, ...later }))("%s throws in a run, and its caller is named", (what, call) => {
   const { thrown, calls } = trapped(call)
   expect(thrown).toBeInstanceOf(Error)

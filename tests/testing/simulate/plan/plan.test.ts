@@ -24,6 +24,7 @@ const plans: readonly Plan[] = Array.from({ length: 200 }, (_, seed) => drawPlan
 const kindsOf = ({ faults }: Plan): Set<string> => new Set(faults.map(({ kind }) => kind))
 
 describe("a plan", () => {
+  // Tests simulations: A simulation finds what is wrong with a sandbox, is the same each time, and keeps failed seeds.
   it("is the seed's: the same again, another for another seed", () => {
     expect(drawPlan(7, bounds)).toEqual(plans[7])
     expect(JSON.stringify(plans[7])).not.toBe(JSON.stringify(plans[8]))

@@ -21,6 +21,7 @@ const late = { at: 1000, kind: "late", worker: "b", ms: 500, op: "put", area: "l
 const skew = { at: 1000, kind: "skewDate", worker: null, ms: 500 }
 
 describe("a script that can't be meant", () => {
+  // Tests simulations: A script beyond what the protocol allows is refused before anything runs.
   it.each<[string, object, string, string]>([
     ["a kind", { ...crash, kind: "crahs" }, 'script[0].kind is "crahs"', '"crash", "pause"'],
     ["no kind", { at: 0, worker: "a" }, "script[0].kind is undefined", '"crash", "pause"'],
@@ -78,6 +79,7 @@ describe("a script that can't be meant", () => {
   })
 })
 
+// Tests simulations.
 it("a script of every kind that can be meant is run", async () => {
   const each: readonly TimedFault[] = [
     ...(["crash", "pause", "suspend", "stall", "stepWall", "drain"] as const).map((kind, index): TimedFault => ({

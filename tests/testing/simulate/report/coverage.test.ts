@@ -23,6 +23,7 @@ const owning = (work: "restoring" | "running", lease: "healthy" | "degraded" = "
 })
 
 describe("the coverage of a chart", () => {
+  // Tests simulations: Simulations come to every state and transition of the chart, but for those shown out of reach.
   it("knows every state that is one, and every transition that shows, but those out of reach", () => {
     expect(chartParts).toContain("handingOff.work.stuck")
     expect(chartParts).toContain("owning.work.restoring -> owning.work.running")
@@ -125,6 +126,7 @@ describe("what no fleet comes to is come to otherwise:", () => {
     expect([...ways]).toContain(`${where === "trying" ? "acquiring" : "waiting"}.${where} -> released.cancelled`)
   })
 
+  // Tests simulations.
   it("a lock that keeps nobody's time is cancelled by the chart, for a call that would wait longer", async () => {
     const world = new World()
     const { time, sandbox, ways } = world

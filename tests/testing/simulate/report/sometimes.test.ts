@@ -59,6 +59,7 @@ describe("what a workload notes with sometimes", () => {
 })
 
 describe("a simulation that never came to what it must", () => {
+  // Tests simulations: A simulation fails where two runs of a seed differ, and where none came to what it must.
   it("fails after all of its seeds, and names only what is missing", async () => {
     const seeds: number[] = []
     const simulated = simulate({
@@ -76,6 +77,7 @@ describe("a simulation that never came to what it must", () => {
 })
 
 describe("what no seed came to", () => {
+  // Tests simulations.
   it("is told with the states and transitions of the chart, and faults that were drawn from", async () => {
     const { reached, neverReached } = await simulate({ ...brief, faults: ["crash"], seeds: [1] })
     expect(neverReached).toEqual(

@@ -26,6 +26,7 @@ async function brokenBy(promise: Promise<unknown>): Promise<string> {
 }
 
 describe("an error that no fault explains fails the run", () => {
+  // Tests simulations: A simulation expects no error that no fault explains.
   it.each([false, true])("a schema that refuses every checkpoint (durable: %s)", async (durable) => {
     const sandbox = defineSandbox({ ...hooks, schema: never })
     const told = brokenBy(
@@ -40,6 +41,7 @@ describe("an error that no fault explains fails the run", () => {
     expect(await told).toContain("CheckpointInvalidError")
   })
 
+  // Tests input: Hooks, observers and handlers may throw; `restore` may hang or ignore its abort.
   it("a run that throws by itself", async () => {
     const run = (): never => {
       throw new RangeError("of run")
@@ -49,6 +51,7 @@ describe("an error that no fault explains fails the run", () => {
     )
   })
 
+  // Tests simulations.
   it("an option of a call that means nothing", async () => {
     const told = brokenBy(
       simulate({
@@ -75,6 +78,7 @@ describe("an error that no fault explains fails the run", () => {
   })
 })
 
+// Tests simulations.
 it("managers that refuse their options end a simulation with that refusal", async () => {
   await expect(simulate({ sandbox: counter, ...calm, manager: { ttl: "2 s" } })).rejects.toMatchObject({
     _tag: "InvalidConfigError",

@@ -41,6 +41,7 @@ function seenTwice() {
 }
 
 describe("a process of the last release", () => {
+  // Tests simulations: Simulated workers may know only the last release's record; machines tell ended processes truly.
   it("sees of a record what its format had, and writes no more", async () => {
     const { own, last, read, put } = seenTwice()
     const written = await put(own, lease, "0", newer)

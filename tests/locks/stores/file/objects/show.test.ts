@@ -50,6 +50,7 @@ describe("a lock file", () => {
     expect(await readdir(root)).toEqual(["leases", "state"])
   })
 
+  // Tests stores: `<name>.lock` links to the current version after any stop or kill, and decides nothing.
   it("shows what is current when a writer goes on that was stopped, at whatever point, while others wrote", async () => {
     const steps = await atEachStep(async (at) => {
       const root = await directory()

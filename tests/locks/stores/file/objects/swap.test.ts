@@ -94,6 +94,7 @@ async function wrong(root: string, ...processes: Process[]): Promise<string[]> {
 }
 
 describe("a put that is stopped before any of its operations", () => {
+  // Tests stores: The file store compares and swaps under `kill -9` and SIGSTOP, by eight processes.
   it.each(OTHERS)("keeps one history when others write %i versions meanwhile", async (others) => {
     const outcomes = new Set<string>()
     const steps = await atEachStep(async (at) => {
@@ -152,6 +153,7 @@ describe("a put that is stopped before any of its operations", () => {
 })
 
 describe("a put that is killed before any of its operations", () => {
+  // Tests stores.
   it("leaves the old version or the new one, and stops nobody", async () => {
     const found = new Set<string>()
     await atEachStep(async (at) => {
@@ -253,6 +255,7 @@ describe("a put under state", () => {
     return files.done
   }
 
+  // Tests stores: State is synced before it is acknowledged; half a lease record is a stranger's, or corrupt.
   it("syncs the directory after the link and before it looks whether it holds, and clears only then", async () => {
     const root = await directory()
     for (const expected of [0, 1]) await operations(root, expected)
