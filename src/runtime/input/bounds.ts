@@ -1,4 +1,7 @@
-/** Reading options that have bounds: what can't work is an InvalidConfigError that names the option, the value and the way out. */
+/**
+ * Reading options that have bounds: what can't work is an InvalidConfigError that names the option, the value and the
+ * way out.
+ */
 import type { Duration } from "./duration.ts"
 import { aCount, type Check, millis, refusal } from "./options.ts"
 

@@ -1,6 +1,7 @@
 /**
  * What a public call may be told, checked in one place. An option that nobody reads, and a value that can't work, are
- * InvalidConfigErrors that name the option, the value and the way out; none becomes a default. Absent is undefined, not null.
+ * InvalidConfigErrors that name the option, the value and the way out; none becomes a default. Absent is undefined, not
+ * null.
  *
  * Not promised: that options which are good alone are good together. Whoever reads them knows that.
  */
@@ -39,7 +40,10 @@ const LONGEST_SHOWN = 80
 /** The error for an option, or an argument. `message` names it. */
 export const refusal = (message: string, next: string): InvalidConfigError => new InvalidConfigError({ message, next })
 
-/** Refuses what is no options, an option that nobody reads, a value that its option can't have, and a required one's absence. */
+/**
+ * Refuses what is no options, an option that nobody reads, a value that its option can't have, and a required one's
+ * absence.
+ */
 export function refuseUnknown(
   what: string,
   given: object,

@@ -1,15 +1,18 @@
 /**
  * Hears from the operating system that something happened to a path: one callback for each event, by the name that it
- * concerns. Never keeps the process alive. What is behind it differs (inotify, FSEvents, Deno's own watcher) and so does
- * what is heard.
+ * concerns. Never keeps the process alive. What is behind it differs (inotify, FSEvents, Deno's own watcher) and so
+ * does what is heard.
  *
- * Not promised: that anything is heard. A network file system tells only of this machine's own changes, and the system's
- * watches may be used up.
+ * Not promised: that anything is heard. A network file system tells only of this machine's own changes, and the
+ * system's watches may be used up.
  */
 import { watch } from "node:fs"
 import { basename } from "node:path"
 
-/** Called with the name, within the watched directory, that something happened to; empty where that isn't told, as at its own end. */
+/**
+ * Called with the name, within the watched directory, that something happened to; empty where that isn't told, as at
+ * its own end.
+ */
 export type Heard = (name: string) => void
 
 /** A watch, until it is disposed. */
