@@ -7,9 +7,9 @@
  * (lxcfs, for a container) is refused. Two things must hold, neither of which is enough alone:
  *
  * - The kernel's list of mounts says that the file is the kernel's own, of the file system `proc`.
- * - By the uptime this process has lived as long as it knows that it has. Its start is told by the kernel in `stat`, its
- *   age by a monotonic clock. That one stands still in suspend, and begins when a process that was started long before
- *   executes its program: it may be too low, so it only refutes an uptime that is lower yet.
+ * - By the uptime this process has lived as long as it knows that it has. The kernel tells its start in `stat`, a
+ *   monotonic clock its age. That clock stands still in suspend, and begins when a process that was started long before
+ *   executes its program. Its age may be too low, so it only refutes an uptime that is lower yet.
  *
  * A clock that was believed is judged anew when it and the wall clock go apart: a process that was restored from a
  * checkpoint image is in another time namespace, or on another machine. From then on there is no boot clock, nor a
