@@ -43,7 +43,7 @@ const WANTED_MS = 1000
 const WANTED_FOR_LOOKS_MS = 150
 
 /** A place in the line. Times are milliseconds of the monotonic clock. */
-export interface Place {
+export interface AdmissionPlace {
   readonly urgency: Urgency
   /** Of one urgency the least goes first. */
   readonly by: number
@@ -65,7 +65,7 @@ export interface Place {
 const URGENT_MS = 5000
 
 /** The place of a request that makes sense until a time. */
-export const placeUntil = (urgency: Urgency, until: number): Place => ({
+export const placeUntil = (urgency: Urgency, until: number): AdmissionPlace => ({
   ...{ urgency, by: until, urgentFrom: urgency === "save" ? until - URGENT_MS : undefined },
 })
 
@@ -136,7 +136,10 @@ export class Admission {
   }
 
   /** Calls `admitted` when its turn has come, never before this returns. */
-  queue({ urgency, by, urgentFrom, end, number = this.number() }: Place, admitted: (slot: Slot) => void): Ticket {
+  queue(
+    { urgency, by, urgentFrom, end, number = this.number() }: AdmissionPlace,
+    admitted: (slot: Slot) => void,
+  ): Ticket {
     const waiting: QueuedRequest = { rank: rankOf[urgency], by, end, number, admitted, position: -1 }
     const promotion: Promotion = { at: urgentFrom ?? Infinity, waiting, position: -1 }
     this.#waiting.push(waiting)

@@ -6,11 +6,11 @@
 import { step, type Step } from "../protocol/reducer.ts"
 import type { Act, Due, Input, LockState } from "../protocol/rules/state.ts"
 import type { Now } from "../protocol/rules/time.ts"
-import type { Admission, Place, Slot, Ticket } from "./admission.ts"
+import type { Admission, AdmissionPlace, Slot, Ticket } from "./admission.ts"
 import { placeOf } from "./urgency.ts"
 
 /** A request that is due and has no room yet. */
-interface Refused extends Place {
+interface Refused extends AdmissionPlace {
   readonly act: Act
 }
 

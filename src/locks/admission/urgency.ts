@@ -5,7 +5,7 @@
 import { deadlineOf } from "../protocol/rules/authority.ts"
 import type { Due, Hold, LockState, Phase } from "../protocol/rules/state.ts"
 import { sameGroups } from "../record.ts"
-import type { Place, Urgency } from "./admission.ts"
+import type { AdmissionPlace, Urgency } from "./admission.ts"
 
 /**
  * A release goes before renewals of leases that last longer than this, in ms: a waiter is served, or a renewal spared.
@@ -13,7 +13,7 @@ import type { Place, Urgency } from "./admission.ts"
 const RELEASE_MS = 5000
 
 /** The place of the request that is due in a state. */
-export function placeOf(due: Due, state: LockState, now: number): Place {
+export function placeOf(due: Due, state: LockState, now: number): AdmissionPlace {
   const { phase } = state
   switch (phase.name) {
     case "owning":
@@ -34,7 +34,7 @@ export function placeOf(due: Due, state: LockState, now: number): Place {
  * store others go first until then. It is urgent at once where a caller waits for it, or where the one before failed or
  * is in doubt.
  */
-function ofOwner({ act, at }: Due, hold: Hold, { config }: LockState, now: number): Place {
+function ofOwner({ act, at }: Due, hold: Hold, { config }: LockState, now: number): AdmissionPlace {
   // An owner reads to look for a waiter, unless a renewal needs the read.
   const looks = act === "read" && hold.readBackAt === undefined && hold.renewAt.mono > at.mono
   if (looks) return { urgency: "look", by: at.mono }

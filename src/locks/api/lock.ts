@@ -86,7 +86,7 @@ export interface AcquireOptions {
   readonly stateVersion?: number
 }
 
-interface At {
+interface LockEventStamp {
   /** Unix milliseconds of this process's clock. */
   readonly at: number
   readonly key: string
@@ -95,7 +95,7 @@ interface At {
 }
 
 /** An event of one key, seen from one incarnation. `deadline`s are Unix milliseconds of this process's clock. */
-export type LockEvent = At &
+export type LockEvent = LockEventStamp &
   (
     | { readonly type: "Waiting"; readonly owner: Owner }
     | { readonly type: "Acquired"; readonly token: number; readonly deadline: number; readonly how: AcquiredHow }

@@ -4,17 +4,17 @@
 import { type SchedulerAction, type SchedulerLike, Subscription } from "rxjs"
 import type { Clock, Timer } from "../time/clock.ts"
 
-type Work<T> = (this: SchedulerAction<T>, state?: T) => void
+type ScheduledWork<T> = (this: SchedulerAction<T>, state?: T) => void
 
 /**
  * One piece of work, which may schedule itself again. Work that throws is over; its error goes where timers' errors go.
  */
 class ClockAction<T> extends Subscription implements SchedulerAction<T> {
   readonly #clock: Clock
-  readonly #work: Work<T>
+  readonly #work: ScheduledWork<T>
   #pending: Timer | undefined
 
-  constructor(clock: Clock, work: Work<T>) {
+  constructor(clock: Clock, work: ScheduledWork<T>) {
     super(() => this.#pending?.cancel())
     this.#clock = clock
     this.#work = work
@@ -45,7 +45,7 @@ export const rxScheduler = (clock: Clock): SchedulerLike => {
   const start = clock.read()
   return {
     now: () => start.wall + (clock.mono() - start.mono),
-    schedule: <T>(work: Work<T>, delay = 0, state?: T): Subscription =>
+    schedule: <T>(work: ScheduledWork<T>, delay = 0, state?: T): Subscription =>
       new ClockAction(clock, work).schedule(state, delay),
   }
 }

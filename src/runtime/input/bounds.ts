@@ -3,7 +3,7 @@
  * way out.
  */
 import type { Duration } from "./duration.ts"
-import { aCount, type Check, millis, refusal } from "./options.ts"
+import { aCount, type OptionCheck, millis, refusal } from "./options.ts"
 
 /** A duration in milliseconds, at least `atLeast`. */
 export const millisOf = (option: string, value: Duration, atLeast = 0): number => {
@@ -14,7 +14,7 @@ export const millisOf = (option: string, value: Duration, atLeast = 0): number =
 
 /** A duration of at least so many milliseconds. */
 export const lasting =
-  (atLeast: number): Check =>
+  (atLeast: number): OptionCheck =>
   (name, value) =>
     void millisOf(name, value as Duration, atLeast)
 

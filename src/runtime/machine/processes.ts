@@ -11,7 +11,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { isPermitted, type Permission } from "../permissions.ts"
 import { type Clock, liveClock, type Timer } from "../time/clock.ts"
-import { type Watch, watchPath } from "./watch-path.ts"
+import { type PathWatch, watchPath } from "./watch-path.ts"
 
 /** What tells a process apart from all others of one boot of one machine. Null where it can't be read. */
 export interface ProcessName {
@@ -114,7 +114,7 @@ export class Processes {
    * it. Nothing tells when the last thread of a process is gone, only that its files are: from then on it looks, for as
    * long as that takes.
    */
-  whenEnding(pid: number, startedAt: string, life: number, wake: () => void): Watch {
+  whenEnding(pid: number, startedAt: string, life: number, wake: () => void): PathWatch {
     if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(life) || pid <= 1 || life < 0) return unwatched
     let over = false
     let next: Timer | undefined
@@ -202,7 +202,7 @@ export const processes: Processes = new Processes()
 const unknown = { startedAt: null, pidNs: null } as const
 
 /** What can't be watched. */
-export const unwatched: Watch = { hears: false, [Symbol.dispose]: () => {} }
+export const unwatched: PathWatch = { hears: false, [Symbol.dispose]: () => {} }
 
 /** A process that was killed is one until its parent hears of it; with threads, some of it may still run. */
 const isZombie = ({ state, threads }: Status): boolean => state === "Z" && threads === 1

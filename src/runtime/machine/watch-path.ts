@@ -16,7 +16,7 @@ import { basename } from "node:path"
 export type Heard = (name: string) => void
 
 /** A watch, until it is disposed. */
-export interface Watch extends Disposable {
+export interface PathWatch extends Disposable {
   /** The system tells of what happens, as far as is known: false once it has said that it no longer does. */
   readonly hears: boolean
 }
@@ -30,7 +30,7 @@ interface DenoWatcher {
 }
 
 /** Undefined where the path can't be watched. */
-export function watchPath(path: string, heard: Heard): Watch | undefined {
+export function watchPath(path: string, heard: Heard): PathWatch | undefined {
   const { Deno: deno } = globalThis as unknown as { Deno?: { watchFs(path: string, options: object): DenoWatcher } }
   try {
     return deno === undefined ? byNode(path, heard) : byDeno(deno.watchFs(path, { recursive: false }), heard)
@@ -39,7 +39,7 @@ export function watchPath(path: string, heard: Heard): Watch | undefined {
   }
 }
 
-function byNode(path: string, heard: Heard): Watch {
+function byNode(path: string, heard: Heard): PathWatch {
   const watcher = watch(path, { persistent: false }, (_, name) => heard(name ?? ""))
   let hears = true
   const end = (): void => {
@@ -58,7 +58,7 @@ function byNode(path: string, heard: Heard): Watch {
   }
 }
 
-function byDeno(watcher: DenoWatcher, heard: Heard): Watch {
+function byDeno(watcher: DenoWatcher, heard: Heard): PathWatch {
   let hears = true
   let closed = false
   const listen = async (): Promise<void> => {
