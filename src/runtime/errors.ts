@@ -1,6 +1,6 @@
 /**
- * The base of every error of leasehold, and the one that each floor raises: bad input. The others are in locks/api/errors.ts.
- * Owns no behaviour: who raises what and when is decided elsewhere.
+ * The base of every error of leasehold, and the one that each floor raises: bad input. The others are in
+ * locks/api/errors.ts. Owns no behaviour: who raises what and when is decided elsewhere.
  */
 
 /** Who owns a key, as far as the record tells. */

@@ -1,9 +1,10 @@
 /**
- * Abort signals that are right by time. An event comes only when somebody dispatches it, and a stopped process dispatches
- * nothing; so reading `aborted` or calling `throwIfAborted` first runs a check, which may abort the signal then and there.
+ * Abort signals that are right by time. An event comes only when somebody dispatches it, and a stopped process
+ * dispatches nothing; so reading `aborted` or calling `throwIfAborted` first runs a check, which may abort the signal
+ * then and there.
  *
- * Not promised: that what only listens (`AbortSignal.any`, Deno's `fetch`) sees an abort before somebody reads the signal
- * or dispatches the abort. Derive signals by `anySignal`, and dispatch from `watchClocks`.
+ * Not promised: that what only listens (`AbortSignal.any`, Deno's `fetch`) sees an abort before somebody reads the
+ * signal or dispatches the abort. Derive signals by `anySignal`, and dispatch from `watchClocks`.
  */
 
 /** An abort signal with its controls. */
@@ -73,7 +74,9 @@ export const latchedAbort = (check: () => void, sources: readonly AbortSignal[] 
 
 const noCheck = (): void => {}
 
-/** A signal that aborts with the first of these to abort, reading them when it is read; undefined ones count as never. */
+/**
+ * A signal that aborts with the first of these to abort, reading them when it is read; undefined ones count as never.
+ */
 export const anySignal = (...signals: readonly (AbortSignal | undefined)[]): LatchedAbort =>
   latchedAbort(
     noCheck,

@@ -1,6 +1,7 @@
 /**
- * What each entry point imports first: a Node that is too old is refused in one sentence, where it would fail later, at the first
- * call that it doesn't have. Imports nothing itself, and is understood by every Node that can import a module.
+ * What each entry point imports first: a Node that is too old is refused in one sentence, where it would fail later, at
+ * the first call that it doesn't have. Imports nothing itself, and is understood by every Node that can import a
+ * module.
  *
  * The command says so by itself (cli/bin.ts), before it loads anything.
  */

@@ -3,7 +3,10 @@
 /** The mount point among the fields before ` - `, and the file system's type among those after it. */
 const [POINT_FIELD, TYPE_FIELD] = [4, 0]
 
-/** The type of the file system that an absolute path without links leads to, such as `proc`; undefined where none is listed. */
+/**
+ * The type of the file system that an absolute path without links leads to, such as `proc`; undefined where none is
+ * listed.
+ */
 export function fileSystemOf(mountinfo: string, path: string): string | undefined {
   let [longest, type]: [number, string | undefined] = [-1, undefined]
   for (const line of mountinfo.split("\n")) {

@@ -1,6 +1,6 @@
 /**
- * Observables that survive their observers. RxJS rethrows what an observer throws on a timer of its own, which kills the
- * process; here such an observer is reported and unsubscribed, and the others go on. What is piped from a guarded
+ * Observables that survive their observers. RxJS rethrows what an observer throws on a timer of its own, which kills
+ * the process; here such an observer is reported and unsubscribed, and the others go on. What is piped from a guarded
  * observable is guarded too; what is made around one (`merge(events$, …)`) is the maker's own, as in plain RxJS.
  */
 import { Observable, type Observer, type Operator, ReplaySubject, Subject, Subscriber, type Subscription } from "rxjs"

@@ -1,6 +1,6 @@
 /**
- * What Deno permits this process, asked without a prompt at the terminal: what leasehold would only like to know must not
- * make Deno ask. On Node all is permitted.
+ * What Deno permits this process, asked without a prompt at the terminal: what leasehold would only like to know must
+ * not make Deno ask. On Node all is permitted.
  */
 
 /** One permission, as Deno names it: without `path` or `kind` all of that name. */

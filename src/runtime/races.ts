@@ -3,7 +3,10 @@
  * read once more before the promise's value is passed on: a process that was stopped may hear of the value first.
  */
 
-/** Settles as the promise does, or rejects with the signal's reason if that has aborted by then; the promise is left alone. */
+/**
+ * Settles as the promise does, or rejects with the signal's reason if that has aborted by then; the promise is left
+ * alone.
+ */
 export const orAbort = async <A>(promise: Promise<A>, signal: AbortSignal): Promise<A> => {
   void quiet(promise)
   signal.throwIfAborted()

@@ -3,7 +3,7 @@
  * it doesn't: unknown kinds of lines, unknown fields, and the torn end that a killed writer leaves.
  */
 import { FormatVersionError, TraceFormatError } from "../locks/api/errors.ts"
-import { type Check as OptionCheck, refusal, shown } from "../runtime/input/options.ts"
+import { type OptionCheck, refusal, shown } from "../runtime/input/options.ts"
 import { TRACE_VERSION, type Trace, type TraceHeader, type TraceLine, type UnknownLine } from "./trace.ts"
 
 type LineFields = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 /**
  * How often transitions were taken, as all drawings are told: checked against the machine, and in words.
  */
-import { aList, aNumber, type Check, refusal, shown } from "../../runtime/input/options.ts"
+import { aList, aNumber, type OptionCheck, refusal, shown } from "../../runtime/input/options.ts"
 import type { ChartEdge, ChartGraph } from "./graph.ts"
 
 /** How often each transition was taken. */
@@ -33,13 +33,13 @@ export interface TimesOf {
   readonly perhaps: number
 }
 
-const aRecord: Check = (name, value) => {
+const aRecord: OptionCheck = (name, value) => {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw refusal(`${name} is ${shown(value)}`, "Give an object with a number for each transition's id")
 }
 
 /** The checks of these options. */
-export const countChecks: Readonly<Record<keyof CountOptions, Check>> = { counts: aRecord, shared: aList }
+export const countChecks: Readonly<Record<keyof CountOptions, OptionCheck>> = { counts: aRecord, shared: aList }
 
 /** What a count that can't be told apart means. */
 export const SHARED_NOTE = "≤n: one of several was taken n times; the states don't tell which."

@@ -1,10 +1,13 @@
 /**
- * The one door to a store that isn't at hand: every request of this process waits here for its turn, the most urgent first,
- * and no more are under way than the store answers in good time. Asked for when a request is due and before it is made, so
- * that what is sent says what is true then, and its deadline counts from its sending.
+ * Admission of requests to a store that isn't at hand. Every request of this process waits here for its turn, the most
+ * urgent first. No more are under way than the store answers in good time.
  *
- * Owns the order and the count. A turn is no failure, however long it is waited for: how long that makes sense is known to
- * who waits. Not promised: any order between processes.
+ * A request asks for its turn when it is due, and is made when it has it: so it says what is true then, and its
+ * deadline counts from its sending.
+ *
+ * Owns the order and the count. A long wait is no failure: the request's caller decides how long it makes sense.
+ *
+ * Not promised: any order between processes.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 import { Heap, type HeapItem } from "../../runtime/time/heap.ts"
@@ -13,61 +16,72 @@ import type { ObjectStore } from "../stores/port.ts"
 import { ConcurrencyLimit } from "./concurrency-limit.ts"
 
 /**
- * How urgent a request is, the most urgent first: `keep` a lease, or give it on; `save` a state, or read it; `claim` a key;
- * `renew` a lease that has time yet; `mark` a key; `look` whether anything has changed.
+ * How urgent a request is, the most urgent first:
+ *
+ *     keep      keeps a lease that ends soon, or passes it on
+ *     save      saves a state, or reads it
+ *     claim     takes a key
+ *     renew     renews a lease that has time yet
+ *     mark      writes that this process waits for a key
+ *     look      reads whether anything has changed
  */
 export type Urgency = "keep" | "save" | "claim" | "renew" | "mark" | "look"
 
 const rankOf: Readonly<Record<Urgency, number>> = { keep: 0, save: 1, claim: 2, renew: 3, mark: 4, look: 5 }
 
 /**
- * Which part of the limit each may fill, with all that is more urgent: a renewal finds room beside uploads that take long,
- * and looks are the first that have none.
+ * The part of the limit that each urgency may fill, together with all that are more urgent. A renewal so finds room
+ * beside long uploads, and looks are the first to find none.
  */
 const shares: readonly number[] = [1, 0.9, 0.8, 0.8, 0.7, 0.5]
 
-/** Behind all that is of use. */
+/** The rank of a request whose answer would come too late: behind all others. */
 const tooLate = shares.length
-/** What answers may take on average, in milliseconds: a fifth of the longest deadline of a lease's request. */
+/** How long answers may take on average, in milliseconds: a fifth of the longest deadline of a lease's request. */
 const WANTED_MS = 1000
-/** The same where a look is to be sent, which can wait: near stores answer sooner than this while they aren't busy. */
+/** The same for a look, which can wait. A near store that isn't busy answers sooner. */
 const WANTED_FOR_LOOKS_MS = 150
 
 /** A place in the line. Times are milliseconds of the monotonic clock. */
-export interface Place {
+export interface AdmissionPlace {
   readonly urgency: Urgency
   /** Of one urgency the least goes first. */
   readonly by: number
-  /** From then on it is as urgent as to keep a lease: by then something ends that is worth as much. Default: never. */
+  /** From then on it is as urgent as `keep`. Default: never. */
   readonly urgentFrom?: number | undefined
   /**
-   * An answer is of no use later. What can't be answered before goes last: else each would be tried just too late where there
-   * are too many, and none be in time.
+   * An answer after this is of no use. A request that can't be answered before goes last: else, with too many requests,
+   * each would be sent just too late, and none be in time.
    */
   readonly end?: number | undefined
-  /** Of those that are equal so far the least goes first: who sends one request after the other keeps his. Default: the next. */
+  /**
+   * Of equal places the least number goes first. A sender of several requests keeps its number. Default: the next
+   * number.
+   */
   readonly number?: number | undefined
 }
 
-/** How long before its end what is to be saved is as urgent as a renewal, in milliseconds: half of a checkpoint's limit. */
+/** How long before its end a save becomes as urgent as `keep`, in milliseconds: half of a checkpoint's limit. */
 const URGENT_MS = 5000
 
-/** The place of something that makes sense until a time. */
-export const placeUntil = (urgency: Urgency, until: number): Place => ({
+/** The place of a request that makes sense until a time. */
+export const placeUntil = (urgency: Urgency, until: number): AdmissionPlace => ({
   ...{ urgency, by: until, urgentFrom: urgency === "save" ? until - URGENT_MS : undefined },
 })
 
-/** Who wants to send a request, and waits. */
+/** A request that waits for its turn. */
 export interface Ticket {
-  /** No longer. Idempotent. */
+  /** It waits no longer. Idempotent. */
   cancel(): void
 }
 
 /** The room that a request under way takes. */
 export interface Slot {
-  /** Free again, after an answer or a deadline: what it took is a measure of the store. `error`: what came instead. */
+  /**
+   * Frees it after an answer or a deadline. The time taken measures the store. `error`: what came instead of an answer.
+   */
   answered(error?: LockError): void
-  /** Free again. What it took is no measure: nothing was sent, or much, or nobody waited for the answer. */
+  /** Frees it. The time taken is no measure: nothing was sent, or much, or nobody waited for the answer. */
   free(): void
 }
 
@@ -84,7 +98,7 @@ interface Promotion extends HeapItem {
   readonly waiting: QueuedRequest
 }
 
-/** One process's door to one store. */
+/** The admission of one process to one store. */
 export class Admission {
   readonly #clock: Clock
   readonly #limit = new ConcurrencyLimit({ wantedMs: WANTED_MS, mostMs: WANTED_MS, atRest: 32 })
@@ -104,25 +118,28 @@ export class Admission {
     return this.#limit.at(this.#clock.mono())
   }
 
-  /** Whether a request of this urgency may be sent at once: there is room, and nobody waits who goes first. */
+  /** Whether a request of this urgency may be sent at once: there is room, and none that goes first waits. */
   hasRoom(urgency: Urgency): boolean {
     const rank = rankOf[urgency]
     const next = this.#waiting.peek()
     return (next === undefined || next.rank > rank) && this.#fits(rank)
   }
 
-  /** The room for one request, if there is some at once. */
+  /** The room for one request, if there is some now. */
   tryEnter(urgency: Urgency): Slot | undefined {
     return this.hasRoom(urgency) ? this.#enter() : undefined
   }
 
-  /** Where somebody stands who comes now, among those with the same `by`. */
+  /** The number of a sender that comes now, for all its places. */
   number(): number {
     return this.#numbers++
   }
 
-  /** Calls `admitted` once it is its turn, later than now. */
-  queue({ urgency, by, urgentFrom, end, number = this.number() }: Place, admitted: (slot: Slot) => void): Ticket {
+  /** Calls `admitted` when its turn has come, never before this returns. */
+  queue(
+    { urgency, by, urgentFrom, end, number = this.number() }: AdmissionPlace,
+    admitted: (slot: Slot) => void,
+  ): Ticket {
     const waiting: QueuedRequest = { rank: rankOf[urgency], by, end, number, admitted, position: -1 }
     const promotion: Promotion = { at: urgentFrom ?? Infinity, waiting, position: -1 }
     this.#waiting.push(waiting)
@@ -137,8 +154,8 @@ export class Admission {
   }
 
   /**
-   * Settles with the room for one request once it is its turn, that which ends first first. With none at `until` (by the
-   * monotonic clock), or when the signal aborts.
+   * Settles with the room for one request when its turn has come. Settles with none at `until` (by the monotonic
+   * clock), or when the signal aborts. Of one urgency, the request that ends first goes first.
    */
   async enter(urgency: Urgency, until: number, signal?: AbortSignal): Promise<Slot | undefined> {
     if (signal?.aborted) return undefined
@@ -194,7 +211,7 @@ export class Admission {
     }
   }
 
-  /** Not in the midst of whatever made room: those who wait do much when it is their turn. */
+  /** Later than the call that made room: an admitted request does much at once. */
   #openSoon(): void {
     if (this.#opening || this.#waiting.size === 0) return
     this.#opening = true
@@ -216,7 +233,7 @@ export class Admission {
     }
   }
 
-  /** Only those that stand behind others gain by it. */
+  /** Ranks those that have become as urgent as `keep`. */
   #promote(): void {
     const now = this.#clock.mono()
     for (let next = this.#promotions.peek(); next !== undefined && next.at <= now; next = this.#promotions.peek()) {
@@ -236,20 +253,23 @@ export class Admission {
 const before = (a: QueuedRequest, b: QueuedRequest): boolean =>
   a.rank !== b.rank ? a.rank < b.rank : a.by !== b.by ? a.by < b.by : a.number < b.number
 
-/** Too many requests, or unavailable: the store, or a proxy before it, sheds load. */
+/** Whether the store, or a proxy before it, sheds load: too many requests, or unavailable. */
 const isOverload = (error: LockError | undefined): boolean =>
   error !== undefined && "status" in error && (error.status === 429 || error.status === 503)
 
 const doors = new WeakMap<ObjectStore, WeakMap<Clock, Admission>>()
-/** The stores behind those that only pass requests on. */
+/** The store behind each view that only passes requests on. */
 const behind = new WeakMap<ObjectStore, ObjectStore>()
 
-/** `view` passes requests on to `store`: they wait at its door. */
+/** `view` passes requests on to `store`: they count as requests to that one. */
 export function sharesDoor(view: ObjectStore, store: ObjectStore): void {
   behind.set(view, store)
 }
 
-/** The door of the process with this clock to a store; undefined where a request costs no more than a system call. */
+/**
+ * The admission to a store, for the process with this clock. Undefined where a request costs no more than a system
+ * call.
+ */
 export function admissionTo(asked: ObjectStore, clock: Clock): Admission | undefined {
   if (asked.capabilities.cheapReads) return undefined
   const store = behind.get(asked) ?? asked

@@ -1,29 +1,34 @@
 /**
- * How many requests may be under way at one store: as many as it answers within a time that is wanted, on average. By Little's
- * law that is the rate of answers times that time: where they take longer, fewer are under way, and more where they take less.
- * In the manner of the gradient limiters of Netflix's concurrency-limits, one decision for each window of answers.
+ * How many requests may be under way at one store: as many as it answers, on average, within a wanted time. By Little's
+ * law that is the rate of answers times that time. Where answers take longer, the limit falls; where they take less, it
+ * rises. There is one decision for each window of answers, as in the gradient limiters of Netflix's concurrency-limits.
  *
- * Owns the number alone; who may send within it is admission.ts's. Not promised: a fair share between processes.
+ * Owns the number alone; admission.ts decides which request is sent within it.
+ *
+ * Not promised: a fair share between processes.
  */
 
-/** Before anything is known of the store, and after a rest: what most stores answer at once. */
+/** The limit before anything is known of the store, and after a rest: what most stores answer at once. */
 const INITIAL = 32
-/** Connections of a pool (stores/gcs/http/undici.ts), beyond which requests would queue out of our sight. */
+/** The connections of a pool (stores/gcs/http/undici.ts). Further requests would queue there, out of sight. */
 const MOST = 256
-/** In an outage, and at a store of one request a second, this many are still under way to see the end of it. */
+/** The least limit, in an outage and at a store of one request a second: these show when that is over. */
 const LEAST = 4
-/** The least answers that an average is made of. */
+/** The fewest answers that make an average. */
 const LEAST_SAMPLES = 4
-/** A store that is far away isn't busy: an average isn't too long that is less than so many times the shortest of late. */
+/**
+ * A far store isn't busy: an average is not too long while it is less than so many times the shortest answer of late.
+ */
 const SLOW_FACTOR = 2
 /** For how long the shortest time is remembered, in milliseconds: one window, and the one before. */
 const REMEMBER_MS = 30_000
 /** How often the rate of answers is counted, in milliseconds. */
 const RATE_MS = 1000
-/** How far the limit may be above what the last rate calls for: what is asked may double from one count to the next. */
+/** How far the limit may exceed what the last rate calls for: requests may double from one count to the next. */
 const AHEAD = 2
-/** One decrease is no more, and one increase that much or one. */
+/** The most that one decision may decrease the limit, as a factor. */
 const LEAST_FACTOR = 0.5
+/** By how much one decision increases it, as a part of it; by one at least. */
 const GROWTH = 0.1
 
 /** What a limit goes by. Times are milliseconds. */
@@ -31,11 +36,11 @@ export interface LimitOptions {
   /** What answers may take on average. */
   readonly wantedMs: number
   /**
-   * The same where none of late came in half of that: never more than this. What is busy all the time is slow even at its
-   * best, and a limit that followed that would rise without end.
+   * The most that they may take where the store is far away. A store that is always busy is slow even at its best: a
+   * limit that followed that would rise without end.
    */
   readonly mostMs: number
-  /** So many may be under way however few answers came of late. */
+  /** How many may be under way even where few answers came of late. */
   readonly atRest: number
 }
 
@@ -45,11 +50,11 @@ export class ConcurrencyLimit {
   #limit = INITIAL
   /** Until the first decrease it grows by every answer. */
   #probing = true
-  /** What was sent before tells nothing of the present limit. */
+  /** When the limit last fell. Requests sent before tell nothing of the present one. */
   #changedAt = -Infinity
   #samples = 0
   #sum = 0
-  /** Whether any of them came while at least half of the limit was in use: what isn't used needn't grow. */
+  /** Whether at least half of the limit was in use at one of them. A limit that isn't used needn't grow. */
   #used = false
   #average = 0
   #answers = 0
@@ -62,20 +67,20 @@ export class ConcurrencyLimit {
     this.#options = options
   }
 
-  /** What answers took on average of late, as far as is known and is wanted, in milliseconds. */
+  /** How long answers took on average of late, in milliseconds; at most `mostMs`. */
   get usualMs(): number {
     return Math.min(this.#average, this.#options.mostMs)
   }
 
-  /** The limit at this time. A store that suddenly answers less gets no more than fits to that, before its answers tell. */
+  /** The limit at this time. Where fewer answers came of late, it falls at once, before they say how long they took. */
   at(now: number): number {
     this.#count(now)
     return Math.floor(this.#limit)
   }
 
   /**
-   * A request was answered, or given up on. Times are monotonic milliseconds; `underWay` requests were when it came, itself
-   * included; `overloaded`: the store said so instead of an answer.
+   * A request was answered, or given up on. Times are monotonic milliseconds. `underWay`: how many requests were,
+   * itself included. `overloaded`: the store said so instead of an answer.
    */
   answered(sentAt: number, now: number, underWay: number, overloaded: boolean): void {
     const took = now - sentAt

@@ -1,46 +1,47 @@
 /**
- * One key's turns at its store's door (admission.ts): a step of the protocol that would send something takes room for it, or
- * leaves it due and waits with a ticket, in the place of what is due then. Owns the ticket; sends nothing.
+ * The turns of one key at its store's admission (admission.ts). A step of the protocol that would send a request takes
+ * room for it. Where there is none, the request stays due, and the key waits for its turn. Owns the wait; sends
+ * nothing.
  */
 import { step, type Step } from "../protocol/reducer.ts"
 import type { Act, Due, Input, LockState } from "../protocol/rules/state.ts"
 import type { Now } from "../protocol/rules/time.ts"
-import type { Admission, Place, Slot, Ticket } from "./admission.ts"
+import type { Admission, AdmissionPlace, Slot, Ticket } from "./admission.ts"
 import { placeOf } from "./urgency.ts"
 
-/** What is due and has no room yet. */
-interface Refused extends Place {
+/** A request that is due and has no room yet. */
+interface Refused extends AdmissionPlace {
   readonly act: Act
 }
 
-/** A step, with the room for the request that it asks for, where it asks for one and room is counted. */
+/** A step, with the room for its request: undefined where it sends none, or room isn't counted. */
 export type StepWithRoom = Step & { readonly slot: Slot | undefined }
 
-/** Of one key. */
+/** Those of one key. */
 export class KeyTurns {
   readonly #door: () => Admission | undefined
   readonly #onTurn: (slot: Slot) => void
   #waiting: (Refused & { readonly ticket: Ticket }) | undefined
-  /** Its place among the attempts that began at the same time. */
+  /** The number of the attempt's places: it orders attempts that began at the same time. */
   #number: number | undefined
 
-  /** `door`: asked for at each use, as a store knows what it is only once it has started. `onTurn` has to step. */
+  /** `door` is called at each use, as a store knows its capabilities only once it has started. `onTurn` has to step. */
   constructor(door: () => Admission | undefined, onTurn: (slot: Slot) => void) {
     this.#door = door
     this.#onTurn = onTurn
   }
 
-  /** What waits for its turn. */
+  /** The request that waits for its turn. */
   get queued(): Act | undefined {
     return this.#waiting?.act
   }
 
-  /** An attempt begins: all its requests are in its place. */
+  /** An attempt begins: all its requests have one number. */
   begin(): void {
     this.#number = this.#door()?.number()
   }
 
-  /** One step. `given` is room that is used for what is due now, or free again. */
+  /** One step. `given`: room for what is due now; it is free again where nothing is sent. */
   step(before: LockState, input: Input, now: Now, given: Slot | undefined): StepWithRoom {
     const door = this.#door()
     let slot = given
@@ -59,7 +60,7 @@ export class KeyTurns {
     return { ...stepped, slot: sends ? slot : undefined }
   }
 
-  /** Waits for room for what was refused, and for nothing else any more. */
+  /** Waits for room for what was refused, instead of what was waited for before. */
   #wait(door: Admission | undefined, refused: Refused | undefined): void {
     const waiting = this.#waiting
     if (waiting !== undefined && refused?.act === waiting.act && refused.urgency === waiting.urgency) return

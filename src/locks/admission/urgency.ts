@@ -1,17 +1,19 @@
 /**
- * How urgent what a key's protocol wants to send is (admission.ts), and which of one urgency goes first: of renewals that of
- * the lease which ends first, of all else that of the attempt which began first.
+ * The place of a key's request at the admission (admission.ts): how urgent it is, and what orders it among equals.
+ * Renewals are ordered by the end of their lease, all other requests by the start of their attempt.
  */
 import { deadlineOf } from "../protocol/rules/authority.ts"
 import type { Due, Hold, LockState, Phase } from "../protocol/rules/state.ts"
 import { sameGroups } from "../record.ts"
-import type { Place, Urgency } from "./admission.ts"
+import type { AdmissionPlace, Urgency } from "./admission.ts"
 
-/** A release goes before the renewals of leases that last longer than this, in ms: somebody waits, or it is one renewal less. */
+/**
+ * A release goes before renewals of leases that last longer than this, in ms: a waiter is served, or a renewal spared.
+ */
 const RELEASE_MS = 5000
 
-/** The place of what is due in a state. */
-export function placeOf(due: Due, state: LockState, now: number): Place {
+/** The place of the request that is due in a state. */
+export function placeOf(due: Due, state: LockState, now: number): AdmissionPlace {
   const { phase } = state
   switch (phase.name) {
     case "owning":
@@ -28,11 +30,12 @@ export function placeOf(due: Due, state: LockState, now: number): Place {
 }
 
 /**
- * A renewal is due when a third of the lease is over, and keeps it when a third is left: where the store is busy others go
- * first until then. What somebody waits for, or what is to tell the fate of a renewal, isn't put off.
+ * A renewal is due when a third of the lease is over, and becomes as urgent as `keep` when a third is left: at a busy
+ * store others go first until then. It is urgent at once where a caller waits for it, or where the one before failed or
+ * is in doubt.
  */
-function ofOwner({ act, at }: Due, hold: Hold, { config }: LockState, now: number): Place {
-  // To read is to look for a waiter, unless a renewal can't do without.
+function ofOwner({ act, at }: Due, hold: Hold, { config }: LockState, now: number): AdmissionPlace {
+  // An owner reads to look for a waiter, unless a renewal needs the read.
   const looks = act === "read" && hold.readBackAt === undefined && hold.renewAt.mono > at.mono
   if (looks) return { urgency: "look", by: at.mono }
   const by = deadlineOf(hold).mono
@@ -42,7 +45,7 @@ function ofOwner({ act, at }: Due, hold: Hold, { config }: LockState, now: numbe
   return isEarly && !isAwaited ? { urgency: "renew", by, urgentFrom, end: by } : { urgency: "keep", by, end: by }
 }
 
-/** A first look is part of a claim, and so is one that is to tell what became of a claim. */
+/** A first look is part of a claim, and so is a look that shows what became of a claim. */
 function ofAttempt(
   { act }: Due,
   { polls, waiting }: Extract<Phase, { name: "seeking" }>,

@@ -1,7 +1,7 @@
-/** What happened to the locks of one listener, as plain numbers that only grow: for gauges, and for people. */
+/** Counts of what happened to locks: plain numbers that only grow, for gauges and for people. */
 import type { LockEvent } from "./lock.ts"
 
-/** Counters since the listener began. */
+/** Counts since they began. */
 export interface LockCounts {
   /** Locks that were acquired. */
   readonly acquisitions: number
@@ -14,13 +14,13 @@ export interface LockCounts {
   /** Renewals that were applied. */
   readonly renewals: number
   /**
-   * Writes of lease records that the store had no room for at that moment (429 of one write a second, or of the bucket). Those
-   * of checkpoints are not counted.
+   * Writes of lease records that the store throttled (429: one write a second, or the bucket's limit). Checkpoints
+   * don't count.
    */
   readonly throttled: number
 }
 
-/** Counters that somebody counts with. */
+/** The same, to count with. */
 export type Counting = { -readonly [Name in keyof LockCounts]: number }
 
 /** All at zero. */
@@ -33,7 +33,10 @@ export const noCounts = (): Counting => ({
   throttled: 0,
 })
 
-/** Counts an event of a lock. What no event tells (contention, throttled writes, waits in this process) is left alone. */
+/**
+ * Counts an event of a lock. No event tells of contention, throttled writes and waits in this process: those are
+ * counted elsewhere.
+ */
 export function countEvent(counts: Counting, { type }: LockEvent): void {
   if (type === "Acquired") counts.acquisitions++
   else if (type === "Waiting") counts.waits++

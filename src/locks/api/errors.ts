@@ -1,7 +1,7 @@
 /**
- * Every error that leasehold raises. Each class has a literal `_tag` (so that Effect's `catchTag` works on it), a stable
- * `code`, whether trying again can help, and a sentence that says what to do next. Owns no behaviour: who raises what
- * and when is decided elsewhere. A foreign error is never thrown to a caller bare; it travels as `cause`.
+ * Every error that leasehold raises. Each has a literal `_tag` for Effect's `catchTag`, a stable `code`, whether the
+ * same call may succeed later, and a sentence that says what to do next. A foreign error is never thrown to a caller as
+ * it is: it is the `cause` of one of these. Owns no behaviour: which is raised when is decided elsewhere.
  */
 
 import { type ErrorDetails, LockError } from "../../runtime/errors.ts"
@@ -9,8 +9,8 @@ import { type ErrorDetails, LockError } from "../../runtime/errors.ts"
 export { type ErrorDetails, InvalidConfigError, LockError, type Owner } from "../../runtime/errors.ts"
 
 /**
- * The budget of a wait is over. Nothing is held. A mark that the wait left in the store is erased behind the call, within
- * 30 s where the store answers; else it runs out.
+ * The budget of a wait is over. Nothing is held. A mark that the wait left in the store is erased in the background,
+ * within 30 s where the store answers. Else the mark expires.
  */
 export class LockTimeoutError extends LockError {
   readonly _tag = "LockTimeoutError" as const
@@ -56,8 +56,8 @@ export class OwnedElsewhereError extends LockError {
 }
 
 /**
- * The caller's `AbortSignal` ended the wait. Nothing is held, and a mark of the wait is erased: before the call rejects where
- * that takes less than 5 s and the rest of its budget, else behind it, as after a timeout.
+ * The caller's `AbortSignal` ended the wait. Nothing is held. A mark of the wait is erased before the call rejects, for
+ * which it waits 5 s at most, and no longer than its budget. Else it is erased in the background, as after a timeout.
  */
 export class LockCancelledError extends LockError {
   readonly _tag = "LockCancelledError" as const
@@ -68,7 +68,7 @@ export class LockCancelledError extends LockError {
 /** How a lease was lost. */
 export type LossReason = "expired" | "taken" | "deleted" | "released" | "corrupt" | "strict"
 
-/** The lease is gone without a release: whatever was done under it since may have been done by two. */
+/** The lease ended without a release: since then another may have acted on the key at the same time. */
 export class LockLostError extends LockError {
   readonly _tag = "LockLostError" as const
   readonly code = "LEASEHOLD_LOST" as const
@@ -85,21 +85,24 @@ export class LockLostError extends LockError {
   }
 }
 
-/** A call that needs the lease came when none was held. */
+/** A call needs a lease, and none is held. */
 export class LockNotHeldError extends LockError {
   readonly _tag = "LockNotHeldError" as const
   readonly code = "LEASEHOLD_NOT_HELD" as const
   readonly retryable = false as const
 }
 
-/** The sandbox is leaving this process; a new use must find it where it goes. */
+/** The sandbox is leaving this process. A new use has to find it where it goes. */
 export class HandingOffError extends LockError {
   readonly _tag = "HandingOffError" as const
   readonly code = "LEASEHOLD_HANDING_OFF" as const
   readonly retryable = true as const
 }
 
-/** A call from inside a turn of a sandbox, or a section on a key, would wait for that very one to end, and so for itself. */
+/**
+ * A call from inside a turn of a sandbox, or a section on a key, would wait for that turn or section to end: for
+ * itself.
+ */
 export class ReentrantLockError extends LockError {
   readonly _tag = "ReentrantLockError" as const
   readonly code = "LEASEHOLD_REENTRANT" as const
@@ -134,7 +137,7 @@ export class ManagerClosedError extends LockError {
   }
 }
 
-/** The store didn't answer, or answered that it can't now. */
+/** The store didn't answer, or answered that it can't serve now. */
 export class StoreUnavailableError extends LockError {
   readonly _tag = "StoreUnavailableError" as const
   readonly code = "LEASEHOLD_STORE" as const
@@ -162,7 +165,7 @@ export class StoreMisconfiguredError extends LockError {
   }
 }
 
-/** What lies under the key is not a lease record. It is never taken for a free key. */
+/** The object of the key is not a lease record. The key never counts as free then. */
 export class CorruptRecordError extends LockError {
   readonly _tag = "CorruptRecordError" as const
   readonly code = "LEASEHOLD_CORRUPT" as const
@@ -183,21 +186,21 @@ export class FormatVersionError extends LockError {
   }
 }
 
-/** What `checkpoint` returned can't be stored: the schema refuses it, JSON changes it, or it is over the cap. */
+/** The result of `checkpoint` can't be stored: the schema refuses it, JSON changes it, or it is over the cap. */
 export class CheckpointInvalidError extends LockError {
   readonly _tag = "CheckpointInvalidError" as const
   readonly code = "LEASEHOLD_CHECKPOINT_INVALID" as const
   readonly retryable = false as const
 }
 
-/** Fenced: the head belongs to a later owner, and this write surely didn't land. */
+/** Fenced: the head belongs to a later owner, and this write surely wasn't applied. */
 export class CheckpointRejectedError extends LockError {
   readonly _tag = "CheckpointRejectedError" as const
   readonly code = "LEASEHOLD_CHECKPOINT_REJECTED" as const
   readonly retryable = false as const
 }
 
-/** Nobody can tell whether this write landed: the next owner may see it. */
+/** It isn't known whether this write was applied: the next owner may see it. */
 export class CheckpointUnknownError extends LockError {
   readonly _tag = "CheckpointUnknownError" as const
   readonly code = "LEASEHOLD_CHECKPOINT_UNKNOWN" as const
@@ -253,8 +256,8 @@ export class NotDurableError extends LockError {
 }
 
 /**
- * A hook of a sandbox ran over its limit. Its signal has aborted by then, and its sandbox keeps the lease until the hook has
- * really ended: what it does meanwhile nobody else does.
+ * A hook of a sandbox ran over its limit. Its signal has aborted by then, and its sandbox keeps the lease until the
+ * hook has really ended: what it does meanwhile nobody else does.
  */
 export class HookOverrunError extends LockError {
   readonly _tag = "HookOverrunError" as const
@@ -289,7 +292,10 @@ export class TraceFormatError extends LockError {
   }
 }
 
-/** A live trace can't be written: the disk is full, or the path can't be used. The manager goes on, and it is tried again. */
+/**
+ * A live trace can't be written: the disk is full, or the path can't be used. The manager goes on, and it is tried
+ * again.
+ */
 export class TraceWriteError extends LockError {
   readonly _tag = "TraceWriteError" as const
   readonly code = "LEASEHOLD_TRACE_WRITE" as const

@@ -1,6 +1,6 @@
 /**
- * Which keys there are, and the names of their objects. A name is a pure function of a key, two keys never share one
- * (not even on a file system that ignores case), and no name leaves its area.
+ * Keys, and the names of their objects. A name is a pure function of its key. Two keys never share a name, not even on
+ * a file system that ignores case, and no name leads out of its area.
  */
 import { sha256 } from "../../runtime/time/hash.ts"
 import { InvalidKeyError } from "./errors.ts"
@@ -8,7 +8,10 @@ import { escapedName, HASHED_PREFIX, MAX_NAME_BYTES, wholeEscapes } from "./name
 
 const MAX_KEY_BYTES = 512
 
-/** Throws InvalidKeyError unless `key` is one: non-empty, NFC, at most 512 bytes, no control characters, no dot segments. */
+/**
+ * Throws InvalidKeyError unless `key` is one: non-empty, NFC, at most 512 bytes, no control characters, no dot
+ * segments.
+ */
 export function checkKey(key: unknown): asserts key is string {
   const problem = keyProblem(key)
   if (problem === undefined) return
@@ -20,7 +23,7 @@ export function checkKey(key: unknown): asserts key is string {
   })
 }
 
-/** Most keys: nothing in them can be wrong but their length. */
+/** The form of most keys, in which only the length can be wrong. */
 const PLAIN = /^[\w:=@-]+(?:[./][\w:=@-]+)*$/
 
 function keyProblem(key: unknown): string | undefined {
@@ -36,12 +39,12 @@ function keyProblem(key: unknown): string | undefined {
   return undefined
 }
 
-/** The lock key of a sandbox. Each part is escaped on its own, so that only one pair of parts makes a given lock key. */
+/** The lock key of a sandbox. Each part is escaped by itself: only one pair of parts makes a given lock key. */
 export function sandboxLockKey(definition: string, key: string): string {
   return `${escapePart(definition)}/${escapePart(key)}`
 }
 
-/** What `sandboxLockKey` joined, or undefined for a lock key that it didn't make. */
+/** The parts that `sandboxLockKey` joined. Undefined for a lock key that it didn't make. */
 export function splitSandboxLockKey(lockKey: string): { definition: string; key: string } | undefined {
   const parts = lockKey.split("/")
   if (parts.length !== 2) return undefined
@@ -61,8 +64,8 @@ export function encodeName(key: string): string {
 }
 
 /**
- * The key of a name, or undefined where the name holds only a hash of it (then the key is read from the body), or where it
- * is the name of no key.
+ * The key of a name. Undefined where the name has only a hash of the key, which is in the body then, or is the name of
+ * no key.
  */
 export function decodeName(name: string): string | undefined {
   if (name.includes("~")) return undefined
@@ -75,7 +78,7 @@ export function decodeName(name: string): string | undefined {
   return keyProblem(key) === undefined && encodeName(key) === name ? key : undefined
 }
 
-/** What the names of all keys that begin with `prefix` begin with; longer prefixes than a hashed name keeps are cut. */
+/** The prefix of the names of all keys that begin with `prefix`, cut to what a hashed name keeps. */
 export function namePrefix(prefix: string): string {
   return wholeEscapes(escapedName(prefix).slice(0, HASHED_PREFIX))
 }

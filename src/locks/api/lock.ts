@@ -1,9 +1,10 @@
 /**
- * What a lock is, as seen by those who use one: the interface and its contract. `store-lock.ts` implements it over any
- * `LeaseStore`; `leasehold/testing` has one on a simulated clock.
+ * A lock as its users see it: the interface and its contract. `store-lock.ts` implements it over any `LeaseStore`;
+ * `leasehold/testing` has one on a simulated clock.
  *
- * Not promised: that nobody else acts while `isHeld()` is true and this process then stops for longer than the rest of
- * its lease. Between a check and its effect only the fencing `token`, checked by what receives the effect, helps.
+ * Not promised: that nobody else acts after `isHeld()` was true. This process may stop between the check and its
+ * effect, for longer than the rest of its lease. Only the fencing `token` helps there, checked by what receives the
+ * effect.
  */
 import type { Observable } from "rxjs"
 import type { Duration } from "../../runtime/input/duration.ts"
@@ -23,15 +24,23 @@ import type {
 } from "./errors.ts"
 import type { LockWaitObserver } from "./wait-observer.ts"
 
-/** How an acquired key came: no record was there, a released one, one whose owner let it run out, or handed over. */
+/**
+ * How a key was acquired:
+ *
+ *     created      there was no record
+ *     free         the record was released
+ *     takeover     its owner's lease had ended
+ *     granted      its owner handed it over
+ *     reserved     its owner left, and let only this waiter claim it
+ */
 export type AcquiredHow = "created" | "free" | "takeover" | "granted" | "reserved"
 
-/** How a release ended. `unknown` is not clean: the lease may stand until it runs out. */
+/** How a release ended. After `unknown` the lease may stand until it expires. */
 export type ReleaseResult = "released" | "alreadyLost" | "unknown"
 
-/** Where a budget came from and how it is changed there, for the message of LockTimeoutError. */
+/** Where a budget came from, and how to change it there. For the message of LockTimeoutError. */
 export interface TimeoutSource {
-  /** What it is called, such as `LEASEHOLD_LOCK_TIMEOUT=30`: the error's `source`. */
+  /** Its name, such as `LEASEHOLD_LOCK_TIMEOUT=30`: the error's `source`. */
   readonly name: string
   /** What to do for a longer wait, as a sentence without its full stop: the error's `next`. */
   readonly change: string
@@ -45,28 +54,39 @@ export interface AcquireOptions {
   readonly timeoutSource?: string | TimeoutSource
   /** Cancels the wait: LockCancelledError once no mark is left behind, or after 5 s. */
   readonly signal?: AbortSignal
-  /** Hears how the call waits, and how that ends: `logWaits`, `terminalWaits`, `LockWaitEvents`, or one of your own. */
+  /**
+   * Observes how the call waits, and how that ends: `logWaits`, `terminalWaits`, `LockWaitEvents`, or one of your own.
+   */
   readonly observer?: LockWaitObserver
   /**
-   * The key has an owner: ask it to leave and wait (default), wait without asking, or fail at once with OwnedElsewhereError.
-   * Who asks comes before all who only wait; these have their turn in order, and with `contention: "fail"` in none.
+   * What to do where the key has an owner:
+   *
+   *     request     asks it to leave, and waits; the default
+   *     wait        waits without asking
+   *     report      fails at once with OwnedElsewhereError
+   *
+   * Those who ask come before all who only wait. The latter have their turns in order, or in none with `contention:
+   * "fail"`.
    */
   readonly whenOwned?: "request" | "wait" | "report"
   /**
-   * Another waits already: have one's turn behind it, within the budget (`retry`, the default of every call), or fail at once
-   * with LockContentionError.
+   * Where another waits already: `retry` takes a turn behind it, within the budget (default); `fail` is
+   * LockContentionError at once.
    */
   readonly contention?: "fail" | "retry"
   /**
-   * A waiter's request is passed on only after this time as owner; `infinite`: never before `Lease.stay` says after which.
+   * For how long as owner a waiter's request is not passed on. `infinite`: until `Lease.stay` says for how long.
    * Without one: 0.
    */
   readonly minTenure?: Duration | "infinite"
-  /** Refuse, before waiting, an owner whose state has a greater version (CheckpointVersionError); published as ours. */
+  /**
+   * The version of this process's state, which is published. An owner with a greater one is CheckpointVersionError,
+   * before any wait.
+   */
   readonly stateVersion?: number
 }
 
-interface At {
+interface LockEventStamp {
   /** Unix milliseconds of this process's clock. */
   readonly at: number
   readonly key: string
@@ -74,8 +94,8 @@ interface At {
   readonly ownerId: string
 }
 
-/** What happens to one key, seen from one incarnation. `deadline`s are Unix milliseconds of this process's clock. */
-export type LockEvent = At &
+/** An event of one key, seen from one incarnation. `deadline`s are Unix milliseconds of this process's clock. */
+export type LockEvent = LockEventStamp &
   (
     | { readonly type: "Waiting"; readonly owner: Owner }
     | { readonly type: "Acquired"; readonly token: number; readonly deadline: number; readonly how: AcquiredHow }
@@ -101,7 +121,9 @@ export interface RenewOptions {
 
 /** How to release. */
 export interface ReleaseOptions {
-  /** What the next owner is told (`Lease.note`) where the release hands the key over by a grant. At most 256 characters. */
+  /**
+   * A note for the next owner (`Lease.note`), where the release hands the key over by a grant. At most 256 characters.
+   */
   readonly note?: string | undefined
 }
 
@@ -118,39 +140,45 @@ export interface Lease extends AsyncDisposable {
   /** Tells this ownership from all others, of every process. */
   readonly nonce: string
   /**
-   * The nonces of ownerships that had ended when this one began, as far as the record proves it: at most 8, the last one last.
-   * Of any other owner nothing is known: its record may have been deleted by hand, and it may be at work for its ttl yet.
+   * The nonces of ownerships that had ended when this one began, as far as the record proves it: at most 8, the last
+   * one last. Nothing is known of any other owner. Its record may have been deleted by hand, and then it may be at work
+   * for its ttl yet.
    */
   readonly past: readonly string[]
-  /** What the former owner left with the grant that made this lease. Nobody owned the key between the two. */
+  /** The note that the former owner left with the grant of this lease. Nobody owned the key in between. */
   readonly note?: string | undefined
-  /** Aborts on loss only, with the LockLostError as its reason: before the lease is over, while this process runs. */
+  /** Aborts on loss only, with the LockLostError as its reason. A running process sees it before the lease is over. */
   readonly signal: AbortSignal
   /** This key's events from now on; completes after Lost or Released. */
   readonly events$: Observable<LockEvent>
   /** Whether this process may act now. Synchronous and conservative: false while in doubt. */
   isHeld(): boolean
   /**
-   * For whoever keeps state outside of the lease's record: that state may name this ownership from now on (`possible`), or
-   * does so and no earlier one any more (`sure`). Only an ownership that was traced is named by the `past` of later ones.
+   * Says that state outside of the lease's record names this ownership: it may from now on (`possible`), or does, and
+   * names no earlier one any more (`sure`). The `past` of later ownerships names only those that were traced.
    */
   traced(trace: "possible" | "sure"): void
   /**
-   * Counts the tenure from now, in place of the `minTenure` of the acquire: for an owner that had to prepare what the key is for.
-   * What was passed on already stays so. Nothing once the lease has ended; throws InvalidConfigError for what is no duration.
+   * Counts the tenure from now, in place of the acquire's `minTenure`: for an owner that had to prepare first. A
+   * request that was passed on already stays so. Does nothing once the lease has ended. Throws InvalidConfigError for
+   * what is no duration.
    */
   stay(minTenure: Duration): void
   /**
-   * Forces one renewal now, and settles once one that was sent after the call is known to be applied. Rejects with
-   * LockLostError, LockNotHeldError, InvalidConfigError, or why it failed (the lease tries on).
+   * Forces one renewal now. Settles once a renewal that was sent after the call is known to be applied. Rejects with
+   * LockLostError, LockNotHeldError, InvalidConfigError, or the reason why it failed; the lease goes on trying.
    */
   renew(options?: RenewOptions): Promise<void>
   /**
-   * Ends ownership; hands over to a waiter if there is one. Settles within 10 s of its first request, which may have to wait
-   * at a busy store, as long as the lease lasts. Idempotent: only a call after `unknown` looks again what became of it, and
-   * leaves again where the lease still stands, unless this process has asked for the key since, or for a thousand others. The
-   * end of a block (`await using`) doesn't. Rejects only with InvalidConfigError, before it does anything, for a note that isn't
-   * one. It waits for no work and `signal` doesn't abort: end first what is done under the lease.
+   * Ends the ownership, and hands the key over to a waiter if there is one. End the work under the lease first: this
+   * waits for no work, and `signal` doesn't abort.
+   *
+   * Settles within 10 s of its first request. At a busy store that one may wait, as long as the lease lasts. Rejects
+   * only with InvalidConfigError, before it does anything, for a note that isn't one.
+   *
+   * Idempotent, except after `unknown`: another call then looks what became of the release, and releases again where
+   * the lease still stands. It doesn't where this process has asked for the key since, or for a thousand others. The
+   * end of a block (`await using`) never does.
    */
   release(options?: ReleaseOptions): Promise<ReleaseResult>
 }
@@ -159,22 +187,26 @@ export interface Lease extends AsyncDisposable {
 export type LeaseView = Pick<Lease, "key" | "token" | "deadline" | "signal" | "events$" | "isHeld">
 
 /**
- * Who contends. One for each process and store object by default; tests make several, which contend like processes. One
- * that is given belongs to one store object of one process: who meets its own id at work elsewhere fails with
- * InvalidConfigError. A process that comes again under it waits for the lease that its former life left, as anybody would.
+ * A contender. By default each process has one for each store object; tests make several, which contend like processes.
+ *
+ * An id that is given belongs to one store object of one process. An incarnation that meets its own id at work
+ * elsewhere fails with InvalidConfigError. A process that comes again under it waits for the lease that its former life
+ * left, as any other would.
  */
 export interface Incarnation {
   /** 1 to 100 characters of `[A-Za-z0-9._-]`, that no other process uses at the same time. */
   readonly id: string
 }
 
-/** One key of one incarnation. A second `acquire` of the same key by one incarnation waits in a queue of this process. */
+/**
+ * One key of one incarnation. A second `acquire` of the same key by one incarnation waits in a queue of this process.
+ */
 export interface Lock {
   /** What is to be owned. */
   readonly key: string
   /**
-   * All events of this key in this incarnation, across attempts and locks, until the observer unsubscribes. An observer that
-   * throws is dropped, not obeyed.
+   * All events of this key in this incarnation, across attempts and locks, until the observer unsubscribes. One that
+   * throws is dropped.
    */
   readonly events$: Observable<LockEvent>
   /**
@@ -188,18 +220,18 @@ export interface Lock {
   /** `release` of the lease now held, or held last; `alreadyLost` where none was. */
   release(): Promise<ReleaseResult>
   /**
-   * One read: who owns the key by its record, or undefined. May be stale on arrival, and an owner whose `expiresAt` is
-   * past may be gone. Settles within 36 s; rejects with StoreUnavailableError, StoreMisconfiguredError,
+   * Reads who owns the key by its record; undefined where nobody does. The answer may be stale, and an owner whose
+   * `expiresAt` is past may be gone. Settles within 36 s. Rejects with StoreUnavailableError, StoreMisconfiguredError,
    * CorruptRecordError or InvalidConfigError.
    */
   peek(): Promise<Owner | undefined>
   /**
-   * Called once for each waiter that asks for the key; soon if one has asked already. End the work that the lease covers,
-   * then release: not the other way round. What it throws goes to onError. Dispose it when the key is of no more interest:
-   * until then the key is remembered.
+   * Calls the handler once for each waiter that asks for the key; soon, if one has asked already. End the work that the
+   * lease covers, then release: not the other way round. What the handler throws goes to `onError`. Dispose it when the
+   * key is of no more interest: until then the key is remembered.
    */
   onReleaseRequested(handler: () => void | Promise<void>): Disposable
-  /** Called for each failed renewal and for the loss, until disposed. What it throws goes to onError. */
+  /** Calls the handler for each failed renewal and for the loss, until disposed. What it throws goes to `onError`. */
   onRenewalError(handler: (error: LockError) => void | Promise<void>): Disposable
 }
 

@@ -1,9 +1,11 @@
-/** How the bytes of a key stand in the name of its object. Pure, and without hashes: the live page uses it in a browser. */
+/**
+ * How the bytes of a key stand in the name of its object. Pure, and without hashes: the live page uses it in a browser.
+ */
 
-/** A name of more has a hash in place of what is over `HASHED_PREFIX`. In bytes, as file systems allow 255. */
+/** The longest name, in bytes: file systems allow 255. In a longer one a hash replaces all beyond `HASHED_PREFIX`. */
 export const MAX_NAME_BYTES = 180
 
-/** How much of a long name stands before its hash. In bytes. */
+/** How much of a long name is kept before its hash, in bytes. */
 export const HASHED_PREFIX = 100
 
 /** `[a-z0-9._-]` stand for themselves, every other byte is `=` and two hex digits; so is a dot that comes first. */
@@ -17,7 +19,7 @@ export function escapedName(key: string): string {
   return name
 }
 
-/** Cuts a half escape off the end. */
+/** The name without a half escape at its end. */
 export function wholeEscapes(encoded: string): string {
   return encoded.replace(/=[0-9a-f]?$/, "")
 }

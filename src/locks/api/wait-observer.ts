@@ -1,8 +1,8 @@
 /**
- * What an acquire tells of its wait, and to whom: the events, the observer that hears them one by one, and the same as an
- * Observable. When each of them comes is waits/watch.ts's to decide.
+ * The events of an acquire's wait, the observer that is called with them one by one, and the same as an Observable.
+ * When each event comes is decided in waits/watch.ts.
  *
- * A call that never had to wait tells no `waitStarted`: its ending is all that is heard of it.
+ * A call that never had to wait has no `waitStarted`: its ending is its only event.
  */
 import type { Observable } from "rxjs"
 import type { Duration } from "../../runtime/input/duration.ts"
@@ -12,15 +12,18 @@ import type { OnError } from "../../runtime/report.ts"
 import type { LockCancelledError, LockTimeoutError, Owner } from "./errors.ts"
 
 /**
- * What a call waits for: `holder`, another process that has the key or is to get it first; `process`, an earlier call of this
- * process; `store`, which is starting, slow or failing.
+ * What a call waits for:
+ *
+ *     holder      another process that has the key, or is to get it first
+ *     process     an earlier call of this process
+ *     store       the store, which is starting, slow or failing
  */
 export type WaitingFor = "holder" | "process" | "store"
 
 interface WaitStamp {
   /** Unix milliseconds of this process's clock. */
   readonly at: number
-  /** Names the call: all that it tells carries the same. */
+  /** Names the call: all its events carry the same. */
   readonly wait: string
   /** What is waited for. */
   readonly key: string
@@ -38,7 +41,9 @@ interface WaitState {
   readonly waitingFor: WaitingFor
   /** Who owns the key, where that is known. */
   readonly holder?: Owner
-  /** For how long it has: by its record, or, where that doesn't tell, at least since this call saw it first. Milliseconds. */
+  /**
+   * For how long it has owned the key, in milliseconds: by its record, or else at least since this call saw it first.
+   */
   readonly heldMs?: number
   /** How often this call has looked again so far. */
   readonly retries: number
@@ -50,7 +55,10 @@ interface WaitEnding {
   readonly retries: number
 }
 
-/** What happens to one call that waits. The last three and `acquired` are endings: each call has exactly one. */
+/**
+ * An event of one call that waits. `acquired`, `timedOut`, `cancelled` and `failed` are endings: each call has exactly
+ * one.
+ */
 export type LockWaitEvent = WaitStamp &
   (
     | ({ readonly type: "waitStarted" } & WaitState)
@@ -66,17 +74,18 @@ export type LockWaitEvent = WaitStamp &
 export type LockWaitEventOf<Type extends LockWaitEvent["type"]> = Extract<LockWaitEvent, { readonly type: Type }>
 
 /**
- * Hears how a call waits. Whatever it does changes nothing of the call: what it throws, or rejects with, goes to onError. It is
- * called after the step that it is told of, in the order of events. One observer may watch many calls: `wait` tells them apart.
+ * Observes how calls wait. Each method is called after the step that it is about, in the order of events. Nothing that
+ * it does changes the call: what it throws, or rejects with, goes to `onError`. One observer may watch many calls:
+ * `wait` tells them apart.
  */
 export interface LockWaitObserver {
   /** How often `progress` is told while the call waits: 10 ms or more. Without one: 1 s. */
   readonly progressEvery?: Duration
-  /** The call can't have the key at once. Told once, and never where it needn't wait. */
+  /** The call can't have the key at once. Called once, and never for a call that needn't wait. */
   waitStarted?(event: LockWaitEventOf<"waitStarted">): void | Promise<void>
-  /** It looks at the key again. */
+  /** The call looks at the key again. */
   retry?(event: LockWaitEventOf<"retry">): void | Promise<void>
-  /** Time goes by. */
+  /** The call still waits. */
   progress?(event: LockWaitEventOf<"progress">): void | Promise<void>
   /** An ending: it has the key. `elapsedMs` is the whole wait. */
   acquired?(event: LockWaitEventOf<"acquired">): void | Promise<void>
@@ -98,7 +107,7 @@ export interface LockWaitEventsOptions {
 
 const OPTIONS: OptionChecks<LockWaitEventsOptions> = { progressEvery: aDuration, onError: aFunction }
 
-/** An observer that passes on all that it hears: `lock.acquire({ observer: waits })`, `waits.events$.subscribe(…)`. */
+/** An observer that passes all events on: `lock.acquire({ observer: waits })`, `waits.events$.subscribe(…)`. */
 export class LockWaitEvents implements LockWaitObserver {
   /** How often `progress` is told. */
   readonly progressEvery: Duration

@@ -1,6 +1,6 @@
 /**
- * What this machine says of the processes in a record, gathered whenever a read shows it: the protocol judges the one with
- * the other. Owns no judgement.
+ * Adds to a read what this machine knows of the processes that the record names. The protocol judges the record with
+ * it; nothing is judged here.
  */
 import type { Evidence, Input, View } from "../protocol/rules/state.ts"
 import { type LeaseRecord, parseRecord } from "../record.ts"
@@ -8,10 +8,10 @@ import type { ProcessOracle } from "../stores/port.ts"
 
 type Read = Extract<Input, { type: "read" }>
 
-/** Who reads, and what it has read before. */
+/** Where a read was made, and what was read before. */
 interface ReadContext {
   readonly key: string
-  /** The boot in which its store's time means something; null: everywhere. */
+  /** The boot to which the store's time belongs; null: it means the same everywhere. */
   readonly bootId: string | null
   readonly view: View | undefined
 }
@@ -35,15 +35,15 @@ function evidenceOf(
 }
 
 /**
- * Whether the owner's lease is one of its length that isn't over by the date in the answer. Another boot's, or one that another
- * clock of this one stamped, is judged by observation: its groups matter whatever its date is.
+ * Whether the owner's lease isn't over by the date in the answer. A lease with an end further away than twice its
+ * length doesn't count. Neither does one that another boot or another clock stamped: that one is judged by observation.
  */
 function stands({ expiresAt, owner }: LeaseRecord, date: number | undefined, bootId: string | null): boolean {
   if (date === undefined || owner === undefined || (owner.host?.bootId ?? null) !== bootId) return false
   return expiresAt > date && expiresAt - date <= 2 * owner.ttlMs
 }
 
-/** Nothing, where it can't be read: the protocol will say so. */
+/** The record that a read shows. Undefined where it can't be parsed, of which the protocol makes an error. */
 function shown(key: string, { answer }: Read, view: View | undefined): LeaseRecord | undefined {
   if (answer.kind === "unchanged") return view?.generation === answer.generation ? view.record : undefined
   if (answer.kind !== "found") return undefined

@@ -1,4 +1,4 @@
-/** Who has a key that is waited for, and for how long by its record: for people to read, nothing is decided by it. */
+/** Who owns a key that is waited for, and since when. For people to read: nothing is decided by it. */
 import type { Owner } from "../api/errors.ts"
 import type { LockState } from "../protocol/rules/state.ts"
 import { elapsed, type Instant } from "../protocol/rules/time.ts"
@@ -11,7 +11,10 @@ export interface Holder {
   readonly heldMs?: number
 }
 
-/** The owner by the last version of the record that is known. A token is the store's time at which its owner came, or more. */
+/**
+ * The owner by the last known version of the record. Where that doesn't say since when, its token does: a token is the
+ * store's time at which its owner came, or more.
+ */
 export function holderOf(state: LockState | undefined, now: Instant): Holder | undefined {
   const { view, config } = state ?? {}
   const holder = ownerOf(view?.record)

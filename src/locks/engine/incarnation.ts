@@ -1,6 +1,6 @@
 /**
- * Who contends: an incarnation is one life of one process, never seen before or after. Owns its name only; what it holds
- * is in key-runtimes.ts.
+ * The names of incarnations. An incarnation is one life of one process on one store object: its name was never used
+ * before, and never is again. What it holds is in key-runtimes.ts.
  */
 import { shown } from "../../runtime/input/options.ts"
 import { processes } from "../../runtime/machine/processes.ts"
@@ -16,9 +16,9 @@ let ofThisProcess: string | undefined
 let stores = 0
 
 /**
- * The incarnation of this process on a store: host, pid and chance, so that a reused pid is another, and a number for
- * every store object after the first. Attempts on two of them know nothing of each other, although both may lead to one
- * place: under one name they would be two lives of one incarnation, which is an error wherever they meet.
+ * The incarnation of this process on a store. Its name is made of the host, the pid and chance: a process with a reused
+ * pid gets another name. Each store object after the first adds a number. Two store objects may lead to one place, and
+ * know nothing of each other's attempts: under one name they would be two lives of one incarnation, which is an error.
  */
 export function thisProcess(store: object): Incarnation {
   let incarnation = ofStore.get(store)
@@ -30,7 +30,7 @@ export function thisProcess(store: object): Incarnation {
   return incarnation
 }
 
-/** Only for people to read. */
+/** The host's name in that of the incarnation. For people to read. */
 const hostPart = (): string => (processes.self.name || "host").replaceAll(/[^A-Za-z0-9.-]/g, "-").slice(0, 60)
 
 /** Refuses a name that could not be part of an object's name. */
@@ -44,8 +44,8 @@ export function anIncarnation(name: string, incarnation: unknown): asserts incar
 }
 
 /**
- * What an incarnation says of its process, on a store whose time is one machine's. Where that is another's, as in a
- * simulation, there is no process to tell of.
+ * What an incarnation publishes of its process, on a store whose time belongs to one boot. Of another boot, as in a
+ * simulation, there is no process to name.
  */
 export function hostOf(bootId: string): HostHalf {
   if (bootOf(bootId) !== liveClock.bootId) return { name: "", pid: 0, startedAt: null, bootId, pidNs: null, groups: [] }

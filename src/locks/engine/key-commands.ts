@@ -1,9 +1,9 @@
 /**
- * The commands of one key's protocol, run: each request is sent to the store, and its answer comes back as an input. A read's answer
- * comes with what this machine knows of the processes that it shows.
+ * The commands of one key's protocol, run: each request is sent to the store, and its answer comes back as an input. A
+ * read's answer comes with what this machine knows of the processes that it shows.
  *
- * On a store that answers at once requests wait for the end of the step, and their answers come within `flush`. Elsewhere they are
- * sent at once, and answered later.
+ * On a store that answers at once requests wait for the end of the step, and their answers come within `flush`.
+ * Elsewhere they are sent at once, and answered later.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { Slot } from "../admission/admission.ts"

@@ -1,6 +1,6 @@
 /**
- * What one key asks of its store, as supervised Effects: the start, a look, and the requests of the protocol. Each ends
- * within its deadline although the store may be silent, throw or reject. Owns no state of the lease.
+ * The requests of one key to its store, as supervised Effects: the start, a look, and those of the protocol. Each ends
+ * within its deadline, even where the store is silent, throws or rejects. Owns no state of the lease.
  *
  * Not promised: that a request that was given up on never reaches the store.
  */
@@ -35,27 +35,27 @@ const START_AGAIN = Schedule.min([Schedule.exponential("200 millis"), Schedule.s
   Schedule.jittered,
 )
 
-/** How long one who only asks waits for room at the store, in milliseconds: as an acquire does. */
+/** How long a look waits for room at the store, in milliseconds: as an acquire does. */
 const LOOK_WITHIN = 30_000
 
-/** The requests that expect an answer. */
+/** A command that the store answers. */
 export type StoreRequest = Exclude<Command, { type: "abandon" }>
 
-/** One under way. */
+/** A request under way. */
 interface RunningRequest {
   readonly slot: Slot | undefined
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
-/** What the requests of all keys share. */
+/** What the requests of all keys of an incarnation share. */
 export interface KeyRequestsParts {
   readonly clock: Clock
   readonly onError: OnError | undefined
-  /** Who is told of them. */
+  /** The listeners to them. */
   readonly taps: RequestTaps
 }
 
-/** One key's way to one store. */
+/** The requests of one key to one store. */
 export class KeyRequests {
   /** Where the key's record is. */
   readonly ref: ObjectRef
@@ -75,7 +75,10 @@ export class KeyRequests {
     this.#fibers = new Fibers(clock, onError)
   }
 
-  /** Settles once the store has started. Within `limit` it is tried again where time can help, if `again` says so. */
+  /**
+   * Settles once the store has started. With `again`, a start that fails is tried again within `limit` where time can
+   * help.
+   */
   ready(limit: number, again: boolean, signal: AbortSignal | undefined): Promise<void> {
     let last: LockError | undefined
     const start = Effect.tryPromise({
@@ -92,7 +95,7 @@ export class KeyRequests {
     return this.#fibers.run(signal === undefined ? within : Effect.raceFirst(within, this.#aborted(signal)))
   }
 
-  /** One read, of no concern to the protocol, once the store has room for it. */
+  /** One read beside the protocol, once the store has room for it. */
   async look(deadline: number): Promise<ReadResult> {
     const slot = await admissionTo(this.#store, this.#clock)?.enter("claim", this.#clock.mono() + LOOK_WITHIN)
     const answer = await this.#fibers.run(this.#read(undefined, deadline))
@@ -100,7 +103,7 @@ export class KeyRequests {
     return answer
   }
 
-  /** Sends a request, which ends in exactly one input, unless it is given up on. Its slot is free again by then. */
+  /** Sends a request. It ends in exactly one input, or is given up on; its slot is free again by then. */
   run(request: StoreRequest, deadline: number, slot: Slot | undefined, answered: (input: Input) => void): void {
     const { id } = request
     const answer = Effect.map(this.#send(request, deadline), (input) => {
@@ -108,13 +111,13 @@ export class KeyRequests {
       slot?.answered(errorOf(input.answer))
       answered(input)
     })
-    // In this order: what answers at once would else be remembered for ever.
+    // Set before it is forked: an answer that comes at once deletes it again.
     const flight: RunningRequest = { slot, fiber: undefined }
     this.#flights.set(id, flight)
     flight.fiber = this.#fibers.fork(answer)
   }
 
-  /** Nobody listens to that request any more. */
+  /** Gives up on a request: its answer is dropped. */
   abandon(id: number): void {
     const flight = this.#flights.get(id)
     this.#flights.delete(id)
@@ -122,7 +125,7 @@ export class KeyRequests {
     flight?.slot?.free()
   }
 
-  /** Sends a request to a store that answers at once. */
+  /** Sends a request to a store that answers at once, and returns the answer. */
   runNow(store: PromptRequests, request: StoreRequest, deadline: number): Input {
     const { id } = request
     const options = { deadline }
@@ -197,7 +200,7 @@ export class KeyRequests {
   }
 }
 
-/** What came instead of an answer, unless it is about this one object. */
+/** The error that came instead of an answer. One of this object alone says nothing of the store, and doesn't count. */
 const errorOf = (answer: ReadResult | WriteResult): LockError | undefined =>
   answer.kind === "failed" || (answer.kind === "unknown" && !answer.throttled) ? answer.error : undefined
 

@@ -1,6 +1,6 @@
 /**
- * The runtime of the protocol for one key of one incarnation. It gives the reducer time and chance, and does what each step says.
- * Decides nothing about the lease. It joins parts that each own one thing:
+ * The runtime of the protocol for one key of one incarnation. It gives the reducer time and chance, and does what each
+ * step says. Decides nothing about the lease. It joins parts that each own one thing:
  *
  *     key/callers.ts          whose turn it is in this process
  *     ../admission            whether a request may be sent now

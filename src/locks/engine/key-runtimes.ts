@@ -1,8 +1,10 @@
 /**
- * The runtimes of this process: one for each (store, incarnation, key), so that two locks of one key in one process take
- * turns instead of contending. Which of them are remembered depends on their use alone, never on the garbage collector, or
- * no run could be replayed: one at rest that nobody observes is forgotten once many others came to rest. What it had
- * observed of other processes goes with it, which is safe: observing begins anew.
+ * The runtimes of this process: one for each (store, incarnation, key). Two locks of one key in one process share it,
+ * and so take turns instead of contending.
+ *
+ * A runtime is forgotten when it is at rest, nobody observes it, and many others came to rest after it. That depends on
+ * use alone, never on the garbage collector: else no run could be replayed. What it had observed of other processes
+ * goes with it, which is safe: observing begins anew.
  */
 import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
@@ -19,17 +21,17 @@ const REMEMBERED = 1000
 /** The runtimes of one incarnation on one store. */
 export class KeyRuntimes {
   readonly clock: Clock
-  /** Tells these from the runtimes of any other process, or store object, under the same incarnation. */
+  /** Tells these runtimes from those of another process, or store object, that goes by the same incarnation. */
   readonly life: string
   /** What happened to all its keys. */
   readonly counts: Counting = noCounts()
-  /** Who is told of the requests of all its keys. */
+  /** The listeners to the requests of all its keys. */
   readonly taps: RequestTaps = new RequestTaps()
   readonly #store: LeaseStore
   readonly #all = new Map<string, KeyRuntime>()
-  /** In the order in which they came to rest. */
+  /** Those at rest, in the order in which they came to it. */
   readonly #resting = new Set<KeyRuntime>()
-  /** Those that aren't. */
+  /** Those at work. */
   readonly #busy = new Set<KeyRuntime>()
   readonly #whenRested: (() => void)[] = []
 
@@ -39,7 +41,10 @@ export class KeyRuntimes {
     this.life = clock.id()
   }
 
-  /** The runtime of a key, to be asked for at each use. Errors of its own go to the onError of whoever used it first. */
+  /**
+   * The runtime of a key. Ask for it at each use, as it may have been forgotten. Its errors go to the `onError` of its
+   * first use.
+   */
   of(key: string, onError: OnError | undefined): KeyRuntime {
     const known = this.#all.get(key)
     if (known !== undefined) return known
@@ -55,14 +60,14 @@ export class KeyRuntimes {
     return runtime
   }
 
-  /** The runtime of a key that is remembered: for who only looks. */
+  /** The runtime of a key, if it is remembered. Makes none. */
   known(key: string): KeyRuntime | undefined {
     return this.#all.get(key)
   }
 
   /**
-   * By how much the wall clock is ahead of the store's time, as the answers to some key tell that is at work; undefined where none
-   * told it of late. In milliseconds: of a store that tells whole seconds it may be off by one.
+   * By how much the wall clock is ahead of the store's time, in milliseconds, by the answers to a key that is at work.
+   * Undefined where no answer told it of late. A store that tells whole seconds may make it wrong by a second.
    */
   get clockOffset(): number | undefined {
     const now = { ...this.clock.read(), fresh: "", draw: 0 }
@@ -74,19 +79,22 @@ export class KeyRuntimes {
   }
 
   /**
-   * Settles once nothing of any key is under way in this process: no wait, no lease, and nothing that is cleared behind a
-   * caller whose wait has ended. Keeps no process alive.
+   * Settles once nothing of any key is under way in this process: no wait, no lease, no clearing behind a caller whose
+   * wait has ended. Keeps no process alive.
    */
   async rested(): Promise<void> {
     while (this.#busy.size > 0) await this.#nextRest()
   }
 
-  /** Settles once nothing is taken back behind a caller whose wait has ended, whatever else is under way. Keeps no process alive. */
+  /**
+   * Settles once nothing is cleared behind a caller whose wait has ended. Waits and leases may go on. Keeps no process
+   * alive.
+   */
   async cleared(): Promise<void> {
     while ([...this.#busy].some(({ isClearing }) => isClearing)) await this.#nextRest()
   }
 
-  /** Settles when a key comes to rest, if only for its next turn. */
+  /** Settles when a key comes to rest, even if its next turn begins at once. */
   #nextRest(): Promise<void> {
     return new Promise((resolve) => void this.#whenRested.push(resolve))
   }
@@ -113,7 +121,9 @@ export class KeyRuntimes {
 
 const ofStore = new WeakMap<LeaseStore, Map<string, KeyRuntimes>>()
 
-/** The runtimes of an incarnation on a store. Throws InvalidConfigError for a second clock; `key` is for its message. */
+/**
+ * The runtimes of an incarnation on a store. Throws InvalidConfigError for a second clock; `key` is for its message.
+ */
 export function keyRuntimesOf(store: LeaseStore, id: string, clock: Clock, key: string): KeyRuntimes {
   let byIncarnation = ofStore.get(store)
   if (byIncarnation === undefined) ofStore.set(store, (byIncarnation = new Map()))

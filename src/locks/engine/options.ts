@@ -1,5 +1,5 @@
 /**
- * What a lock and an acquire can be told, checked: every bad value has its own message, and none becomes a default.
+ * The options of a lock and of an acquire, checked. Every bad value has its own message, and none becomes a default.
  */
 import type { Duration } from "../../runtime/input/duration.ts"
 import {
@@ -30,7 +30,10 @@ export { millis, oneOf, refuseUnknown } from "../../runtime/input/options.ts"
 export interface LockOptions {
   /** How long a lease lasts without renewal: 6 s to 24 h (from 500 ms on memory and file stores). Without one: 30 s. */
   readonly ttl?: Duration
-  /** `strict`: any failed renewal is a loss, and fires `onRenewalError`. Without one: `tolerant`, tries until the deadline. */
+  /**
+   * `strict`: any failed renewal is a loss, and fires `onRenewalError`. Without one: `tolerant`, tries until the
+   * deadline.
+   */
   readonly renewal?: "tolerant" | "strict"
   /** `delete` the record on release (locks without checkpoints only) where the store can. Without one: `keep`. */
   readonly onRelease?: "keep" | "delete"
@@ -46,19 +49,23 @@ export interface LockOptions {
   readonly onError?: OnError
 }
 
-/** What a caller wants of an acquire, checked. */
+/** The options of an acquire, checked, as the protocol takes them. */
 export type AcquireSettings = Omit<Attempt, "nonce" | "startedAt" | "spentMs" | "queuedMs">
 
-/** What an acquire may take without saying so, in milliseconds. */
+/** The budget of an acquire without a `timeout`, in milliseconds. */
 const DEFAULT_TIMEOUT = 30_000
+/** In milliseconds: three renewals, ten seconds apart. */
 const DEFAULT_TTL = 30_000
+/** In milliseconds: twice the default ttl. */
 const DEFAULT_STRANGER_TTL = 60_000
+/** The least guard on a store whose clocks aren't this process's, in milliseconds. */
 const LEAST_GUARD = 2000
+/** How long the mark of a waiter counts without a renewal, in milliseconds. */
 const WAITER_TTL = 12_000
-/** Every record carries it, and has 64 KiB. */
+/** In characters. Every record carries the address, and may have 64 KiB. */
 const LONGEST_ADDRESS = 2000
 
-/** Those of an acquire. The observer is checked by the watch that it is given to. */
+/** The options of an acquire. The observer is checked by the watch that it is given to (waits/watch.ts). */
 export const ACQUIRE_OPTIONS: OptionChecks<AcquireOptions> = {
   timeout: aWait,
   timeoutSource: aSource,
@@ -96,7 +103,7 @@ export function configOf(
   }
 }
 
-/** Every option of a lock, for `refuseUnknown`. */
+/** The options of a lock. */
 export const LOCK_OPTIONS: OptionChecks<LockOptions> = {
   ttl: aDuration,
   renewal: one("tolerant", "strict"),
@@ -108,7 +115,7 @@ export const LOCK_OPTIONS: OptionChecks<LockOptions> = {
   onError: aFunction,
 }
 
-/** Published in every record, and so no longer than a record has room for. */
+/** Refuses an address that a record has no room for. */
 export function anAddress(name: string, address: unknown): void {
   if (typeof address === "string" && address !== "" && address.length <= LONGEST_ADDRESS) return
   const given = typeof address === "string" ? `a text of ${address.length} characters` : shown(address)
@@ -120,12 +127,12 @@ export function anAddress(name: string, address: unknown): void {
 
 const RENEW_OPTIONS: OptionChecks<RenewOptions> = { tokenAbove: aTokenAbove }
 
-/** Refuses what no renewal can do. */
+/** Refuses options that a renewal doesn't have. */
 export const checkRenewal = (options: RenewOptions): void => refuseUnknown("renew", options, RENEW_OPTIONS)
 
 const RELEASE_OPTIONS: OptionChecks<ReleaseOptions> = { note: aNote }
 
-/** Refuses what no release can do. */
+/** Refuses options that a release doesn't have. */
 export const checkRelease = (options: ReleaseOptions): void => refuseUnknown("release", options, RELEASE_OPTIONS)
 
 /** Refuses a number above which no token could be raised. */
@@ -146,7 +153,7 @@ function aNote(name: string, note: unknown): void {
   })
 }
 
-/** What one request may take, in milliseconds: short enough that a lost one leaves time to renew again. */
+/** How long one request may take, in milliseconds. Where it is lost, there is time left to renew again. */
 export const requestDeadline = (ttl: number): number => Math.min(5000, Math.max(250, ttl / 4))
 
 /** An acquire's options as the protocol takes them. */
@@ -171,7 +178,7 @@ export function acquireSettings(options: AcquireOptions): AcquireSettings {
 
 type Timed = { readonly [K in "timeout" | "timeoutSource"]?: AcquireOptions[K] | undefined }
 
-/** Where a call's budget came from: what the call says of it, or the call itself. */
+/** Where a call's budget came from: its `timeoutSource`, or else the call itself. */
 export function sourceOf({ timeout, timeoutSource }: Timed): TimeoutSource {
   if (typeof timeoutSource === "string") return { name: timeoutSource, change: `Raise ${timeoutSource}` }
   if (timeoutSource !== undefined) return timeoutSource
@@ -179,7 +186,7 @@ export function sourceOf({ timeout, timeoutSource }: Timed): TimeoutSource {
   return { name: "the timeout option", change: "Pass a longer timeout" }
 }
 
-/** Where a timeout came from. */
+/** Refuses what doesn't name a source of a timeout. */
 function aSource(name: string, source: unknown): void {
   const { name: from, change } = (typeof source === "object" && source !== null ? source : {}) as Partial<TimeoutSource>
   if (typeof source === "string" || (typeof from === "string" && typeof change === "string")) return
@@ -211,16 +218,19 @@ function refuse(key: string, message: string, ask: string): never {
   throw new InvalidConfigError({ key, message, next: `Give a ttl of ${ask}` })
 }
 
-/** A shorter ttl could not be renewed in time. In ms. */
+/** The least ttl, in milliseconds: a shorter one couldn't be renewed in time. */
 export const leastTtl = (can: Pick<StoreCapabilities, "sameClock">): number => (can.sameClock ? 500 : 3 * LEAST_GUARD)
 
-/** Half of it is for the store's clocks, half for drift; where one clock stamps and decides, drift alone is left. In ms. */
+/**
+ * How long before the end of its lease an owner stops, in milliseconds. Half is for the store's clocks, half for drift.
+ * Where one clock stamps and decides, only drift is left.
+ */
 export const guardOf = (ttl: number, can: Pick<StoreCapabilities, "sameClock">): number =>
   can.sameClock ? Math.max(50, ttl / 10) : Math.max(LEAST_GUARD, ttl / 10)
 
 /**
- * Whether a token is never lower than one before, also once the record was deleted by hand: only where all processes read
- * one exact clock. Elsewhere they know the time by answers, each a request's length and a rounding behind.
+ * Whether tokens only grow, even where the record was deleted by hand. That takes one exact clock that all processes
+ * read. Elsewhere they know the time by answers, which are late by a request's length and a rounding.
  */
 export const tokensOnlyGrow = ({
   clock,

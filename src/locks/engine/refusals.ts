@@ -1,6 +1,6 @@
 /**
- * Why a call on a lock fails for a reason that the protocol knows nothing of: this process, its store object, its
- * options. One typed error each, that says what to do next.
+ * The errors of calls on a lock that the protocol has no part in: they come of this process, its store object or its
+ * options. Each is typed and says what to do next.
  */
 import {
   InvalidConfigError,
@@ -25,15 +25,15 @@ export function cancelled(key: string): LockCancelledError {
   })
 }
 
-/** Whom a call that queues in this process waits for. */
+/** The owner for which a call queues in this process. */
 export interface Ahead {
-  /** Who owns the key, where that is known. */
+  /** Undefined where it isn't known. */
   readonly owner: Owner | undefined
-  /** That is this process. */
+  /** The owner is this process. */
   readonly isHere: boolean
 }
 
-/** Where there are no other processes. */
+/** The owner where there are no other processes. */
 export const here: Ahead = { owner: undefined, isHere: true }
 
 /** The budget ended in this process's queue. */
@@ -57,7 +57,7 @@ export function inUseHere(
 
 const lowerCase = (sentence: string): string => sentence.slice(0, 1).toLowerCase() + sentence.slice(1)
 
-/** This process holds the key, and the caller wants to know rather than wait. */
+/** This process holds the key, and the caller asked for a report instead of a wait. */
 export function heldHere(key: string, owner: Owner | undefined): OwnedElsewhereError {
   return new OwnedElsewhereError({
     key,
@@ -67,7 +67,7 @@ export function heldHere(key: string, owner: Owner | undefined): OwnedElsewhereE
   })
 }
 
-/** The lock never had a lease, or has it no more. */
+/** The lock has no lease: never had one, or has it no more. */
 export function notHeld(key: string): LockNotHeldError {
   return new LockNotHeldError({
     key,
@@ -76,7 +76,7 @@ export function notHeld(key: string): LockNotHeldError {
   })
 }
 
-/** What a store threw or rejected with: a LockError as it is, anything else as the cause of one. */
+/** The error of a store that threw or rejected: a LockError as it is, anything else as a cause. */
 export function brokenStore(key: string, store: string, cause: unknown): LockError {
   if (cause instanceof LockError) return cause
   return new StoreUnavailableError({
@@ -116,7 +116,7 @@ export function noStore(key: string): InvalidConfigError {
   })
 }
 
-/** Two locks take turns by one clock. */
+/** Two locks of one incarnation on one store have two clocks. They take turns by one. */
 export function otherClock(key: string): InvalidConfigError {
   return new InvalidConfigError({
     key,

@@ -1,6 +1,6 @@
 /**
- * Who is told of the requests that the locks of one incarnation make, as they are made: traces. Owns who listens, and
- * changes nothing of what is asked. Where nobody listens, a request costs one look at that.
+ * Listeners to the requests that the locks of one incarnation make, such as traces. Owns who listens; a request is the
+ * same whether anybody does. Where nobody does, that costs a request one look at an empty set.
  */
 import type { Command } from "../protocol/rules/state.ts"
 import type { Generation, ObjectRef, ReadAnswer, WriteAnswer } from "../stores/port.ts"
@@ -11,7 +11,7 @@ export interface SentRequest {
   readonly store: string
   readonly op: "read" | "put" | "remove"
   readonly ref: ObjectRef
-  /** The one that a write is conditioned on; of a read the one that is known. */
+  /** Of a write: the generation that it expects. Of a read: the one that is known already. */
   readonly generation: Generation | undefined
   /** The size of the body that a put sends. */
   readonly bytes: number | undefined
@@ -19,48 +19,48 @@ export interface SentRequest {
   readonly deadline: number
 }
 
-/** What came of a request: an answer, or what the store's call threw against its contract. */
+/** The end of a request: an answer, or what the store threw against its contract. */
 export type RequestCame = ReadAnswer | WriteAnswer | { readonly kind: "threw"; readonly error: unknown }
 
-/** Told of a request as it is sent; the result, of what came of it. Neither may throw. */
+/** Called with a request as it is sent. Its result is called with the end of it. Neither may throw. */
 export type TellRequest = (request: SentRequest) => (came: RequestCame) => void
 
-/** One who listens. Undefined: not now, or not to this key. */
+/** A listener. Undefined: it doesn't listen now, or not to this key. */
 export type RequestTap = (key: string) => TellRequest | undefined
 
 const NOBODY: readonly TellRequest[] = []
 
-/** Those who listen to the locks of one incarnation on one store. */
+/** The listeners to the locks of one incarnation on one store. */
 export class RequestTaps {
   readonly #taps = new Set<RequestTap>()
 
-  /** Listens from now on; the result ends that. */
+  /** Adds a listener. The result removes it. */
   add(tap: RequestTap): () => void {
     this.#taps.add(tap)
     return () => void this.#taps.delete(tap)
   }
 
-  /** All who listen to this key now. */
+  /** The listeners to this key now. */
   of(key: string): readonly TellRequest[] {
     if (this.#taps.size === 0) return NOBODY
     return [...this.#taps].map((tap) => tap(key)).filter((tell) => tell !== undefined)
   }
 }
 
-/** The part of a command of the protocol that a store is asked. */
+/** A command of the protocol, as far as the store is asked for it. */
 type TappedRequest =
   | Omit<Extract<Command, { type: "read" }>, "id">
   | Omit<Extract<Command, { type: "put" }>, "id">
   | Omit<Extract<Command, { type: "remove" }>, "id">
 
-/** Whose requests they are. */
+/** The key whose requests are listened to. */
 export interface TappedKey {
   readonly key: string
   readonly store: string
   readonly ref: ObjectRef
 }
 
-/** The requests of one key, told to those who listen to it. */
+/** Passes the requests of one key to its listeners. */
 export class KeyTap {
   readonly #taps: RequestTaps
   readonly #of: TappedKey
@@ -70,7 +70,7 @@ export class KeyTap {
     this.#of = of
   }
 
-  /** Asks, and tells of it. */
+  /** Calls `ask`, which answers at once, and tells the listeners of both. */
   now<A extends ReadAnswer | WriteAnswer>(request: TappedRequest, deadline: number, ask: () => A): A {
     const answered = this.#told(request, deadline)
     const answer = ask()
@@ -78,7 +78,7 @@ export class KeyTap {
     return answer
   }
 
-  /** The same where the answer takes its time. Settles as `ask` does. */
+  /** The same for an answer that comes later. Settles as `ask` does. */
   later<A extends ReadAnswer | WriteAnswer>(
     request: TappedRequest,
     deadline: number,

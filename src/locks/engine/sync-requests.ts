@@ -1,15 +1,15 @@
 /**
- * The requests of one key on a store that answers at once. Each is sent when the step that asked for it is over and told, not
- * in its midst; so a release is written before the call to it returns.
+ * The requests of one key on a store that answers at once. Each is sent when the step that asked for it is complete and
+ * told of, and before the call that caused the step returns: a release is written by then.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { Command, Input } from "../protocol/rules/state.ts"
 import type { StoreRequest } from "./key-requests.ts"
 
-/** So many in a row, as where many processes contend, and the event loop has its turn. */
+/** After so many in a row, as where many processes contend, the event loop has its turn. */
 const IN_A_ROW = 16
 
-/** Sends what can't be kept waiting. */
+/** Those of one key. */
 export class SyncRequests {
   readonly #clock: Clock
   readonly #send: (request: StoreRequest) => Input
@@ -23,13 +23,13 @@ export class SyncRequests {
     this.#answered = answered
   }
 
-  /** To be sent at the next `flush`; one that is given up before is not sent at all. */
+  /** Queues a request for the next `flush`. One that is abandoned before is not sent. */
   add(command: Command): void {
     if (command.type === "abandon") this.#requests = this.#requests.filter(({ id }) => id !== command.id)
     else this.#requests.push(command)
   }
 
-  /** Sends what is there, and what is asked for by the answers. */
+  /** Sends what is queued, and what the answers ask for. */
   flush(): void {
     if (this.#sending) return
     this.#sending = true

@@ -1,6 +1,6 @@
 /**
- * One caller's acquire once the store has started, from its place in this process's queue to its lease or error. Budget and
- * cancellation are kept here while it queues; once its turn has come both are the protocol's.
+ * One caller's acquire once the store has started, from its place in this process's queue to its lease or error. While
+ * it queues, its budget and its cancellation are kept here. Once its turn has come both are the protocol's.
  */
 import type { Subscription } from "rxjs"
 import type { OnError } from "../../runtime/report.ts"
@@ -14,7 +14,7 @@ import type { LockConfig, LockState } from "../protocol/rules/state.ts"
 import type { WaitWatch } from "../waits/watch.ts"
 import { StoreLease } from "./store-lease.ts"
 
-/** Who acquires, and what for. */
+/** A call of `acquire`, checked. */
 export interface Caller {
   readonly settings: AcquireSettings
   /** When the call came, by the monotonic clock. */
@@ -23,9 +23,9 @@ export interface Caller {
   readonly onError: OnError | undefined
   /** Process groups that the lease is for, where they are known already. */
   readonly groups: readonly number[]
-  /** Told how the call waits, where somebody observes it. */
+  /** Watches how the call waits, where somebody observes it. */
   readonly watch: WaitWatch | undefined
-  /** Called with the lease at once; the promise settles later. */
+  /** Called with the lease in the step that acquires it; the promise settles later. */
   acquired(lease: StoreLease): void
 }
 
@@ -52,7 +52,7 @@ class CallerTurn {
   #leave: () => void = () => {}
   #timer: Timer | undefined
   #others: Subscription | undefined
-  /** The last look at the key that was told of. */
+  /** The id of the last look that the watch was told of. */
   #looked: number | undefined
 
   constructor(
@@ -85,7 +85,7 @@ class CallerTurn {
     this.#settle.reject(error)
   }
 
-  /** In the queue: whoever waits for a time has a timer, whoever won't wait for a holder looks out for one. */
+  /** In the queue: a limited wait has a timer, and a call that won't wait for a holder watches for one. */
   #queue(): void {
     const { budgetMs, whenOwned } = this.#caller.settings
     this.#caller.watch?.waits("process", () => this.#runtime.holder)
@@ -136,7 +136,7 @@ class CallerTurn {
     this.refuse(error)
   }
 
-  /** It waits once a look has shown that the key is not to be had now, or has shown nothing. */
+  /** Tells the watch that the call waits, once a look has shown that the key can't be had now, or has failed. */
   #look(watch: WaitWatch, { phase, flight }: LockState): void {
     if (phase.name !== "seeking") return
     const { waiting, polls, failures, next } = phase
@@ -161,7 +161,7 @@ class CallerTurn {
     else this.#giveUp(cancelled(this.#runtime.key))
   }
 
-  /** Why the caller won't wait for this process itself. */
+  /** Why the call doesn't wait for this process itself. */
   #refusal(): LockError | undefined {
     const { budgetMs, whenOwned } = this.#caller.settings
     if (budgetMs === 0) return this.#inUse()
@@ -178,7 +178,7 @@ class CallerTurn {
     return this.#runtime.clock.mono() - this.#caller.from
   }
 
-  /** Whom it waits for while it queues. */
+  /** The owner for which it queues. */
   get #ahead(): Ahead {
     const { owner } = this.#runtime
     return { owner, isHere: owner?.ownerId === this.#config.id }

@@ -1,11 +1,13 @@
 /**
- * Whether one may act, or answer, under a lease: at once while it is held, at once not when it is over, and while in
- * doubt (this process was stopped, its clocks disagree) only once a renewal has decided.
+ * Whether work under a lease may go on, or its answer be passed on. While the lease is held or over that is known at
+ * once. While it is in doubt, as this process was stopped or its clocks disagree, a renewal decides.
  */
 import { LockNotHeldError } from "../api/errors.ts"
 import type { Lease } from "../api/lock.ts"
 
-/** Settles when the lease is held; rejects with LockLostError, at the deadline at the latest, or LockNotHeldError. */
+/**
+ * Settles when the lease is held. Rejects with LockLostError, at its deadline at the latest, or with LockNotHeldError.
+ */
 export const standing = async (lease: Lease): Promise<void> => {
   if (lease.isHeld()) return
   lease.signal.throwIfAborted()

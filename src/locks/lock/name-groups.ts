@@ -1,12 +1,17 @@
-/** How what runs child processes under a lease tells others of them: see `host.groups` of the record. */
+/**
+ * Names the process groups that run under a lease, so that others don't take the key over meanwhile: `host.groups` of
+ * the record.
+ */
 import { InvalidConfigError } from "../api/errors.ts"
 import type { Lease } from "../api/lock.ts"
 import { StoreLease } from "./store-lease.ts"
 
 /**
- * Settles once the record of the lease names these process groups, in place of those before: from then on no process of this
- * machine takes the key over while one of them lives, be the lease over or its owner dead. On a store that knows no
- * processes it is a renewal, which shows that the key is owned. Name a group before it begins to work: it may wait for this.
+ * Settles once the record of the lease names these process groups, in place of those before. From then on no process of
+ * this machine takes the key over while one of them lives, even where the lease is over or its owner dead. Name a group
+ * before it begins to work.
+ *
+ * On a store that knows no processes it is a renewal, which shows that the key is owned.
  *
  * Rejects with LockLostError or LockNotHeldError where the lease ends first, and with InvalidConfigError.
  */

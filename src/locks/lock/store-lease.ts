@@ -1,6 +1,6 @@
 /**
- * One ownership as its holder sees it, over the runtime of its key. It is right by time: `isHeld()` and the signal read the
- * clocks before they answer, and it knows of its end before any observer does. Afterwards it only tells how it ended.
+ * One ownership as its holder sees it, over the runtime of its key. It is right by time: `isHeld()` and the signal read
+ * the clocks before they answer. It ends before any observer is told. Afterwards it only says how it ended.
  */
 import { defer, EMPTY, type Observable, takeWhile } from "rxjs"
 import type { Duration } from "../../runtime/input/duration.ts"
@@ -28,7 +28,7 @@ export class StoreLease implements Lease {
   readonly #runtime: KeyRuntime
   readonly #onError: OnError | undefined
   readonly #abort: LatchedAbort
-  /** Calls that wait for something to happen to this lease. */
+  /** Calls that wait for an event of this lease. */
   readonly #waiting = new Set<(event: LockEvent) => void>()
   #token: number
   #deadline: number
@@ -107,8 +107,8 @@ export class StoreLease implements Lease {
   }
 
   /**
-   * Settles once the record names these process groups, and no others: from then on nobody takes the key over on this machine
-   * while one of them lives. Rejects with LockLostError or LockNotHeldError.
+   * Settles once the record names these process groups, and no others: from then on nobody takes the key over on this
+   * machine while one of them lives. Rejects with LockLostError or LockNotHeldError.
    */
   async nameGroups(groups: readonly number[]): Promise<void> {
     if (this.#current === undefined) throw this.#gone()
@@ -129,7 +129,7 @@ export class StoreLease implements Lease {
     return this.#released
   }
 
-  /** The end of a block doesn't try again what its section has heard of. */
+  /** The end of a block doesn't repeat a release: its section knows the result. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#ending === undefined) await this.release()
   }
@@ -168,8 +168,8 @@ export class StoreLease implements Lease {
   }
 
   /**
-   * Past the deadline the next step of the protocol finds the loss. A lease that is only suspect has nothing to find:
-   * runtimes read a signal by themselves, and unlike often, so that a reading must change nothing by being one.
+   * Past the deadline the next step of the protocol finds the loss. A lease that is only suspect isn't stepped for a
+   * reading: Node and Deno read a signal by themselves, each in its own places, and that must change nothing.
    */
   #look(): void {
     if (this.#current !== undefined) this.#runtime.compareClocks()
@@ -183,7 +183,7 @@ export class StoreLease implements Lease {
     for (const hear of [...this.#waiting]) hear(event)
   }
 
-  /** Why there is nothing to renew. */
+  /** The error of a call on a lease that has ended. */
   #gone(): LockError {
     return this.#ending?.type === "Lost" ? this.#ending.error : notHeld(this.key)
   }

@@ -1,6 +1,6 @@
 /**
- * `Lock` over any `LeaseStore`: what a caller asks for, checked, in front of the runtime of the key. What happens to the lease
- * is the protocol's.
+ * `Lock` over any `LeaseStore`. Checks what its caller asks for, and passes it to the runtime of the key. What happens
+ * to the lease is the protocol's.
  */
 import { defer, type Observable } from "rxjs"
 import { aFunction, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
@@ -78,16 +78,16 @@ export class StoreLock implements Lock {
   /**
    * Settles within its budget (default 30 s) with a lease, or rejects: LockTimeoutError, LockContentionError,
    * OwnedElsewhereError, LockCancelledError, CheckpointVersionError, StoreUnavailableError, StoreMisconfiguredError,
-   * CorruptRecordError, FormatVersionError, InvalidConfigError. What it may have left in the store is erased, if need be behind
-   * the call: within 30 s where the store answers.
+   * CorruptRecordError, FormatVersionError, InvalidConfigError. What it may have left in the store is erased, if need
+   * be in the background: within 30 s where the store answers.
    */
   acquire(options?: AcquireOptions): Promise<Lease> {
     return this.acquireSince(this.#runtimes.clock.mono(), options)
   }
 
   /**
-   * @internal The same for a call that came at `from`, by the monotonic clock, and has waited for other keys since; `groups`
-   * are process groups that will work under the lease, as `nameGroups` would name them.
+   * @internal The same for a call that came at `from`, by the monotonic clock, and has waited for other keys since.
+   * `groups`: process groups that will work under the lease, as `nameGroups` would name them.
    */
   async acquireSince(from: number, options: AcquireOptions = {}, groups: readonly number[] = []): Promise<Lease> {
     const settings = acquireSettings(options)
@@ -104,7 +104,7 @@ export class StoreLock implements Lock {
     return attempt(this.#runtime, config, { settings, from, signal, onError, groups, watch, acquired })
   }
 
-  /** Forces one renewal of the lease now held; LockNotHeldError where none is. It renews itself without. */
+  /** Forces one renewal of the lease now held; LockNotHeldError where none is. The lease also renews itself. */
   async renew(options: RenewOptions = {}): Promise<void> {
     checkRenewal(options)
     if (this.#lease === undefined) throw notHeld(this.key)
@@ -117,8 +117,8 @@ export class StoreLock implements Lock {
   }
 
   /**
-   * One read: who owns the key by its record, or undefined. May be stale. Rejects with StoreUnavailableError,
-   * StoreMisconfiguredError, CorruptRecordError or InvalidConfigError.
+   * Reads who owns the key by its record; undefined where nobody does. May be stale. Rejects with
+   * StoreUnavailableError, StoreMisconfiguredError, CorruptRecordError or InvalidConfigError.
    */
   async peek(): Promise<Owner | undefined> {
     const { ttl } = await this.#ready(acquireSettings({}))
@@ -137,8 +137,8 @@ export class StoreLock implements Lock {
   }
 
   /**
-   * Called once for each waiter that asks for the key, soon if one has asked already: end the work that the lease covers,
-   * then release.
+   * Calls the handler once for each waiter that asks for the key; soon, if one has asked already. End the work that the
+   * lease covers, then release.
    */
   onReleaseRequested(handler: () => void | Promise<void>): Disposable {
     aFunction("the handler of onReleaseRequested", handler)
@@ -155,7 +155,7 @@ export class StoreLock implements Lock {
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
   }
 
-  /** Called for each failed renewal and for the loss, until disposed. */
+  /** Calls the handler for each failed renewal and for the loss, until disposed. */
   onRenewalError(handler: (error: LockError) => void | Promise<void>): Disposable {
     aFunction("the handler of onRenewalError", handler)
     const subscription = this.#runtime.events$.subscribe((event) => {
@@ -166,7 +166,7 @@ export class StoreLock implements Lock {
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
   }
 
-  /** It may have been forgotten since it was used last. */
+  /** Asked for at each use, as it may have been forgotten since the last. */
   get #runtime(): KeyRuntime {
     return this.#runtimes.of(this.key, this.#options.onError)
   }
@@ -180,7 +180,8 @@ export class StoreLock implements Lock {
   /** The protocol's configuration, once the store has started, within the budget. */
   async #ready({ budgetMs }: AcquireSettings, signal?: AbortSignal, waited = 0): Promise<LockConfig> {
     const limit = budgetMs === undefined ? Infinity : budgetMs === 0 ? ONE_TRY : Math.max(0, budgetMs - waited)
-    // Where an answer takes no time, neither should this; and where no time is left it must not race.
+    // A store that answers at once is not waited for. Nor is one without time left: the wait would race with its own
+    // end.
     const isReady = (this.#store.prompt !== undefined || limit === 0) && hasStarted(this.#store)
     if (!isReady) await this.#runtime.requests.ready(limit, budgetMs !== 0, signal)
     const { capabilities, oracle } = this.#store

@@ -8,7 +8,7 @@ import type { HeldLock, HeldLocks, ProviderOptions } from "../api/provider.ts"
 import { allOrNone, inOneOrder, releaseAll } from "../lock/several.ts"
 import { callSettings } from "./options.ts"
 
-/** Acquires them all by `acquire`, which is told when this call came, or none. */
+/** Acquires them all by `acquire`, or none. `acquire` is given the time of this call, by the monotonic clock. */
 export async function acquireAll(
   acquire: (key: string, from: number) => Promise<HeldLock>,
   clock: Clock,

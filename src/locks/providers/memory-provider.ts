@@ -1,8 +1,8 @@
 /**
- * Locks within one process: callers of one key take their turns in the order of their calls, and keys know nothing of each
- * other. A key takes room only while it is held or waited for.
+ * Locks within one process. Callers of one key take their turns in the order of their calls; keys know nothing of each
+ * other. A key takes room only while it is held or waited for. A lock here is never lost: its signal never aborts.
  *
- * Not promised: anything between processes. A lock here is never lost, so that its signal never aborts.
+ * Not promised: anything between processes.
  */
 import { aClock, aFunction, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
 import type { OnError } from "../../runtime/report.ts"
@@ -39,7 +39,7 @@ const standard = callSettings({})
 class MemoryLockProvider implements LockProvider {
   readonly #clock: Clock
   readonly #sectionClock: SectionClock
-  /** Who holds a key now. */
+  /** The locks that are held now, by key. */
   readonly #held = new Map<string, MemoryLock>()
   readonly #counts = noCounts()
   readonly #onError: OnError | undefined
@@ -96,7 +96,7 @@ class MemoryLockProvider implements LockProvider {
     }
   }
 
-  /** Why the call was refused before it asked for the key, once its observer is told. */
+  /** Tells the call's observer of a refusal, and returns it. */
   #told<E>(refusal: E, key: string, options: ProviderOptions = {}): E {
     this.#watch(key, options, this.#clock.mono())?.failed(refusal)
     return refusal
@@ -132,7 +132,7 @@ class MemoryLockProvider implements LockProvider {
     return queue.join(settings, from, options?.signal)
   }
 
-  /** @internal The key goes to who has waited longest; without anybody it is forgotten. */
+  /** @internal The key goes to the caller that has waited longest. Where none waits it is forgotten. */
   passOn(key: string, queue: Queue<MemoryLock> | undefined): void {
     if (queue === undefined || !queue.give(() => this.#give(key, queue))) this.#held.delete(key)
   }
@@ -153,7 +153,7 @@ class MemoryLock implements HeldLock {
     this.#provider = provider
   }
 
-  /** Each has its own, or their listeners would pile up on one that never aborts. */
+  /** One for each lock: listeners would pile up on a shared one that never aborts. */
   get signal(): AbortSignal {
     return (this.#signal ??= new AbortController().signal)
   }
@@ -162,7 +162,7 @@ class MemoryLock implements HeldLock {
     return this.#provider !== undefined
   }
 
-  /** Those who wait for it. */
+  /** The callers that wait for it. */
   queued(clock: Clock): Queue<MemoryLock> {
     return (this.#queue ??= new Queue(this.key, clock))
   }

@@ -1,6 +1,6 @@
 /**
- * A provider that keeps NOBODY out. Sections of one key run side by side as if there were no lock at all: for tests that
- * are about something else, and for a program that is told by its configuration that it runs alone.
+ * A provider that keeps NOBODY out. Sections of one key run side by side, as if there were no lock. It is for tests
+ * that are about something else, and for a program whose configuration says that it runs alone.
  *
  * Not for anything else. Where two of anything can happen at once, take `memoryLockProvider` (one process) or
  * `storeLockProvider` (several).
@@ -29,10 +29,11 @@ export interface NoLockProviderOptions {
 const OPTIONS: OptionChecks<NoLockProviderOptions> = { clock: aClock, onError: aFunction }
 
 /**
- * KEEPS NOBODY OUT: every call is given its key at once, with the token 0, whoever else has it. For tests that are about
- * something else, and for a program that is told by its configuration that it runs alone. NOT for production, nor for
- * anything that two may do at once: two sections of one key run side by side, and whatever a lock should have kept whole
- * (money, files, rows) is as unprotected as without a lock. Throws InvalidConfigError.
+ * KEEPS NOBODY OUT: every call gets its key at once, with the token 0, even where another has it. For tests that are
+ * about something else, and for a program whose configuration says that it runs alone.
+ *
+ * NOT for production, nor for anything that two may do at once. Two sections of one key run side by side: what a lock
+ * should keep whole (money, files, rows) is unprotected. Throws InvalidConfigError.
  */
 export function noLockProvider(options: NoLockProviderOptions = {}): LockProvider {
   refuseUnknown("noLockProvider", options, OPTIONS)

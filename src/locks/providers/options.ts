@@ -1,4 +1,4 @@
-/** What a provider and its calls can be told, checked: an option that nobody reads would be a silent default. */
+/** The options of a provider's calls, checked: an option that isn't read would silently become a default. */
 import { type OptionChecks, refusal, refuseUnknown, shown } from "../../runtime/input/options.ts"
 import type { ProviderOptions, Section } from "../api/provider.ts"
 import { ACQUIRE_OPTIONS, type AcquireSettings, acquireSettings } from "../engine/options.ts"
@@ -12,7 +12,7 @@ export function callSettings(options: ProviderOptions): AcquireSettings {
   return acquireSettings(options)
 }
 
-/** Refuses what can't be run, before anything is acquired for it. */
+/** Refuses what is no function, before anything is acquired for it. */
 export function checkSection(fn: (section: Section) => unknown): void {
   if (typeof fn === "function") return
   throw refusal(

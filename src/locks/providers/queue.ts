@@ -1,6 +1,6 @@
 /**
- * Who waits for one key in one process: in the order of their calls, each for as long as its budget and its signal allow.
- * One timer serves all who wait for the key.
+ * The waiters for one key in one process, in the order of their calls. Each waits as long as its budget and its signal
+ * allow. One timer serves them all.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 import { scheduleOf, type Wake } from "../../runtime/time/schedule.ts"
@@ -24,7 +24,7 @@ export class Queue<Given> {
     return this.#waiters.length
   }
 
-  /** `from`: as a waiter's. Settles with what is given to it; rejects with LockTimeoutError or LockCancelledError. */
+  /** Settles with what is given to it. Rejects with LockTimeoutError or LockCancelledError. `from`: as a waiter's. */
   join(settings: AcquireSettings, from: number, signal: AbortSignal | undefined): Promise<Given> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter<Given> = { settings, from, resolve, reject, signal, aborted: undefined }
@@ -37,7 +37,7 @@ export class Queue<Given> {
     })
   }
 
-  /** Gives it to who has waited longest; false where nobody waits. */
+  /** Gives it to the one that has waited longest. False where none waits. */
   give(given: () => Given): boolean {
     const waiter = this.#waiters.shift()
     if (waiter === undefined) return false
@@ -59,7 +59,7 @@ export class Queue<Given> {
     if (this.#waiters.length === 0) this.#wake?.clear()
   }
 
-  /** Most who come later have more time than those before them, whose end the timer waits for already. */
+  /** Arms the timer where this one ends first. Most that come later end later, too. */
   #watch(waiter: Waiter<Given>): void {
     const end = endOf(waiter)
     if (end === Infinity) return

@@ -1,10 +1,12 @@
 /**
- * Who is inside of which section: known by AsyncLocalStorage, so that a call which would wait for the very section that
- * it is made from is refused at once instead of never ending.
+ * Which section a call is made from, by AsyncLocalStorage. A call that would wait for the section it is made from is
+ * refused at once, instead of waiting for ever.
  *
- * A section is known by itself, not by its key: those who run beside it (`Promise.all`), and timers that fire when it is
- * over, wait like anybody. Not promised: that what a section starts without awaiting is told from what it awaits. As long
- * as the section lasts both count as inside.
+ * A section is known by itself, not by its key. Calls beside it (`Promise.all`), and timers that fire when it is over,
+ * wait like any other.
+ *
+ * Not promised: that a call which the section doesn't await is told from one that it awaits. As long as the section
+ * lasts both count as inside.
  */
 import { AsyncLocalStorage } from "node:async_hooks"
 import { anySignal, type LatchedAbort } from "../../runtime/latch-signal.ts"
@@ -14,13 +16,13 @@ import type { HeldLock, Section, SectionClock } from "../api/provider.ts"
 
 const sections = new AsyncLocalStorage<RunningSection>()
 
-/** What a section runs under. */
+/** The lock under which a section runs. */
 type SectionLock = Pick<HeldLock, "key" | "token" | "signal" | "isHeld">
 
-/** What a section is given. */
+/** What a section has beside its lock. */
 interface SectionParts {
   readonly clock: SectionClock
-  /** The signal of the call that it is the section of. */
+  /** The signal of its call. */
   readonly caller: AbortSignal | undefined
 }
 
@@ -30,9 +32,9 @@ export class RunningSection implements Section {
   readonly #lock: SectionLock
   /** Keys are compared within one scope: a provider, or the store that several of them share. */
   readonly #scope: object
-  /** The section that it was asked for from, or the nearest around that which still runs. */
+  /** The section that its call was made from, or the nearest around that which still runs. */
   #outer: RunningSection | undefined
-  /** Of the loss and the caller, where the call has a signal: the others need none of their own. */
+  /** Aborts on the loss, or with the call's signal. Where the call has none the lock's own signal will do. */
   readonly #abort: LatchedAbort | undefined
   #running = true
 
@@ -44,14 +46,14 @@ export class RunningSection implements Section {
     this.#outer = RunningSection.#nearest(sections.getStore())
   }
 
-  /** Those that are over are let go: each link of a chain of timers would keep all before it. */
+  /** Skips sections that are over: else each link of a chain of timers would keep all before it. */
   static #nearest(from: RunningSection | undefined): RunningSection | undefined {
     let at = from
     while (at !== undefined && !at.#running) at = at.#outer
     return at
   }
 
-  /** Why the caller can't wait for this key: he is inside a section on it. */
+  /** The error of a call for this key from inside a section on it. Undefined elsewhere. */
   static refusalInside(scope: object, key: string): ReentrantLockError | undefined {
     for (let at = sections.getStore(); at !== undefined; at = at.#outer)
       if (at.#running && at.#scope === scope && at.key === key) return reentrant(key)
@@ -59,8 +61,8 @@ export class RunningSection implements Section {
   }
 
   /**
-   * From here on the calling async function is inside of the section, until it ends. It must have awaited something: what
-   * it does before its first `await` is its caller's own turn. (`AsyncLocalStorage.run` costs twice as much.)
+   * From here on the calling async function is inside of the section. It must have awaited something before: until its
+   * first `await` it runs in its caller's context. (`AsyncLocalStorage.run` costs twice as much.)
    */
   static enter(scope: object, lock: SectionLock, parts: SectionParts): RunningSection {
     const section = new RunningSection(scope, lock, parts)
@@ -68,7 +70,7 @@ export class RunningSection implements Section {
     return section
   }
 
-  /** It is over, also for what it started and didn't await. */
+  /** The section is over, also for what it started and didn't await. */
   leave(): void {
     this.#running = false
     this.#abort?.[Symbol.dispose]()
@@ -92,7 +94,7 @@ export class RunningSection implements Section {
   }
 }
 
-/** The section's clock of a process's clock. */
+/** The clock of a section, made of a process's clock. */
 export const sectionClock = (clock: Clock): SectionClock => ({ now: () => clock.read().wall })
 
 function reentrant(key: string): ReentrantLockError {

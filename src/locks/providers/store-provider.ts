@@ -60,7 +60,7 @@ class StoreLockProvider implements LockProvider {
     return orAbort(this.#run(lease, fn, options?.signal), lease.signal)
   }
 
-  /** Why the call was refused before it asked for the key, once its observer is told. */
+  /** Tells the call's observer of a refusal, and returns it. */
   #told<E>(refusal: E, key: string, options: ProviderOptions = {}): E {
     const { clock = liveClock, onError } = this.#options
     const settings = callSettings(options)
@@ -93,20 +93,20 @@ class StoreLockProvider implements LockProvider {
     return new StoreLock(key, this.#options)
   }
 
-  /** Of this incarnation on this store: other locks of it are counted too. */
+  /** Those of this incarnation on this store, other locks of it included. */
   stats(): LockCounts {
     const { store, clock = liveClock } = this.#options
     return { ...keyRuntimesOf(store, this.#id, clock, "").counts }
   }
 }
 
-/** Whoever meets another who waits takes a turn too. */
+/** A call that meets another waiter takes a turn behind it. */
 const queueing = (options: ProviderOptions): AcquireOptions => {
   callSettings(options)
   return { ...options, contention: "retry" }
 }
 
-/** What a section comes to, while its lease stands. */
+/** Runs a section. Settles only once its lease is known to stand. */
 async function answered<A>(lease: Lease, fn: (section: Section) => A | Promise<A>, section: Section): Promise<A> {
   lease.signal.throwIfAborted() // by time: the process may have been stopped since the lease came
   try {

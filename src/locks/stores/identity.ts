@@ -1,14 +1,16 @@
 /**
- * What tells a lease store from all others of its name: an identity, written into it when a manager first starts on it, and
- * a mark for each boot under which one did. Heads carry both, so that two processes whose leases lie in different places
- * never take one another's saved state over. Owns these objects; what follows from them is the head's to say.
+ * The identity of a lease store, which tells it from all others of its name. It is written into the store when a
+ * manager first starts on it, with a mark for each boot under which one did. Heads carry both: two processes whose
+ * leases lie in different places never take over each other's saved state. Owns these objects; what follows from them
+ * is decided by the heads.
  *
  *     store/identity          {"v":1,"identity":"<chance>"}, created once, never written again
- *     store/boot-<boot id>    likewise, where the store's time is one machine's: a copy of the machine's disk has the same
- *                             identity, but no mark of the other copy's boot
+ *     store/boot-<boot id>    likewise, where the store's time is one machine's; a copy of the machine's disk has the
+ *                             same identity, but no mark of the other copy's boot
  *
- * Not promised: that stores are told apart which were copied after both had the mark of the same boot. Where the identity
- * was deleted by hand the next manager to start makes another, and heads of the one before have to be adopted.
+ * Not promised: that two stores are told apart where one is a copy of the other, made on the same boot. Where the
+ * identity was deleted by hand, the next manager to start makes another, and the heads of the one before have to be
+ * adopted.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 import { sleep } from "../../runtime/time/sleep.ts"
@@ -17,7 +19,7 @@ import { encodeName } from "../api/keys.ts"
 import { ABSENT, type ObjectRef, type ObjectStore } from "./port.ts"
 import { RETRY_AFTER_MS, withinStart } from "./start.ts"
 
-/** Under whose leases a head is written. */
+/** The lease store under whose leases a head is written. */
 export interface LeaseOrigin {
   /** The lease store's name. */
   readonly leases: string
@@ -34,9 +36,9 @@ export interface StoreIdentity {
   readonly knows: (boot: string) => Promise<boolean>
 }
 
-/** What one request may take. In milliseconds. */
+/** How long one request may take, in milliseconds. */
 const REQUEST_MS = 5000
-/** The body has about 50 bytes, whoever wrote it. */
+/** In bytes. The body has about 50. */
 const LIMIT = 1024
 const SYNTAX = /^[A-Za-z0-9._-]{1,100}$/
 const IDENTITY: ObjectRef = { area: "store", name: "identity" }
@@ -44,9 +46,9 @@ const IDENTITY: ObjectRef = { area: "store", name: "identity" }
 const identities = new WeakMap<ObjectStore, Promise<StoreIdentity>>()
 
 /**
- * The identity of a store that has started; made where there is none, for two requests instead of one. A failure isn't
- * remembered. `by`: what passes these requests on, such as a record of requests. Rejects with StoreUnavailableError or
- * StoreMisconfiguredError.
+ * The identity of a store that has started. Where there is none it is made, by two requests instead of one. A failure
+ * isn't remembered. `by`: a view that passes these requests on to the store, such as a recording one. Rejects with
+ * StoreUnavailableError or StoreMisconfiguredError.
  */
 export function identityOf(store: ObjectStore, clock: Clock, by: ObjectStore = store): Promise<StoreIdentity> {
   const known = identities.get(store)
@@ -59,7 +61,7 @@ export function identityOf(store: ObjectStore, clock: Clock, by: ObjectStore = s
   return identity
 }
 
-/** `later`: for what is asked once this is told. */
+/** `later`: for requests after this one has settled. */
 async function identify(marks: StoreMarks, later: StoreMarks): Promise<StoreIdentity> {
   const { store } = marks
   const { bootId } = store.capabilities
@@ -77,7 +79,7 @@ async function identify(marks: StoreMarks, later: StoreMarks): Promise<StoreIden
 
 const bootMark = (boot: string): ObjectRef => ({ area: "store", name: `boot-${encodeName(boot)}` })
 
-/** Objects that are created once, by whichever process comes first. */
+/** Objects that are created once, by the process that comes first. */
 class StoreMarks {
   readonly store: ObjectStore
   readonly #clock: Clock
@@ -89,7 +91,7 @@ class StoreMarks {
     this.#due = clock.mono() + deadline
   }
 
-  /** What the object says, once there is one. */
+  /** The content of the object, which is created where there is none. */
   async leave(ref: ObjectRef): Promise<string> {
     const mine = this.#clock.id()
     let trouble: LockError | undefined
@@ -103,7 +105,7 @@ class StoreMarks {
     }
   }
 
-  /** Undefined where there is none. */
+  /** The content of the object; undefined where there is none. */
   async read(ref: ObjectRef): Promise<string | undefined> {
     const answer = await this.store.read(ref, { deadline: REQUEST_MS, limit: LIMIT })
     if (answer.kind === "failed") throw answer.error
@@ -132,7 +134,7 @@ class StoreMarks {
 
 const format = (identity: string): Uint8Array => new TextEncoder().encode(`${JSON.stringify({ v: 1, identity })}\n`)
 
-/** Who can write there may have written anything. */
+/** Undefined for a body of another form: anything may have been written there. */
 function parse(body: Uint8Array): string | undefined {
   try {
     const { identity } = JSON.parse(new TextDecoder().decode(body)) as { identity?: unknown }

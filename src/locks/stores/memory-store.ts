@@ -1,8 +1,8 @@
 /**
- * The store that lives in this process: for tests, for `FakeLock`, and for several incarnations that share one process.
+ * The store in this process: for tests, for `FakeLock`, and for several incarnations that share one process.
  *
- * Not promised: that anything outlives the process (what is acknowledged under `state` is lost with it), and room:
- * nothing is ever forgotten but by a delete.
+ * Not promised: that anything outlives the process, acknowledged writes under `state` included; and bounded memory, as
+ * only a delete frees any.
  */
 import { aClock, aText, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
 import { type Clock, liveClock } from "../../runtime/time/clock.ts"
@@ -29,7 +29,7 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock
 }
 
-/** A new, empty store. All who are to contend share the one object. Throws InvalidConfigError. */
+/** A new, empty store. All contenders share the one object. Throws InvalidConfigError. */
 export function memoryStore(options: MemoryStoreOptions = {}): LeaseStore & CheckpointStore {
   refuseUnknown("memoryStore", options, OPTIONS)
   const { name = "memory", clock = liveClock } = options
@@ -58,10 +58,10 @@ class MemoryStore implements LeaseStore, CheckpointStore {
   }
   readonly #clock: Clock
   readonly #hasBoot: boolean
-  /** What makes Unix time of a clock that is never stepped. */
+  /** Added to a clock that is never stepped, it gives Unix milliseconds. */
   readonly #offset: number
   readonly #objects = new Map<string, Version>()
-  /** One count for all names, never taken back: so no generation comes twice, also after a delete. */
+  /** One count for all names, which only grows: no generation comes twice, even after a delete. */
   #writes = 0
 
   constructor(name: string, clock: Clock) {
@@ -121,7 +121,7 @@ class MemoryStore implements LeaseStore, CheckpointStore {
     return this.#steady() + this.#offset
   }
 
-  /** The boot clock, which `isHeld()` reads too; without one not the wall clock in its place, which may step. */
+  /** The boot clock, which `isHeld()` reads too. Without one it is the monotonic clock: the wall clock may step. */
   #steady(): number {
     const { boot, mono } = this.#clock.read()
     return this.#hasBoot ? boot : mono

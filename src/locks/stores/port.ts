@@ -1,8 +1,9 @@
 /**
- * The port to whatever keeps leases and checkpoints: small objects in named areas, each version with a generation, every
- * write conditioned on the generation it replaces. The comments are the contract, and `conformance` in
- * `leasehold/testing` checks it. A store decides nothing about leases: it tells what it saw, and says "unknown" whenever
- * it can't tell.
+ * The port to stores of leases and checkpoints: small objects in named areas. Each version of an object has a
+ * generation, and every write names the generation that it replaces. These comments are the contract, and `conformance`
+ * in `leasehold/testing` checks it.
+ *
+ * A store decides nothing about leases. It tells what it saw, and says "unknown" where it can't tell.
  */
 import type { LockError } from "../api/errors.ts"
 import type { HostHalf } from "../record.ts"
@@ -13,10 +14,13 @@ export type Generation = string
 /** The expected generation of an object that must not exist yet. */
 export const ABSENT: Generation = "0"
 
-/** Keys can't reach from one area into another. `store` is about the store itself. `processes`, `rings` and `bells` are reserved. */
+/**
+ * A part of a store. No key leads from one area into another. `store` describes the store itself. `processes`, `rings`
+ * and `bells` are reserved.
+ */
 export type Area = "leases" | "state" | "probe" | "store"
 
-/** Addresses an object. `name` is an encoded name, in `state` with `/` between its parts. */
+/** The address of an object. `name` is an encoded name, in `state` two of them with `/` in between. */
 export interface ObjectRef {
   /** Which part of the store. */
   readonly area: Area
@@ -26,13 +30,13 @@ export interface ObjectRef {
 
 /** What a store can do. Fixed for the life of the store object, once `start` has settled. */
 export interface StoreCapabilities {
-  /** Whether answers carry the store's time: not at all, in whole seconds rounded down, or exactly. */
+  /** How answers carry the store's time: not at all (`none`), in whole seconds rounded down (`coarse`), or exactly. */
   readonly clock: "none" | "coarse" | "exact"
-  /** Where set, the store's time means something only to records that name the same clock, by its boot. */
+  /** Names the clock of the store's time. Where set, that time counts only for records that name the same clock. */
   readonly bootId?: string
-  /** The store stamps with the very clock that `isHeld()` reads, so that the guard may be small. */
+  /** The store stamps with the same clock that `isHeld()` reads: the guard may be small. */
   readonly sameClock: boolean
-  /** Deletes honour their precondition. Where false no record is ever deleted. */
+  /** Deletes honour their precondition. Where they don't, no record is ever deleted. */
   readonly deletes: boolean
   /** A read costs about as much as a system call. */
   readonly cheapReads: boolean
@@ -40,60 +44,70 @@ export interface StoreCapabilities {
   readonly writeSpacing: number
 }
 
-/** Each request ends by its deadline, whatever the network does; a store may end it sooner. */
+/** The limits of a request. It ends by its deadline, whatever the network does; a store may end it sooner. */
 export interface RequestOptions {
-  /** The whole request, its body included, in milliseconds from the call. */
+  /** Milliseconds from the call, for the whole request with its body. */
   readonly deadline: number
-  /** Gives up: settle soon, with `failed` or `unknown`. */
+  /** Aborts the request: it settles soon, with `failed` or `unknown`. */
   readonly signal?: AbortSignal
 }
 
-/** How long after a deadline a store that is still silent is given up on, in milliseconds: its own timer may be late. */
+/**
+ * How long after a deadline a store that is still silent is given up on, in milliseconds: its own timer may be late.
+ */
 export const DEADLINE_GRACE_MS = 250
 
 /** How a store is started. */
 export interface StartOptions extends RequestOptions {
   /**
-   * Whether the store is probed. `once`, the default: unless it remembers that it was. `again`: whatever it remembers. `never`: for
-   * who only reads and lists; writes are answered by `unknown` then, until a later start. A store may do more than it is asked to.
+   * When the store is probed:
+   *
+   *     once       unless it remembers that it was; the default
+   *     again      in any case
+   *     never      for callers that only read and list; writes are answered by `unknown` until a later start
+   *
+   * A store may do more than it is asked to.
    */
   readonly probe?: "once" | "again" | "never"
 }
 
-/** Reading takes care of its own limits. */
+/** The limits of a read. */
 export interface ReadOptions extends RequestOptions {
-  /** Bodies larger than this come back as `tooLarge`, unread. In bytes. */
+  /** In bytes. A larger body is answered by `tooLarge`, unread. */
   readonly limit: number
-  /** If the object still has this generation, answer `unchanged` (a store may answer `found` all the same). */
+  /** Where the object still has this generation the answer is `unchanged`; a store may answer `found` all the same. */
   readonly known?: Generation
 }
 
-/** The store's time in an answer, in Unix milliseconds; absent on stores without a clock and on cached answers. */
+/** The store's time in an answer, in Unix milliseconds. Absent on stores without a clock, and in cached answers. */
 interface Stamped {
   readonly storeTime?: number
 }
 
-/** What a read saw. Body and generation belong to one version. Never rejects. */
+/** The answer to a read. Body and generation belong to one version. A read never rejects. */
 export type ReadAnswer = Stamped &
   (
     | { readonly kind: "found"; readonly generation: Generation; readonly body: Uint8Array }
     | { readonly kind: "unchanged"; readonly generation: Generation }
     | { readonly kind: "absent" }
     | { readonly kind: "tooLarge"; readonly generation: Generation }
-    /** Nothing was learned. `error` is retryable or not. */
+    /** Nothing was learned. */
     | { readonly kind: "failed"; readonly error: LockError }
   )
 
-/** What became of a write or a delete. Never rejects. */
+/** The answer to a write or a delete. Neither rejects. */
 export type WriteAnswer = Stamped &
   (
     | { readonly kind: "applied"; readonly generation: Generation }
-    /** The precondition didn't hold when the store looked: this request changed nothing. An earlier copy may have. */
+    /** The precondition didn't hold: this request changed nothing. An earlier copy of it may have. */
     | { readonly kind: "refused" }
     /**
-     * It may have been applied, or be applied later. `throttled`: the object took another write within its spacing.
-     * `overtaken`: another write came between, and no failure; a read tells at once what there is to know. An error that says
-     * by its `status` that there is no room (ENOSPC, EDQUOT, EFBIG) is for a write of which nothing was made.
+     * It may have been applied, or be applied later.
+     *
+     *     throttled     the object took another write within its spacing
+     *     overtaken     another write came after it, and nothing failed: a read shows at once what became of it
+     *
+     * Where the error's `status` says that there is no room (ENOSPC, EDQUOT, EFBIG), nothing was written.
      */
     | {
         readonly kind: "unknown"
@@ -103,11 +117,11 @@ export type WriteAnswer = Stamped &
       }
   )
 
-/** One page of names, in the store's order. `next` continues after it. */
+/** One page of names, in the store's order. */
 export interface Page {
   /** Each object once. */
   readonly items: readonly { readonly name: string; readonly generation: Generation }[]
-  /** Where the next page goes on; absent after the last. */
+  /** Where the next page begins; absent after the last. */
   readonly next?: string
 }
 
@@ -121,19 +135,19 @@ export interface ListOptions extends RequestOptions {
 
 /** A compare-and-swap store of small objects. */
 export interface ObjectStore {
-  /** Names the store for people and in heads, the same in every process: `gs://bucket/prefix`, `file:/var/leases`. */
+  /** Names the store for people and in heads. The same in every process: `gs://bucket/prefix`, `file:/var/leases`. */
   readonly name: string
-  /** What it can do, as known so far; final once `start` has settled. */
+  /** As known so far; final once `start` has settled. */
   readonly capabilities: StoreCapabilities
   /**
-   * Makes ready and probes, once: create twice, stale put, stale delete on a scratch object. It may leave
-   * among its objects, in none of the areas, that it was probed, and trust that later. Rejects with StoreMisconfiguredError (what is wrong and how to mend it) or
-   * StoreUnavailableError.
+   * Makes the store ready and probes it, once: on a scratch object it creates twice, puts on a stale generation and
+   * deletes on one. It may remember a probe in an object that is in none of the areas, and trust that later. Rejects
+   * with StoreMisconfiguredError, which says what is wrong and how to mend it, or StoreUnavailableError.
    */
   start(options: StartOptions): Promise<void>
-  /** Reads one object. Never answers a version older than one that this process was already shown. */
+  /** Reads one object. Never answers a version that is older than one shown to this process before. */
   read(ref: ObjectRef, options: ReadOptions): Promise<ReadAnswer>
-  /** Writes if the object's generation is `expected` (ABSENT: if there is none). Sent at most once per call. */
+  /** Writes if the object's generation is `expected` (ABSENT: there is no object). Sent at most once per call. */
   put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): Promise<WriteAnswer>
   /** Deletes if the object's generation is `expected`. `applied` carries `expected`. */
   remove(ref: ObjectRef, expected: Generation, options: RequestOptions): Promise<WriteAnswer>
@@ -144,32 +158,35 @@ export interface ObjectStore {
 }
 
 /**
- * What can be known of a process that a record names: that it has ended for sure, and every process group that it named with
- * it; or that it is at work, as one of those groups lives or can't be shown not to; or else that the process itself lives for
- * sure, which says nothing of its lease. Once `gone` always `gone`.
+ * What is known of a process that a record names:
+ *
+ *     gone        it has surely ended, with every process group that it named; once `gone`, always `gone`
+ *     working     one of those groups lives, or can't be shown to have ended
+ *     alive       the process itself surely lives, which says nothing of its lease
  */
 export type Liveness = "gone" | "working" | "alive"
 
-/** Knows processes of this machine. What it can't tell for sure it doesn't say. */
+/** Knows processes of this machine. Says only what is sure. */
 export interface ProcessOracle {
-  /** What records say of this process; absent: no more than in which boot it is. */
+  /** What records say of this process. Absent: only in which boot it runs. */
   readonly self?: HostHalf
   /**
-   * About the process of a half; undefined where nothing is known. `host` is another's writing and may be anything. `stands`:
-   * its lease isn't over by time, so that of a process which lives its groups need not be looked for, which may take long.
+   * About the process that a record names; undefined where nothing is known. `host` was written by another process, and
+   * may be anything. `stands`: its lease isn't over by time. Then the groups of a living process needn't be looked for,
+   * which takes long.
    */
   livenessOf(host: HostHalf, stands?: boolean): Liveness | undefined
-  /** Calls `wake` soon after that process has ended. It may miss the end, and may call for nothing. */
+  /** Calls `wake` soon after that process has ended. May miss that, and may call it for nothing. */
   watch(host: HostHalf, wake: () => void): Watching
 }
 
 /** A watch, until it is disposed. */
 export interface Watching extends Disposable {
-  /** The system is known to tell of what happens: while it is, a lock that waits looks seldom by itself. Default: false. */
+  /** Whether the watch may be relied on. While it may, a lock that waits looks less often by itself. Default: false. */
   readonly hears?: boolean
 }
 
-/** The same requests for lease records, answered when the call returns. They take about as long as a system call. */
+/** Requests for lease records that are answered when the call returns. They take about as long as a system call. */
 export interface PromptRequests {
   /** As `read`. Never throws. */
   read(ref: ObjectRef, options: ReadOptions): ReadAnswer
@@ -179,24 +196,25 @@ export interface PromptRequests {
   remove(ref: ObjectRef, expected: Generation, options: RequestOptions): WriteAnswer
 }
 
-/** A store fit for leases. */
+/** A store for leases. */
 export interface LeaseStore extends ObjectStore {
-  /** Compare-and-swap holds under crashes of clients; an acknowledged lease may be lost with the machine. */
+  /** Compare-and-swap holds when clients crash. An acknowledged lease may be lost with the machine. */
   readonly leases: true
-  /** Where records name processes: who knows about those. */
+  /** What is known of the processes that records name, where they name any. */
   readonly oracle?: ProcessOracle
-  /** Where a request needs no event loop: locks ask this way, and release what is owned when the process ends. */
+  /**
+   * Requests that need no event loop, where the store has them. Locks use them, also to release when the process ends.
+   */
   readonly prompt?: PromptRequests
   /**
-   * Calls `wake` soon after the object may have changed, and never keeps the process alive. It may miss changes, and may
-   * call for nothing: who watches looks for himself now and then. `wake` is told of which generation it is called, where that
-   * is known.
+   * Calls `wake` soon after the object may have changed, with its generation where that is known. Never keeps the
+   * process alive. May miss changes, and may call it for nothing: the caller goes on looking by itself.
    */
   watch?(ref: ObjectRef, wake: (generation?: Generation) => void): Watching
 }
 
-/** A store fit for checkpoints. */
+/** A store for checkpoints. */
 export interface CheckpointStore extends ObjectStore {
-  /** What is acknowledged under `state` survives the crash of this process and of its machine. */
+  /** An acknowledged write under `state` survives the crash of this process and of its machine. */
   readonly checkpoints: true
 }

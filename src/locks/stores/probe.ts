@@ -1,10 +1,10 @@
 /**
- * The start-up probe that the stores share: on a scratch object it creates twice, writes on a generation that is over and
- * deletes on one. A store that writes all the same can't keep two owners apart and is refused; one that deletes all the
- * same only loses the right to deletes of records.
+ * The probe that stores share at their start. On a scratch object it creates twice, writes on a stale generation, and
+ * deletes on one. A store that writes all the same is refused: it can't keep two owners apart. On a store that deletes
+ * all the same no record is ever deleted.
  *
- * Not promised: that a store which passes is right under load or under races; that the scratch object is gone when the
- * store failed meanwhile (it lies in the area `probe`, where nobody looks).
+ * Not promised: that a store which passes is right under load or under races. Where the store fails meanwhile, the
+ * scratch object may stay, in the area `probe`.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 import { sleep } from "../../runtime/time/sleep.ts"
@@ -16,6 +16,7 @@ import { RETRY_AFTER_MS } from "./start.ts"
 /** What the probe needs of a store. */
 export type ProbedStore = Pick<ObjectStore, "put" | "read" | "remove" | "name">
 
+/** In bytes. The scratch object has less than a hundred. */
 const SCRATCH_LIMIT = 1024
 
 /** What a probe found of a store, beside that its writes honour their preconditions. */
@@ -25,8 +26,8 @@ export interface ProbeResult {
 }
 
 /**
- * Settles with whether deletes honour their precondition. Rejects with StoreMisconfiguredError where writes don't, and
- * with what the store answered where it can't be used; requests that may succeed later are tried until the deadline.
+ * Probes a store. Rejects with StoreMisconfiguredError where writes ignore their preconditions, and with the store's
+ * error where it can't be used. Requests that may succeed later are tried until the deadline.
  */
 export async function probe(store: ProbedStore, clock: Clock, options: RequestOptions): Promise<ProbeResult> {
   const scratch = new Scratch(store, clock, options)
@@ -43,7 +44,7 @@ export async function probe(store: ProbedStore, clock: Clock, options: RequestOp
   }
 }
 
-/** One object that nobody else knows, and the budget for trying things on it. */
+/** An object with a name that is drawn at random, and the budget for requests about it. */
 class Scratch {
   readonly #store: ProbedStore
   readonly #clock: Clock
@@ -61,7 +62,7 @@ class Scratch {
     this.#due = clock.read().mono + options.deadline
   }
 
-  /** The generation of a write on `expected`, or undefined where it was refused: decided by reading, not by the answer. */
+  /** The generation of a write on `expected`, or undefined where it was refused. A read decides, not the answer. */
   async write(expected: Generation): Promise<Generation | undefined> {
     const text = `leasehold probe ${this.#ref.name} ${++this.#writes}`
     for (;;) {
@@ -74,7 +75,7 @@ class Scratch {
     }
   }
 
-  /** Whether a delete on a generation that is over deletes the object. */
+  /** Whether a delete on a stale generation deletes the object. */
   async vanishes(stale: Generation): Promise<boolean> {
     for (;;) {
       const answer = await this.#store.remove(this.#ref, stale, this.#request())
@@ -84,7 +85,7 @@ class Scratch {
     }
   }
 
-  /** Deletes what is left, as far as that goes: its failure changes nothing about what was found out. */
+  /** Deletes the object, if it can: the result of the probe is known by now. */
   async clear(): Promise<void> {
     if (this.#last === ABSENT || this.#over()) return
     await this.#store.remove(this.#ref, this.#last, this.#request())
@@ -112,7 +113,7 @@ class Scratch {
     return { ...this.#options, deadline: Math.max(this.#left(), 0) }
   }
 
-  /** Waits before the next try, or throws where none can help. */
+  /** Waits before the next try, or throws where no try can help. */
   async #pause(error: LockError): Promise<void> {
     if (!error.retryable || lacksRoom(error)) throw error
     if (this.#left() > RETRY_AFTER_MS) await sleep(this.#clock, RETRY_AFTER_MS, this.#options.signal)

@@ -1,7 +1,7 @@
 /**
- * The stores that locks make for themselves: one for the same parts in a process, so that two locks of one key take turns
- * instead of contending, and observers hear of all of them. They stay for the life of the process, as what is observed on
- * them may; who uses ever new places makes stores and gives them to `StoreLock`.
+ * The stores that locks make for themselves: one in a process for each set of parts. Two locks of one key share it, and
+ * so take turns instead of contending. They stay for the life of the process, as observers on them may. A program with
+ * ever new places makes its own stores, and gives them to `StoreLock`.
  */
 import type { LeaseStore } from "./port.ts"
 

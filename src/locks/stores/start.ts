@@ -1,12 +1,12 @@
 /**
- * A store is started once, by whoever needs it first. A start that failed, or that never ended, is not remembered: the
- * next who needs the store tries again.
+ * The start of a store, once in a process, by the first call that needs it. A start that failed, or didn't end in time,
+ * is not remembered: the next call tries again.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 import { StoreUnavailableError } from "../api/errors.ts"
 import { DEADLINE_GRACE_MS, type LeaseStore, type ObjectStore } from "./port.ts"
 
-/** What a start may take, in milliseconds, when nobody waits for less. */
+/** How long a start may take, in milliseconds, also where the call that began it waits for less. */
 const START_WITHIN = 30_000
 /** Between two tries of a request at a start, in milliseconds: GCS wants so long between two writes of one object. */
 export const RETRY_AFTER_MS = 1000
@@ -14,12 +14,12 @@ export const RETRY_AFTER_MS = 1000
 const starts = new WeakMap<ObjectStore, Promise<void>>()
 const ready = new WeakSet<ObjectStore>()
 
-/** Whether the store has started, and there is nothing to wait for. */
+/** Whether the store has started. */
 export const hasStarted = (store: ObjectStore): boolean => ready.has(store)
 
 /**
- * Settles when the store is ready; rejects as `start` of the store does, or because it was silent for too long. `by`: what
- * passes the request on, such as a record of requests.
+ * Settles when the store is ready. Rejects as its `start` does, or where it is silent for too long. `by`: a view that
+ * passes the request on to the store, such as a recording one.
  */
 export function started(store: ObjectStore, clock: Clock, by: Pick<ObjectStore, "start"> = store): Promise<void> {
   const known = starts.get(store)
@@ -33,7 +33,7 @@ export function started(store: ObjectStore, clock: Clock, by: Pick<ObjectStore, 
   return start
 }
 
-/** Settles as what is done at a start does; rejects where the store is silent for longer than a start may take. */
+/** Settles as `work` does. Rejects where that takes longer than a start may. */
 export async function withinStart<A>(
   store: ObjectStore,
   clock: Clock,
@@ -55,6 +55,6 @@ function silence(store: ObjectStore): StoreUnavailableError {
   })
 }
 
-/** Whether the store has the shape of one, for those who don't compile. */
+/** Whether a value has the shape of a store: callers in JavaScript may pass anything. */
 export const isStore = (store: unknown): store is LeaseStore =>
   typeof store === "object" && store !== null && "put" in store && "read" in store && "capabilities" in store

@@ -1,9 +1,10 @@
 /**
- * The budget of a wait for a program that is told it from outside: a flag, an environment variable, a configuration file, the
- * scope it works in. Says where the budget came from and how to change it there, so that a timeout can tell.
+ * The budget of a wait for a program that gets it from outside: from a flag, an environment variable, a configuration
+ * file, or the scope that it works in. Says where the budget came from and how to change it there, for the error of a
+ * timeout.
  *
- * A budget that doesn't count is not read: a flag is obeyed although the environment variable below it is malformed. Two
- * mistakes are refused even where a flag counts: a scope that nobody knows, and a `locking` that is no table.
+ * A budget that doesn't count is not read: with a flag, a malformed environment variable is no error. Two mistakes are
+ * errors even so: a scope that isn't known, and a `locking` that is no table.
  */
 import process from "node:process"
 import { type Budget, type BudgetOrigin, budgetOf, type BudgetText, strongest } from "../../runtime/input/budget.ts"
@@ -13,17 +14,17 @@ import type { TimeoutSource } from "../api/lock.ts"
 /** The environment variable that sets a budget. */
 const VARIABLE = "LEASEHOLD_LOCK_TIMEOUT"
 
-/** The scopes that are known without being told, with what a wait in them may take. */
+/** The scopes that are known by themselves, with their budgets. */
 const SHIPPED_SCOPES: Readonly<Record<string, BudgetText>> = { install: "30 s", cache: "10 s", uninstall: "30 s" }
 
-/** In seconds: what nobody said anything about. */
+/** The budget that nothing sets, in seconds. */
 const DEFAULT = 600
 
-/** Who says what of a budget. */
+/** The sources of a budget. */
 export interface WaitBudgetOptions {
-  /** What the flag says, if it was given. */
+  /** The flag's value, if it was given. */
   readonly flag?: BudgetText | undefined
-  /** Where LEASEHOLD_LOCK_TIMEOUT is looked up. Without one: this process's environment, as far as it may be read. */
+  /** The environment that has LEASEHOLD_LOCK_TIMEOUT. Without one: this process's, as far as it may be read. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
   /** The configuration file as parsed, of which `locking.timeout` counts. */
   readonly configuration?: { readonly locking?: { readonly timeout?: BudgetText | undefined } | undefined } | undefined
@@ -43,7 +44,10 @@ export interface BudgetSource extends TimeoutSource {
   readonly written: BudgetText
 }
 
-/** A budget that remembers its source. Spread it into the options of an acquire: `lock.acquire({ ...waitBudget({ flag }) })`. */
+/**
+ * A budget that remembers its source. Spread it into the options of an acquire: `lock.acquire({ ...waitBudget({ flag })
+ * })`.
+ */
 export interface WaitBudget {
   /** The whole wait, in milliseconds; 0 is one try without waiting. */
   readonly timeout: Budget
@@ -53,7 +57,10 @@ export interface WaitBudget {
 
 const NAMES: OptionChecks<NonNullable<WaitBudgetOptions["names"]>> = { flag: aText, configuration: aText }
 
-/** Budgets are checked where one counts, and what a file holds by what reads it: an empty one is null. */
+/**
+ * A budget is checked where it counts. The content of a file is checked where it is read: that of an empty file is
+ * null.
+ */
 const OPTIONS: OptionChecks<WaitBudgetOptions> = {
   flag: true,
   environment: anObject("Give an object such as process.env, or leave it out for this process's own"),
@@ -64,16 +71,18 @@ const OPTIONS: OptionChecks<WaitBudgetOptions> = {
 }
 
 /**
- * The budget that counts: the flag's, else that of LEASEHOLD_LOCK_TIMEOUT, else `locking.timeout` of the configuration, else
- * the scope's, else 600 s. Bare numbers are seconds. Throws InvalidConfigError for a budget that is none, naming its source
- * and what to write; also where they wouldn't count for a scope that nobody knows and a `locking` that is no table.
+ * The budget that counts: that of the flag, else of LEASEHOLD_LOCK_TIMEOUT, else of `locking.timeout` in the
+ * configuration, else of the scope, else 600 s. Bare numbers are seconds.
+ *
+ * InvalidConfigError: the budget that counts can't be parsed, the scope is unknown, or `locking` is no table. It names
+ * the source and what to write there.
  */
 export function waitBudget(options: WaitBudgetOptions = {}): WaitBudget {
   refuseUnknown("waitBudget", options, OPTIONS)
   const { flag, configuration, scope, environment = ownEnvironment() } = options
   const offers = {
     flag,
-    // Empty is how a shell unsets a variable for one command.
+    // A shell unsets a variable for one command by an empty value.
     environment: environment[VARIABLE] || undefined,
     configuration: lockingOf(configuration, options)["timeout"],
     scope: scope === undefined ? undefined : scopeBudget(scope, options.scopes),
@@ -157,7 +166,7 @@ function badBudget(place: string, written: unknown): Error {
   )
 }
 
-/** Deno asks at the terminal for a variable that it wasn't allowed to read, and a budget isn't worth that. */
+/** This process's variable. Not read where Deno would first ask for permission at the terminal. */
 function ownEnvironment(): Readonly<Record<string, string | undefined>> {
   const { Deno: deno } = globalThis as { Deno?: { permissions: { querySync(descriptor: object): { state: string } } } }
   const query = { name: "env", variable: VARIABLE }

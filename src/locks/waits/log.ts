@@ -1,4 +1,4 @@
-/** An observer that writes how calls wait as structured log lines: one JSON object each, without its line end. */
+/** An observer that writes how calls wait as log lines: one JSON object each, without its line end. */
 import process from "node:process"
 import type { Duration } from "../../runtime/input/duration.ts"
 import { aDuration, type OptionChecks, refusal, refuseUnknown, shown } from "../../runtime/input/options.ts"
@@ -14,10 +14,11 @@ export interface LogWaitsOptions {
 const OPTIONS: OptionChecks<LogWaitsOptions> = { progressEvery: aDuration }
 
 /**
- * Writes a line where a call begins to wait, every 10 s while it waits, and at its ending; of a call that got the key without
- * waiting nothing. Looks are counted (`retries`), not written. Each line is the event with its `type` as `event`; an error is
- * its `tag`, `code` and `message`, and without a limit `remainingMs` and `limitMs` are null. Without a `write` the lines go to
- * standard error. Throws InvalidConfigError.
+ * Writes a line where a call begins to wait, every 10 s while it waits, and at its ending. A call that got the key
+ * without waiting writes none. Looks are counted (`retries`), not written.
+ *
+ * Each line is the event, with its `type` as `event` and an error as its `tag`, `code` and `message`. Without a limit
+ * `remainingMs` and `limitMs` are null. Without a `write` the lines go to standard error. Throws InvalidConfigError.
  */
 export function logWaits(write: (line: string) => void = toStderr, options: LogWaitsOptions = {}): LockWaitObserver {
   refuseUnknown("logWaits", options, OPTIONS)

@@ -1,6 +1,7 @@
 /**
- * An observer that shows a person at a terminal who has the key, for how long, and how much of the budget is left: one line,
- * written over again, and gone when the wait is over. Where the stream is no terminal it shows nothing.
+ * An observer that shows a person at a terminal who has the key, for how long, and how much of the budget is left. It
+ * is one line, which is written over again, and gone when the wait is over. Where the stream is no terminal it shows
+ * nothing.
  */
 import process from "node:process"
 import { durationText } from "../../runtime/input/duration.ts"
@@ -9,11 +10,11 @@ import type { LockWaitEvent, LockWaitObserver } from "../api/wait-observer.ts"
 import { printable } from "../printable.ts"
 import { named } from "../record.ts"
 
-/** What is shown on: `process.stderr`, for one. */
+/** A stream to show waits on, such as `process.stderr`. */
 export interface TerminalStream {
   /** Whether it is a terminal. */
   readonly isTTY?: boolean
-  /** How wide it is. */
+  /** Its width. */
   readonly columns?: number
   /** Writes text as it is. */
   write(text: string): unknown
@@ -29,10 +30,10 @@ const OPTIONS: OptionChecks<TerminalWaitsOptions> = {
   stream: anObject("Give a stream such as process.stderr", "write"),
 }
 
-/** Back to the start of the line, and away with what is on it. */
+/** Moves to the start of the line, and erases it. */
 const CLEAR = "\r\u001B[K"
 
-/** Shows how calls wait. Of several on one stream it shows the one that was heard of last, and how many more there are. */
+/** Shows how calls wait. Of several on one stream it shows the one with the last event, and how many more there are. */
 export function terminalWaits(options: TerminalWaitsOptions = {}): LockWaitObserver {
   refuseUnknown("terminalWaits", options, OPTIONS)
   const { stream = process.stderr } = options
@@ -61,7 +62,7 @@ export function terminalWaits(options: TerminalWaitsOptions = {}): LockWaitObser
 type WaitingEvent = Extract<LockWaitEvent, { waitingFor: unknown }>
 
 function lineOf(event: WaitingEvent): string {
-  // What comes last is cut off where a line is too narrow, and names can be long.
+  // The end is cut off where a line is too narrow, and names can be long.
   const left = event.remainingMs === Infinity ? "" : ` ${durationText(event.remainingMs)} more`
   return printable(`Waiting${left} for ${JSON.stringify(event.key)}: ${whomFor(event)}`)
 }
@@ -74,7 +75,10 @@ function whomFor({ waitingFor, holder, heldMs = 0 }: WaitingEvent): string {
   return `${here}held by ${named(holder)} for ${durationText(heldMs)}`
 }
 
-/** A line that wraps could not be written over. Whatever isn't plain counts as two columns wide. */
+/**
+ * The text, cut to one line: a line that wraps couldn't be written over. A character outside of ASCII counts as two
+ * columns.
+ */
 function fitted(text: string, columns: number): string {
   let width = 0
   let fits = ""

@@ -1,8 +1,8 @@
 /**
- * One observed call from its start to its ending: what it is told becomes events, in order, each after the step that brought
- * it, so that an observer can do nothing to a step. Ticks by itself while the call waits.
+ * The events of one observed call, from its start to its ending. They come in order, each after the step that caused
+ * it, so that no observer changes a step. `progress` comes by itself while the call waits.
  *
- * It keeps no process alive, and tells nothing after its ending.
+ * A watch keeps no process alive, and has no event after its ending.
  */
 import { millis, shown } from "../../runtime/input/options.ts"
 import { type OnError, reporter } from "../../runtime/report.ts"
@@ -13,7 +13,7 @@ import type { LockWaitEvent, LockWaitObserver, WaitingFor } from "../api/wait-ob
 import type { Holder } from "../engine/holder.ts"
 import type { AcquireSettings } from "../engine/options.ts"
 
-/** What a call waits for, and for how long at most. */
+/** The wait of a call: for which key, and for how long at most. */
 export interface WatchedWait {
   readonly key: string
   readonly limitMs: number
@@ -22,7 +22,7 @@ export interface WatchedWait {
   readonly from: number
 }
 
-/** What it learns of who has the key, whenever it asks. */
+/** Says who has the key, whenever it is asked. */
 export type AskHolder = () => Holder | undefined
 
 /** An event before it is stamped. */
@@ -83,7 +83,7 @@ export class WaitWatch {
     this.#tick.set(clock.mono() + this.#every)
   }
 
-  /** The call has to wait, or waits for something else than before. */
+  /** The call has to wait, or waits for something else now. */
   waits(waitingFor: WaitingFor, ask: AskHolder): void {
     this.#waitingFor = waitingFor
     this.#ask = ask
@@ -99,7 +99,7 @@ export class WaitWatch {
     this.#tell({ type: "retry", ...this.#waiting() })
   }
 
-  /** Observes a wait that is a part of this one: all that it hears is this one's too, but for the ending. */
+  /** Observes a wait that is a part of this one: all its events are this one's too, but for the ending. */
   readonly part: LockWaitObserver = {
     waitStarted: (event) => this.waits(event.waitingFor, () => holderIn(event)),
     retry: (event) => {
@@ -113,12 +113,12 @@ export class WaitWatch {
     },
   }
 
-  /** It has got what it waited for. */
+  /** The call has the key. */
   acquired(lease?: { readonly token: number }): void {
     this.#end({ type: "acquired", waited: this.#started, ...(lease && { token: lease.token }) })
   }
 
-  /** It ends without. */
+  /** The call ends without the key. */
   readonly failed = (error: unknown): void => {
     const waited = this.#started
     if (error instanceof LockTimeoutError) this.#end({ type: "timedOut", waited, error })
@@ -127,8 +127,8 @@ export class WaitWatch {
   }
 
   /**
-   * A call that has come no further by the first tick waits too: for the store, unless it is known for what else. Each tick wakes
-   * the processor, so that there is none for an observer that doesn't hear of it.
+   * A call that has come no further by the first tick waits: for the store, unless something else is known. Ticks wake
+   * the processor: an observer without `progress` gets no more of them.
    */
   #progress(): void {
     if ("progress" in this.#observer) this.#tick.set(this.#clock.mono() + this.#every)
@@ -158,7 +158,7 @@ export class WaitWatch {
 
   #tell(unstamped: UnstampedEvent): void {
     const event = { ...this.#stamp(), ...unstamped, retries: this.#retries } as LockWaitEvent
-    // The step that brought it ends first; and reading a method is the observer's doing too.
+    // The step that caused it ends first. Reading a method may run the observer's code too, and so is guarded.
     void Promise.resolve(event)
       .then((heard) => {
         const hear = this.#observer[heard.type] as ((event: LockWaitEvent) => unknown) | undefined

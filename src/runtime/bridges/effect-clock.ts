@@ -96,7 +96,8 @@ export const layerClock = (clock: Clock): Layer.Layer<never> => Layer.succeedCon
 
 /**
  * Virtual time as Effect's TestClock, so that `TestClock.adjust`, `setTime` and `withLive` drive it from inside an
- * Effect. `setTime` to the past steps the wall clock back. A timer callback that throws is a defect of the adjusting fiber.
+ * Effect. `setTime` to the past steps the wall clock back. A timer callback that throws is a defect of the adjusting
+ * fiber.
  */
 export const layerTestClock = (time: VirtualTime): Layer.Layer<never> => {
   anObject("Give a VirtualTime", "advance", "stepWall", "read")("the time of layerTestClock", time)

@@ -1,6 +1,9 @@
-/** Reading options that have bounds: what can't work is an InvalidConfigError that names the option, the value and the way out. */
+/**
+ * Reading options that have bounds: what can't work is an InvalidConfigError that names the option, the value and the
+ * way out.
+ */
 import type { Duration } from "./duration.ts"
-import { aCount, type Check, millis, refusal } from "./options.ts"
+import { aCount, type OptionCheck, millis, refusal } from "./options.ts"
 
 /** A duration in milliseconds, at least `atLeast`. */
 export const millisOf = (option: string, value: Duration, atLeast = 0): number => {
@@ -11,7 +14,7 @@ export const millisOf = (option: string, value: Duration, atLeast = 0): number =
 
 /** A duration of at least so many milliseconds. */
 export const lasting =
-  (atLeast: number): Check =>
+  (atLeast: number): OptionCheck =>
   (name, value) =>
     void millisOf(name, value as Duration, atLeast)
 

@@ -1,12 +1,12 @@
 /**
- * Wait budgets as people write them, in flags, environment variables and configuration files, and which of several counts.
- * Owns syntax and precedence alone: what a bad one is called, and the typed error for it, are the caller's.
+ * Wait budgets as people write them, in flags, environment variables and configuration files, and which of several
+ * counts. Owns syntax and precedence alone: what a bad one is called, and the typed error for it, are the caller's.
  */
 import { type Duration, durationMillis } from "./duration.ts"
 
 /**
- * A budget as it is written outside of a program: whole or decimal seconds (30, "30", "2.5"), a duration ("30 s", "500ms",
- * "2 min", "1 h"), 0 for one try without waiting, or "infinite".
+ * A budget as it is written outside of a program: whole or decimal seconds (30, "30", "2.5"), a duration ("30 s",
+ * "500ms", "2 min", "1 h"), 0 for one try without waiting, or "infinite".
  */
 export type BudgetText = number | string
 

@@ -1,6 +1,6 @@
 /**
- * Durations as the API takes them, and as people read them. Owns the syntax only: what to do with a bad one (and the typed error that says so)
- * is the caller's, who knows which option it was.
+ * Durations as the API takes them, and as people read them. Owns the syntax only: what to do with a bad one (and the
+ * typed error that says so) is the caller's, who knows which option it was.
  */
 
 /** A bare number is milliseconds. (Flags, environment and configuration files count in seconds.) */

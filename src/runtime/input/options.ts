@@ -1,6 +1,7 @@
 /**
  * What a public call may be told, checked in one place. An option that nobody reads, and a value that can't work, are
- * InvalidConfigErrors that name the option, the value and the way out; none becomes a default. Absent is undefined, not null.
+ * InvalidConfigErrors that name the option, the value and the way out; none becomes a default. Absent is undefined, not
+ * null.
  *
  * Not promised: that options which are good alone are good together. Whoever reads them knows that.
  */
@@ -8,10 +9,10 @@ import { InvalidConfigError } from "../errors.ts"
 import { type Duration, durationMillis } from "./duration.ts"
 
 /** Throws InvalidConfigError for a value that the option, or the argument, of this name can't have. */
-export type Check = (name: string, value: unknown) => void
+export type OptionCheck = (name: string, value: unknown) => void
 
 /** Every option of a call with the check of its value; `true` where the value is checked by what reads it. */
-export type OptionChecks<Options> = Readonly<Record<keyof Options, Check | true>>
+export type OptionChecks<Options> = Readonly<Record<keyof Options, OptionCheck | true>>
 
 /** A value as errors name it. Never throws, and tells NaN from null. */
 export function shown(value: unknown): string {
@@ -39,11 +40,14 @@ const LONGEST_SHOWN = 80
 /** The error for an option, or an argument. `message` names it. */
 export const refusal = (message: string, next: string): InvalidConfigError => new InvalidConfigError({ message, next })
 
-/** Refuses what is no options, an option that nobody reads, a value that its option can't have, and a required one's absence. */
+/**
+ * Refuses what is no options, an option that nobody reads, a value that its option can't have, and a required one's
+ * absence.
+ */
 export function refuseUnknown(
   what: string,
   given: object,
-  known: Readonly<Record<string, Check | true>>,
+  known: Readonly<Record<string, OptionCheck | true>>,
   required: readonly string[] = [],
 ): void {
   if (!isRecord(given)) {
@@ -82,42 +86,42 @@ export function oneOf<A extends string>(name: string, value: A, values: readonly
 }
 
 /** A duration. */
-export const aDuration: Check = (name, value) => void millis(name, value as Duration)
+export const aDuration: OptionCheck = (name, value) => void millis(name, value as Duration)
 
 /** A duration, or "infinite". */
-export const aWait: Check = (name, value) => {
+export const aWait: OptionCheck = (name, value) => {
   if (value !== "infinite") aDuration(name, value)
 }
 
 /** One of these texts. */
 export const one =
-  (...values: readonly string[]): Check =>
+  (...values: readonly string[]): OptionCheck =>
   (name, value) =>
     void oneOf(name, value as string, values)
 
 /** A function. */
-export const aFunction: Check = (name, value) => {
+export const aFunction: OptionCheck = (name, value) => {
   if (typeof value !== "function") throw refusal(`${name} is ${shown(value)}`, "Give a function")
 }
 
 /** True or false. */
-export const aFlag: Check = (name, value) => {
+export const aFlag: OptionCheck = (name, value) => {
   if (typeof value !== "boolean") throw refusal(`${name} is ${shown(value)}`, "Give true or false")
 }
 
 /** A text with something in it. */
-export const aText: Check = (name, value) => {
+export const aText: OptionCheck = (name, value) => {
   if (typeof value !== "string" || value === "") throw refusal(`${name} is ${shown(value)}`, "Give a text")
 }
 
 /** A finite number. */
-export const aNumber: Check = (name, value) => {
+export const aNumber: OptionCheck = (name, value) => {
   if (typeof value !== "number" || !Number.isFinite(value)) throw refusal(`${name} is ${shown(value)}`, "Give a number")
 }
 
 /** A whole number of at least `least`. */
 export const aCount =
-  (least: number): Check =>
+  (least: number): OptionCheck =>
   (name, value) => {
     if (Number.isSafeInteger(value) && (value as number) >= least) return
     throw refusal(`${name} is ${shown(value)}`, `Give a whole number of at least ${least}`)
@@ -125,37 +129,37 @@ export const aCount =
 
 /** A number from `least` to `most`. */
 export const between =
-  (least: number, most: number): Check =>
+  (least: number, most: number): OptionCheck =>
   (name, value) => {
     if (typeof value === "number" && value >= least && value <= most) return
     throw refusal(`${name} is ${shown(value)}`, `Give a number from ${least} to ${most}`)
   }
 
 /** A list. */
-export const aList: Check = (name, value) => {
+export const aList: OptionCheck = (name, value) => {
   if (!Array.isArray(value)) throw refusal(`${name} is ${shown(value)}`, "Give an array")
 }
 
 /** A promise, or what can be waited for like one. */
-export const aPromise: Check = (name, value) => {
+export const aPromise: OptionCheck = (name, value) => {
   if (!hasMethods(value, ["then"])) throw refusal(`${name} is ${shown(value)}, which is no promise`, "Give a promise")
 }
 
 /** An AbortSignal, of whatever realm. */
-export const aSignal: Check = (name, value) => {
+export const aSignal: OptionCheck = (name, value) => {
   if (hasMethods(value, ["addEventListener", "removeEventListener", "throwIfAborted"])) return
   throw refusal(`${name} is ${shown(value)}, which is no AbortSignal`, "Pass the signal of an AbortController")
 }
 
 /** An object with these methods; `next` says what to give. */
 export const anObject =
-  (next: string, ...methods: readonly string[]): Check =>
+  (next: string, ...methods: readonly string[]): OptionCheck =>
   (name, value) => {
     if (!hasMethods(value, methods)) throw refusal(`${name} is ${shown(value)}`, next)
   }
 
 /** A Clock. */
-export const aClock: Check = anObject(
+export const aClock: OptionCheck = anObject(
   "Give a Clock, such as a VirtualTime of leasehold/testing, or leave it out for this process's own",
   ...["read", "mono", "random", "id", "after", "soon"],
 )

@@ -1,7 +1,7 @@
 /**
- * What the operating system knows of processes: of this one, how it is told apart from all others of its machine, and of
- * any other, whether it has ended for sure. By `/proc` and signal 0, so on Linux only; whatever can't be read, or isn't
- * permitted, counts as alive. Owns no conclusions about leases.
+ * What the operating system knows of processes: of this one, how it is told apart from all others of its machine, and
+ * of any other, whether it has ended for sure. By `/proc` and signal 0, so on Linux only; whatever can't be read, or
+ * isn't permitted, counts as alive. Owns no conclusions about leases.
  *
  * Not promised: that a process which has ended is known to have at once, or at all.
  */
@@ -11,7 +11,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { isPermitted, type Permission } from "../permissions.ts"
 import { type Clock, liveClock, type Timer } from "../time/clock.ts"
-import { type Watch, watchPath } from "./watch-path.ts"
+import { type PathWatch, watchPath } from "./watch-path.ts"
 
 /** What tells a process apart from all others of one boot of one machine. Null where it can't be read. */
 export interface ProcessName {
@@ -38,7 +38,10 @@ const FIELDS = { state: 0, group: 2, threads: 17, startedAt: 19 } as const
 /** To read of others, to send them signal 0, and for a file that nobody sees. */
 const NEEDED: readonly Permission[] = [{ name: "read" }, { name: "write" }, { name: "env" }, { name: "run" }]
 
-/** When to look whether a process that lets go of its files has ended altogether, in ms after each other; the last for good. */
+/**
+ * When to look whether a process that lets go of its files has ended altogether, in ms after each other; the last for
+ * good.
+ */
 const ENDING_MS = [0, 1, 1, 1, 2, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000]
 
 /** The processes of this machine, as this process sees them. */
@@ -67,8 +70,8 @@ export class Processes {
   }
 
   /**
-   * What is known for sure of a process of this pid namespace. It has ended where there is none of that pid, or what is left
-   * of it is a zombie without threads. A pid that another process has by now proves nothing.
+   * What is known for sure of a process of this pid namespace. It has ended where there is none of that pid, or what is
+   * left of it is a zombie without threads. A pid that another process has by now proves nothing.
    */
   fateOf(pid: number, startedAt: string): "ended" | "alive" | undefined {
     if (!Number.isSafeInteger(pid) || pid <= 1 || this.self.pidNs === null) return undefined
@@ -84,7 +87,9 @@ export class Processes {
     return this.fateOf(pid, startedAt) === "ended"
   }
 
-  /** Whether a process group may have a member that lives. One of zombies alone has none, if all of `/proc` can be seen. */
+  /**
+   * Whether a process group may have a member that lives. One of zombies alone has none, if all of `/proc` can be seen.
+   */
   groupLives(group: number): boolean {
     if (!Number.isSafeInteger(group) || group <= 1 || this.self.pidNs === null) return true
     const known = this.#signal(-group)
@@ -96,8 +101,8 @@ export class Processes {
   }
 
   /**
-   * The descriptor of a file without a name that this process keeps open for as long as it lives, so that others can see it
-   * end (`whenEnding`). Null where there is none to be had.
+   * The descriptor of a file without a name that this process keeps open for as long as it lives, so that others can
+   * see it end (`whenEnding`). Null where there is none to be had.
    */
   get life(): number | null {
     this.#life ??= this.self.startedAt === null ? null : openUnnamed()
@@ -105,11 +110,11 @@ export class Processes {
   }
 
   /**
-   * Calls `wake` once, soon after a process with that `life` has ended. It may miss the end, and hears nothing after it.
-   * Nothing tells when the last thread of a process is gone, only that its files are: from then on it looks, for as long as
-   * that takes.
+   * Calls `wake` once, soon after a process with that `life` has ended. It may miss the end, and hears nothing after
+   * it. Nothing tells when the last thread of a process is gone, only that its files are: from then on it looks, for as
+   * long as that takes.
    */
-  whenEnding(pid: number, startedAt: string, life: number, wake: () => void): Watch {
+  whenEnding(pid: number, startedAt: string, life: number, wake: () => void): PathWatch {
     if (!Number.isSafeInteger(pid) || !Number.isSafeInteger(life) || pid <= 1 || life < 0) return unwatched
     let over = false
     let next: Timer | undefined
@@ -197,7 +202,7 @@ export const processes: Processes = new Processes()
 const unknown = { startedAt: null, pidNs: null } as const
 
 /** What can't be watched. */
-export const unwatched: Watch = { hears: false, [Symbol.dispose]: () => {} }
+export const unwatched: PathWatch = { hears: false, [Symbol.dispose]: () => {} }
 
 /** A process that was killed is one until its parent hears of it; with threads, some of it may still run. */
 const isZombie = ({ state, threads }: Status): boolean => state === "Z" && threads === 1

@@ -1,13 +1,13 @@
 /**
- * Process signals and shutdown, on Node and on Deno: the first SIGTERM or SIGINT runs every handler once and then ends the
- * process with 128 + the signal's number. Copies of leasehold in one process wait for each other's handlers.
+ * Process signals and shutdown, on Node and on Deno: the first SIGTERM or SIGINT runs every handler once and then ends
+ * the process with 128 + the signal's number. Copies of leasehold in one process wait for each other's handlers.
  *
- * An exit waits for threads that are inside a system call or native code, and renews no lease meanwhile. So where work may
- * still run, after a handler that says so and on a second signal, the process ends by the signal itself: the kernel stops all
- * threads at once, when the listeners for the exit have been called.
+ * An exit waits for threads that are inside a system call or native code, and renews no lease meanwhile. So where work
+ * may still run, after a handler that says so and on a second signal, the process ends by the signal itself: the kernel
+ * stops all threads at once, when the listeners for the exit have been called.
  *
- * Not promised: a limit on how long handlers take; the sender of the signal sets that, and kills. Process 1 of a container
- * can't end itself by a signal, nor can a program of Deno's without --allow-run: there the exit waits.
+ * Not promised: a limit on how long handlers take; the sender of the signal sets that, and kills. Process 1 of a
+ * container can't end itself by a signal, nor can a program of Deno's without --allow-run: there the exit waits.
  */
 import process from "node:process"
 import { aFunction, anObject, type OptionChecks, refuseUnknown } from "../input/options.ts"
@@ -17,7 +17,9 @@ import { ofProcess } from "./of-process.ts"
 /** The signals that ask a process to end. */
 export type ShutdownSignal = "SIGTERM" | "SIGINT"
 
-/** Called once with the signal that ends the process. `"stuck"`: work of this process goes on, and must not outlast it. */
+/**
+ * Called once with the signal that ends the process. `"stuck"`: work of this process goes on, and must not outlast it.
+ */
 export type ShutdownHandler = (signal: ShutdownSignal) => Promise<"stuck" | void> | "stuck" | void
 
 /** What shutdown needs of a process. */
@@ -125,8 +127,8 @@ export const SHUTDOWN_OPTIONS: OptionChecks<ShutdownOptions> = {
 }
 
 /**
- * Runs the handler when the process is asked to end. Disposing takes the handler out; a shutdown that has begun goes on.
- * Throws InvalidConfigError.
+ * Runs the handler when the process is asked to end. Disposing takes the handler out; a shutdown that has begun goes
+ * on. Throws InvalidConfigError.
  */
 export const onShutdown = (handler: ShutdownHandler, options: ShutdownOptions = {}): Disposable => {
   aFunction("the handler of onShutdown", handler)

@@ -1,19 +1,22 @@
 /**
  * Hears from the operating system that something happened to a path: one callback for each event, by the name that it
- * concerns. Never keeps the process alive. What is behind it differs (inotify, FSEvents, Deno's own watcher) and so does
- * what is heard.
+ * concerns. Never keeps the process alive. What is behind it differs (inotify, FSEvents, Deno's own watcher) and so
+ * does what is heard.
  *
- * Not promised: that anything is heard. A network file system tells only of this machine's own changes, and the system's
- * watches may be used up.
+ * Not promised: that anything is heard. A network file system tells only of this machine's own changes, and the
+ * system's watches may be used up.
  */
 import { watch } from "node:fs"
 import { basename } from "node:path"
 
-/** Called with the name, within the watched directory, that something happened to; empty where that isn't told, as at its own end. */
+/**
+ * Called with the name, within the watched directory, that something happened to; empty where that isn't told, as at
+ * its own end.
+ */
 export type Heard = (name: string) => void
 
 /** A watch, until it is disposed. */
-export interface Watch extends Disposable {
+export interface PathWatch extends Disposable {
   /** The system tells of what happens, as far as is known: false once it has said that it no longer does. */
   readonly hears: boolean
 }
@@ -27,7 +30,7 @@ interface DenoWatcher {
 }
 
 /** Undefined where the path can't be watched. */
-export function watchPath(path: string, heard: Heard): Watch | undefined {
+export function watchPath(path: string, heard: Heard): PathWatch | undefined {
   const { Deno: deno } = globalThis as unknown as { Deno?: { watchFs(path: string, options: object): DenoWatcher } }
   try {
     return deno === undefined ? byNode(path, heard) : byDeno(deno.watchFs(path, { recursive: false }), heard)
@@ -36,7 +39,7 @@ export function watchPath(path: string, heard: Heard): Watch | undefined {
   }
 }
 
-function byNode(path: string, heard: Heard): Watch {
+function byNode(path: string, heard: Heard): PathWatch {
   const watcher = watch(path, { persistent: false }, (_, name) => heard(name ?? ""))
   let hears = true
   const end = (): void => {
@@ -55,7 +58,7 @@ function byNode(path: string, heard: Heard): Watch {
   }
 }
 
-function byDeno(watcher: DenoWatcher, heard: Heard): Watch {
+function byDeno(watcher: DenoWatcher, heard: Heard): PathWatch {
   let hears = true
   let closed = false
   const listen = async (): Promise<void> => {

@@ -3,19 +3,20 @@
  * `/proc` and the judgement whether it can be believed; where it can't, the wall clock stands in.
  *
  * The id names a boot *as this process sees it*. Processes that share it must see one and the same clock, since a store
- * may trust what the other wrote by it. So a time namespace is part of the id, and an uptime that something made up (lxcfs,
- * for a container) is refused. Two things must hold, neither of which is enough alone:
+ * may trust what the other wrote by it. So a time namespace is part of the id, and an uptime that something made up
+ * (lxcfs, for a container) is refused. Two things must hold, neither of which is enough alone:
  *
  * - The kernel's list of mounts says that the file is the kernel's own, of the file system `proc`.
- * - By the uptime this process has lived as long as it knows that it has. Its start is told by the kernel in `stat`, its age
- *   by a monotonic clock. That one stands still in suspend, and begins when a process that was started long before
- *   executes its program: it may be too low, so it only refutes an uptime that is lower yet.
+ * - By the uptime this process has lived as long as it knows that it has. The kernel tells its start in `stat`, a
+ *   monotonic clock its age. That clock stands still in suspend, and begins when a process that was started long before
+ *   executes its program. Its age may be too low, so it only refutes an uptime that is lower yet.
  *
- * A clock that was believed is judged anew when it and the wall clock go apart: a process that was restored from a checkpoint
- * image is in another time namespace, or on another machine. From then on there is no boot clock, nor a boot's id.
+ * A clock that was believed is judged anew when it and the wall clock go apart: a process that was restored from a
+ * checkpoint image is in another time namespace, or on another machine. From then on there is no boot clock, nor a
+ * boot's id.
  *
- * Not promised: to find a made-up uptime of a kernel's own, in a process that is younger than what was made up. What follows
- * from disagreement between processes is a store's matter.
+ * Not promised: to find a made-up uptime of a kernel's own, in a process that is younger than what was made up. What
+ * follows from disagreement between processes is a store's matter.
  */
 import { Buffer } from "node:buffer"
 import { closeSync, openSync, readFileSync, readlinkSync, readSync } from "node:fs"

@@ -2,8 +2,8 @@
  * One schedule for all that waits on one clock: entries that come due within the same 10 ms share a bucket, and one
  * timer of the clock waits for the earliest bucket, so that 100,000 renewals don't cost 100,000 timers.
  *
- * An entry is never early and up to 10 ms late (later only where the clock's timers are). Entries of one bucket run in the
- * order in which they were set, whatever their times within it: nothing is sorted.
+ * An entry is never early and up to 10 ms late (later only where the clock's timers are). Entries of one bucket run in
+ * the order in which they were set, whatever their times within it: nothing is sorted.
  */
 import { type Clock, delayOf, type Timer } from "./clock.ts"
 import { Heap, type HeapItem } from "./heap.ts"

@@ -1,6 +1,6 @@
 /**
- * The one wait on a clock, which leaves no timer and no listener behind. It doesn't say why it ended: its caller looks at the
- * signal.
+ * The one wait on a clock, which leaves no timer and no listener behind. It doesn't say why it ended: its caller looks
+ * at the signal.
  */
 import type { Clock, TimerOptions } from "./clock.ts"
 

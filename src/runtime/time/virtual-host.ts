@@ -2,8 +2,8 @@
  * One process's clock inside a virtual world: its own wall clock, rate and boot, and its own misfortunes (suspended,
  * stopped, killed), on the timers of a shared `VirtualTime`. Several hosts on one world contend like real processes.
  *
- * Not promised: that a frozen process's promises stand still. Only what reaches it through this clock waits, so whatever
- * answers it (a store's latency, a message) has to come by this clock's `after` or `soon`.
+ * Not promised: that a frozen process's promises stand still. Only what reaches it through this clock waits, so
+ * whatever answers it (a store's latency, a message) has to come by this clock's `after` or `soon`.
  */
 import { aNumber } from "../input/options.ts"
 import { type Clock, delayOf, type Reading, type Timer, type TimerOptions } from "./clock.ts"
@@ -12,8 +12,8 @@ import type { VirtualTime } from "./virtual-time.ts"
 /** How a host's clocks differ from the world's. */
 export interface VirtualHostOptions {
   /**
-   * Names its boot; hosts with one name share a boot id, like processes of one machine, and with one rate its boot clock.
-   * Default "host".
+   * Names its boot; hosts with one name share a boot id, like processes of one machine, and with one rate its boot
+   * clock. Default "host".
    */
   readonly name?: string
   /** How far its wall clock is ahead of the world's, in ms; default 0. */
@@ -22,7 +22,9 @@ export interface VirtualHostOptions {
   readonly rate?: number
   /** False: its boot clock can't be read, so that the wall clock stands in; default true. */
   readonly bootClock?: boolean
-  /** How far its boot clock is ahead of what the name stands for, in ms: its uptime is made up, unnoticed; default 0. */
+  /**
+   * How far its boot clock is ahead of what the name stands for, in ms: its uptime is made up, unnoticed; default 0.
+   */
   readonly bootAhead?: number
 }
 

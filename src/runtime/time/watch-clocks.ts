@@ -1,6 +1,6 @@
 /**
- * The clocks comparison: once a second, while anybody listens, one reading of all three clocks goes to every listener of
- * a clock, so that each finds for itself whether they went apart (a suspended machine, a stepped wall clock).
+ * The clocks comparison: once a second, while anybody listens, one reading of all three clocks goes to every listener
+ * of a clock, so that each finds for itself whether they went apart (a suspended machine, a stepped wall clock).
  *
  * It never keeps a process alive, and a blocked event loop delays it: who must be right by time reads the clock itself.
  */

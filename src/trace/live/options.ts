@@ -5,7 +5,7 @@ import {
   aFunction,
   anObject,
   aText,
-  type Check,
+  type OptionCheck,
   type OptionChecks,
   refusal,
   refuseUnknown,
@@ -67,18 +67,18 @@ const MOST_KEPT = 100
 const LONGEST_NAME = 200
 
 /** A path that some file can have. */
-const aPath: Check = (name, value) => {
+const aPath: OptionCheck = (name, value) => {
   if (typeof value !== "string" || value === "" || value.includes("\0"))
     throw refusal(`${name} is ${shown(value)}`, 'Give the path of a file, such as "leases.ndjson"')
 }
 
-const aName: Check = (name, value) => {
+const aName: OptionCheck = (name, value) => {
   aText(name, value)
   if ((value as string).length > LONGEST_NAME)
     throw refusal(`${name} has ${(value as string).length} characters`, `Give at most ${LONGEST_NAME}`)
 }
 
-const aFewFiles: Check = (name, value) => {
+const aFewFiles: OptionCheck = (name, value) => {
   aCount(0)(name, value)
   if ((value as number) > MOST_KEPT) throw refusal(`${name} is ${shown(value)}`, `Give at most ${MOST_KEPT}`)
 }
@@ -94,7 +94,7 @@ const OPTIONS: OptionChecks<TraceOptions> = {
 }
 
 /** A path, a sink, or options. */
-export const aTrace: Check = (name, value) => {
+export const aTrace: OptionCheck = (name, value) => {
   if (typeof value === "function") return
   if (typeof value === "string") return aPath(name, value)
   anObject("Give a path, a function that gets lines, or options such as { file, sink, ring }")(name, value)

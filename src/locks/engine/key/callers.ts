@@ -1,6 +1,6 @@
 /**
- * The callers of this process at one key: one has its turn, the others wait for theirs in the order of their calls. Owns whose turn
- * it is, and whether a caller waits for anything.
+ * The callers of this process at one key: one has its turn, the others wait for theirs in the order of their calls.
+ * Owns whose turn it is, and whether a caller waits for anything.
  *
  * Not promised: any order between processes. The record of the key has that.
  */
@@ -39,7 +39,10 @@ export class Callers {
     return this.#queue.length > 0 || this.#attending > 0
   }
 
-  /** Calls `start` when its turn has come, at once where there is none before it. The result gives up a turn that hasn't begun. */
+  /**
+   * Calls `start` when its turn has come, at once where there is none before it. The result gives up a turn that hasn't
+   * begun.
+   */
   join(start: () => void): () => void {
     this.#queue.push(start)
     if (!this.#hasTurn) this.#next()

@@ -1,6 +1,7 @@
 /**
- * When a key's runtime has to step by itself: at the time that its protocol names, on the clock's shared schedule, and when the
- * clocks have gone apart while the key is held. Decides neither: the runtime says for when, and the protocol what follows.
+ * When a key's runtime has to step by itself: at the time that its protocol names, on the clock's shared schedule, and
+ * when the clocks have gone apart while the key is held. Decides neither: the runtime says for when, and the protocol
+ * what follows.
  */
 import type { Clock, Reading } from "../../../runtime/time/clock.ts"
 import { scheduleOf, type Wake } from "../../../runtime/time/schedule.ts"

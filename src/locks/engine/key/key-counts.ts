@@ -1,6 +1,6 @@
 /**
- * Counts what happens to one key. A caller's wait counts once, wherever it waits; contention counts once for each attempt. What is
- * counted with is shared by all keys of an incarnation.
+ * Counts what happens to one key. A caller's wait counts once, wherever it waits; contention counts once for each
+ * attempt. What is counted with is shared by all keys of an incarnation.
  */
 import { countEvent, type Counting } from "../../api/counts.ts"
 import type { LockEvent } from "../../api/lock.ts"

@@ -1,6 +1,6 @@
 /**
- * Who is told of a key's events, and when. The listener whose turn it is comes first, in the step itself; observers come after the
- * step, when it is complete. Events that an observer causes are delivered after the current one.
+ * Who is told of a key's events, and when. The listener whose turn it is comes first, in the step itself; observers
+ * come after the step, when it is complete. Events that an observer causes are delivered after the current one.
  */
 import type { Observable } from "rxjs"
 import { Hub } from "../../../runtime/observables.ts"

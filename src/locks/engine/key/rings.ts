@@ -1,6 +1,6 @@
 /**
- * When a key's record is worth a look before the next one is due: its wake source rang. Owns whether a ring is still to be answered.
- * One that comes while a request is under way waits for its answer, which may be older than what rang.
+ * When a key's record is worth a look before the next one is due: its wake source rang. Owns whether a ring is still to
+ * be answered. One that comes while a request is under way waits for its answer, which may be older than what rang.
  */
 import type { LockState } from "../../protocol/rules/state.ts"
 import type { Generation, LeaseStore, ObjectRef } from "../../stores/port.ts"
@@ -31,7 +31,10 @@ export class Rings {
     return this.#source?.hears === true
   }
 
-  /** Watches what this state waits for. Where it begins to, what came just before may have been missed: that is worth a look. */
+  /**
+   * Watches what this state waits for. Where it begins to, what came just before may have been missed: that is worth a
+   * look.
+   */
   follow(state: LockState): void {
     if (this.#source?.follow(state) === true) this.#rung = true
   }

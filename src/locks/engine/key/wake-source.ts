@@ -1,15 +1,19 @@
 /**
- * What wakes a key before its next look is due: its record, watched where the store can, and the owner's process, watched
- * where the record names one of this machine. Begins only with the second look, so that a key which nobody contends for
- * costs nothing; and not for one outside of a full line, who would be woken by each of many turns before its own.
+ * What wakes a key before its next look is due:
  *
- * Not promised: that anything is heard. The looks go on, more seldom where both watches may be relied on.
+ *     its record              watched where the store can
+ *     its owner's process     watched where the record names one of this machine
+ *
+ * Watching begins with the second look: a key that nobody contends for costs nothing. It doesn't begin for a waiter
+ * outside of a full line, whom each of many turns before its own would wake.
+ *
+ * Not promised: that a change wakes the key. Looks go on, less often where both watches may be relied on.
  */
 import type { LockState } from "../../protocol/rules/state.ts"
 import { type HostHalf, LINE_LENGTH } from "../../record.ts"
 import type { Generation, LeaseStore, ObjectRef, Watching } from "../../stores/port.ts"
 
-/** One key's. */
+/** That of one key. */
 export class WakeSource {
   readonly #store: LeaseStore
   readonly #ref: ObjectRef
@@ -18,19 +22,24 @@ export class WakeSource {
   #process: Watching | undefined
   #watched: HostHalf | undefined
 
-  /** `ring` is called when it is time to look: for a generation of the record, where it is known for which. */
+  /** `ring` is called when it is time to look, with the generation of the record where that is known. */
   constructor(store: LeaseStore, ref: ObjectRef, ring: (generation?: Generation) => void) {
     this.#store = store
     this.#ref = ref
     this.#ring = ring
   }
 
-  /** It is told of the next change of the record, and of the end of its owner's process, as far as the system's word goes. */
+  /**
+   * Both watches may be relied on: the system tells of the record's next change, and of the end of its owner's process.
+   */
   get hears(): boolean {
     return this.#record?.hears === true && this.#process?.hears === true
   }
 
-  /** Watches what this state waits for, until the key rests. True where it began: what came just before was not heard. */
+  /**
+   * Watches what this state waits for, until the key rests. True where watching began: a change just before may have
+   * been missed.
+   */
   follow(state: LockState): boolean {
     if (state.phase.name === "idle" || isOutside(state)) this.#end()
     const begins = this.#record === undefined && waits(state)
@@ -39,7 +48,7 @@ export class WakeSource {
     return begins
   }
 
-  /** A record is read anew with each look, so its halves are compared by what they say. */
+  /** Each look parses the record anew: halves are compared by their content. */
   #followOwner({ phase, view }: LockState): void {
     const host = (phase.name === "seeking" && view?.record?.owner?.host) || undefined
     if (host === this.#watched || isSame(host, this.#watched)) return
@@ -55,7 +64,9 @@ export class WakeSource {
   }
 }
 
-/** An acquirer that looks again and again, and an owner that looks for a waiter. */
+/**
+ * Whether this state waits for a change: an acquirer that looks again and again, or an owner that looks for a waiter.
+ */
 const waits = (state: LockState): boolean => {
   const { phase, flight } = state
   return phase.name === "seeking"
@@ -63,7 +74,7 @@ const waits = (state: LockState): boolean => {
     : phase.name === "owning" && flight?.act === "read"
 }
 
-/** Many others have their turn first: the looks are enough. */
+/** Whether more have their turn first than a line holds: then looks are enough. */
 const isOutside = ({ phase }: LockState): boolean => phase.name === "seeking" && phase.ahead > LINE_LENGTH
 
 const isSame = (a: HostHalf | undefined, b: HostHalf | undefined): boolean =>

@@ -1,4 +1,4 @@
-/** The lock on a directory. All of it is the shell's and the store's; this joins them. */
+/** The lock on a directory: joins `StoreLock` and the file store. */
 import { resolve } from "node:path"
 import { type OptionChecks, refuseUnknown } from "../../../runtime/input/options.ts"
 import { liveClock } from "../../../runtime/time/clock.ts"
@@ -19,8 +19,9 @@ const OPTIONS: OptionChecks<FileLockOptions> = { ...LOCK_OPTIONS, directory: aDi
 const stores = new SharedStores<LeaseStore & CheckpointStore>()
 
 /**
- * A lock on a key in a directory that several processes share. Locks of one process on one directory share one store, so
- * that they take turns at a key. Leaves the record of the key behind, some 100 bytes, unless `onRelease` is `delete`.
+ * A lock on a key in a directory that several processes share. Locks of one process on one directory share one store,
+ * so that they take turns at a key. Leaves the record of the key behind, some 100 bytes, unless `onRelease` is
+ * `delete`.
  */
 export class FileLock extends StoreLock {
   /** Throws InvalidKeyError or InvalidConfigError. Nothing is opened before the first call. */

@@ -1,8 +1,9 @@
 /**
- * The store in a directory that several processes share. It joins the parts of this folder and answers in the terms of
- * the port; who may write what is decided by swap.ts alone. Lease records are written at once and never synced, since an
- * expired lease is no loss; `state` and `store` are synced before they are acknowledged. Records of this machine's processes are judged by
- * what the machine knows of those.
+ * The store in a directory that several processes share. It joins the parts of this folder, and answers in the terms of
+ * the port. Which write is applied is decided by swap.ts alone.
+ *
+ * Lease records are written at once and never synced: an expired lease is no loss. `state` and `store` are synced
+ * before they are acknowledged. What this machine knows of the processes in a record is told by process-oracle.ts.
  *
  * Not promised: Windows (no store time, other rules for links), file systems without hard links, and on network file
  * systems anything beyond what `link`, `mkdir` and a fresh `readdir` promise there.
@@ -54,14 +55,14 @@ export interface FileStoreOptions {
   readonly clock?: Clock
 }
 
-/** A store in a directory. Throws InvalidConfigError; whatever else is wrong with it `start` tells. */
+/** A store in a directory. Throws InvalidConfigError. Its `start` rejects with anything else that is wrong. */
 export function fileStore(options: FileStoreOptions): LeaseStore & CheckpointStore {
   refuseUnknown("fileStore", options, OPTIONS, ["directory"])
   const { directory, clock = liveClock } = options
   return new FileStore(resolve(directory), clock)
 }
 
-/** The path of a directory. */
+/** Refuses what is no path of a directory. */
 export function aDirectory(name: string, path: unknown): void {
   if (typeof path === "string" && path !== "" && !path.includes("\0")) return
   throw refusal(`${name} is ${shown(path)}, which is no path`, "Give fileStore a directory, such as /var/lib/leasehold")
@@ -178,14 +179,14 @@ class FileStore implements LeaseStore, CheckpointStore {
     this.#capabilities = { ...this.#capabilities, deletes, ...(bootId !== undefined && { bootId }) }
   }
 
-  /** Where what it shows can't be written down, the next start probes as well. */
+  /** Where the result can't be remembered, the next start probes again. */
   async #probe(place: ReachedDirectory, options: RequestOptions): Promise<ProbeResult> {
     const proof = await probe(this, this.#clock, options)
     await run(remember(place, proof)).catch(() => {})
     return proof
   }
 
-  /** Makes nothing and writes nothing: the directory may be another's, or mounted to be read. */
+  /** Makes nothing and writes nothing: the directory may be another user's, or mounted for reading only. */
   async #startReading(options: RequestOptions): Promise<void> {
     try {
       if (process.platform === "win32") throw unsupported()
@@ -204,7 +205,7 @@ class FileStore implements LeaseStore, CheckpointStore {
     return function* ({ files, ref }, budget) {
       const directory = objectDirectory(root, ref)
       const current = yield* readCurrent(files, directory, { limit: options.limit, known }, budget.check)
-      // Or a write that still waits for the disk would be found there, and be taken for one that survives.
+      // A write that still waits for the disk would else be taken for one that survives a power cut.
       if (current.number > 0 && unsure.has(ref.name)) yield* step(files.persist(directory))
       const generation = String(current.number)
       switch (current.kind) {
@@ -239,7 +240,7 @@ class FileStore implements LeaseStore, CheckpointStore {
     }
   }
 
-  /** What is done before any timer can be due. */
+  /** Runs a request before any timer can be due. */
   #now<A>(ref: ObjectRef, options: RequestOptions, work: FileWork<A>): A {
     const budget = new RequestBudget(this.#clock, options, this.#root)
     if (options.signal?.aborted === true) throw budget.over()
@@ -247,7 +248,7 @@ class FileStore implements LeaseStore, CheckpointStore {
     return runNow(work(this.#target(quickFiles, ref), budget))
   }
 
-  /** What may wait for the disk, and whose budget may end meanwhile. */
+  /** Runs a request that may wait for the disk, and whose budget may end meanwhile. */
   async #later<A>(ref: ObjectRef, options: RequestOptions, work: FileWork<A>): Promise<A> {
     const budget = new RequestBudget(this.#clock, options, this.#root)
     this.#requireBoot()
@@ -273,9 +274,11 @@ class FileStore implements LeaseStore, CheckpointStore {
     }
   }
 
-  /** What this process knows of the directory's time and of other processes is of the boot in which it started. */
+  /**
+   * Throws where this process was moved to another boot: what it knows of time and of other processes is of the first.
+   */
   #requireBoot(): void {
-    this.#clock.read() // which is what finds out
+    this.#clock.read() // a reading finds out
     if (this.#clock.bootId !== this.#bootId) throw moved(this.#root)
   }
 

@@ -1,13 +1,13 @@
 /**
- * What this machine knows of a process that a record names, under the conditions of docs/protocol.md, "file". Host, boot, pid
- * namespace and start must be readable on both sides and match; whatever isn't so leaves the key to its lease. Process
- * groups that may be this machine's and can't be shown to have ended are at work.
+ * What this machine knows of a process that a record names, under the conditions of docs/protocol.md, "file". Host,
+ * boot, pid namespace and start must be readable on both sides, and match. Where they don't, the key is left to its
+ * lease. A process group that may be this machine's counts as at work until it is shown to have ended.
  */
 import { type Processes, processes, unwatched } from "../../../runtime/machine/processes.ts"
 import { bootOf, type HostHalf } from "../../record.ts"
 import type { Liveness, Watching, ProcessOracle } from "../port.ts"
 
-/** Of the processes that share this one's boot. */
+/** The processes that share this one's boot. */
 export class MachineProcesses implements ProcessOracle {
   readonly #bootId: string
   readonly #processes: Processes
@@ -36,12 +36,14 @@ export class MachineProcesses implements ProcessOracle {
     return this.#processes.whenEnding(host.pid, host.startedAt, host.life, wake)
   }
 
-  /** Whichever clock of that boot its record is stamped by. */
+  /** Whether it runs in this boot. Which clock of the boot stamps its record doesn't matter. */
   #isOfBoot({ bootId }: HostHalf): boolean {
     return typeof bootId === "string" && bootOf(bootId) === this.#bootId
   }
 
-  /** Another namespace's groups are as unknown as another machine's; those of an unknown one may be here. */
+  /**
+   * Groups of another namespace are unknown, as those of another machine. Groups of an unknown namespace may be here.
+   */
   #isAtWork({ pidNs, groups }: HostHalf): boolean {
     if (!Array.isArray(groups) || groups.length === 0) return false
     const { self } = this.#processes
@@ -56,12 +58,12 @@ export class MachineProcesses implements ProcessOracle {
     return name !== "" && name === self.name && typeof startedAt === "string"
   }
 
-  /** An earlier attempt of this very process may have groups at work, though the process lives. */
+  /** Whether it is another process of this machine: earlier attempts of this one may have groups at work. */
   #isOther(host: HostHalf): host is HostHalf & { startedAt: string } {
     return this.#isHere(host) && host.pid !== this.#processes.self.pid
   }
 
-  /** It lives, and its groups are its own matter. */
+  /** Whether it is this process, with no groups named. */
   #isThis({ pid, startedAt, groups }: HostHalf): boolean {
     const { self } = this.#processes
     return pid === self.pid && startedAt === self.startedAt && !(Array.isArray(groups) && groups.length > 0)

@@ -1,14 +1,14 @@
 /**
- * What a probe has shown of a directory, remembered in it, so that later starts write nothing:
+ * The result of a probe of a directory, remembered in it, so that later starts write nothing:
  *
  *     proofs/<version>-<boot>-<device>-<inode>-<deletes or writes>
  *
- * An empty file, of which only the name counts. It is of this folder `leases`, as this boot of this machine reaches it: a copy of
- * the directory has another inode, and a device's number means nothing to another machine, nor after a boot. Where the boot can't
- * be told nothing is remembered.
+ * It is an empty file, of which only the name counts. It is about this folder `leases`, as this boot of this machine
+ * reaches it: a copy of the directory has another inode, and the number of a device means nothing on another machine or
+ * after a boot. Where the boot isn't known, nothing is remembered.
  *
- * Not promised: that a start finds out what has changed since on this boot: a mount that took the place and the device's number of
- * another, and shows the same folder by the same inode. `doctor` probes whatever is remembered.
+ * Not promised: that a start notices what has changed on this boot. A mount may have taken the place and the device's
+ * number of another, and show the same folder by the same inode. `doctor` probes in any case.
  */
 import { join } from "node:path"
 import { encodeName } from "../../api/keys.ts"
@@ -21,20 +21,20 @@ import { isNew } from "./objects/create.ts"
 /** To be raised whenever the probe asks for more. */
 const PROBE_VERSION = 1
 
-/** Of which directory it is, and by which boot it is reached. */
+/** A directory, and the boot by which it is reached. */
 export interface ReachedDirectory {
   readonly files: Files
   readonly root: string
   readonly boot: string | undefined
 }
 
-/** Undefined where nothing counts, or it can't be looked for. */
+/** The result that is remembered. Undefined where there is none, or it can't be looked for. */
 export function* recall(place: ReachedDirectory): Steps<ProbeResult | undefined> {
   const { files } = place
   try {
     const paths = yield* pathsOf(place)
     if (paths === undefined) return undefined
-    // Two processes may have found two things: then the one that promises less.
+    // Two processes may have found different results: then the one that promises less counts.
     if (yield* step(files.exists(paths.writes))) return { deletes: false }
     return (yield* step(files.exists(paths.deletes))) ? { deletes: true } : undefined
   } catch (error) {
@@ -43,7 +43,7 @@ export function* recall(place: ReachedDirectory): Steps<ProbeResult | undefined>
   }
 }
 
-/** Where it fails the next start probes too, and no more. */
+/** Remembers a result. Where that fails, the next start probes again. */
 export function* remember(place: ReachedDirectory, { deletes }: ProbeResult): Steps<void> {
   const { files, root } = place
   const paths = yield* pathsOf(place)
@@ -53,7 +53,7 @@ export function* remember(place: ReachedDirectory, { deletes }: ProbeResult): St
   yield* isNew(() => step(files.create(path, new Uint8Array())))
 }
 
-/** Nothing that is remembered now counts for a process that starts later, as far as this one may say so. */
+/** Deletes what is remembered, as far as this process may: later starts probe again. */
 export function* forget(place: ReachedDirectory): Steps<void> {
   const { files } = place
   try {

@@ -1,11 +1,11 @@
 /**
- * The store's time: the boot clock plus one offset, which the first process of a boot leaves in the directory. Processes of
- * one boot so read one clock that counts sleep, and that no step of the wall clock moves.
+ * The store's time: the boot clock plus one offset, which the first process of a boot writes into the directory. All
+ * processes of the boot so read one clock. It counts sleep, and no step of the wall clock moves it.
  *
- * That two processes read one boot clock is not taken from the boot's name alone: they must agree on when the machine
- * booted, by the wall clock. Where one reckons otherwise than the offset says, its uptime is made up, or the wall clock was
- * set in between, and nobody can tell which. It then has a clock of its own, which it shares with those that reckon as it
- * does. Clocks are told apart by their names in records, and of another clock's record no time counts, only observation.
+ * Two processes share a clock only where they also agree, by the wall clock, on when the machine booted. Where a
+ * process reckons otherwise than the offset says, its uptime is made up, or the wall clock was set in between: it can't
+ * be told which. Then it has a clock of its own, which it shares with processes that reckon as it does. Records name
+ * the clock that stamped them. Times of another clock don't count: such a record is judged by observation.
  *
  * Not promised: that two machines agree, or two boots. Where the boot clock can't be read the store has no time at all.
  */
@@ -23,14 +23,14 @@ export interface StoreTime {
   readonly id: string
   /** Unix milliseconds. */
   now(): number
-  /** Before this moment of the file system's time the machine had not booted. The earlier of two guesses. */
+  /** When the machine booted, in the file system's time: the earlier of two estimates. */
   bootedAt(): number
 }
 
 const LIMIT = 64
 /**
- * In ms. So far apart two may reckon and share a clock: half of what a lease must be over before another takes it, since two
- * who each reckon so far from the offset may be twice as far from each other.
+ * How far a process may reckon from the offset and share the clock, in ms. Two may be twice as far from each other:
+ * that is how long a lease must be over before another takes it.
  */
 const AGREED = 500
 
@@ -44,7 +44,7 @@ export const clockName = (bootId: string, count: number): string => (count === 0
 export const storeTime = (files: Files, root: string, id: string, clock: Clock): Steps<StoreTime | undefined> =>
   timeBy(clock, (name, mine) => offsetOf(files, id, root, name, mine))
 
-/** The same for who only reads: undefined also where no process with that clock has been here. */
+/** The same, but makes no clock: undefined also where no process with that clock was here before. */
 export const knownTime = (files: Files, root: string, clock: Clock): Steps<StoreTime | undefined> =>
   timeBy(clock, (name) => recorded(files, pathOf(root, name)))
 
@@ -71,7 +71,10 @@ function* timeBy(
   }
 }
 
-/** When the machine booted, by this process. One that was held up between its looks at two clocks reckons too early. */
+/**
+ * When the machine booted, by this process. A pause between its readings of two clocks gives too early a time: the
+ * latest counts.
+ */
 function reckoned(clock: Clock): number {
   const looks = [clock.read(), clock.read(), clock.read()]
   return Math.max(...looks.map(({ wall, boot }) => wall - boot))
@@ -89,7 +92,7 @@ function* offsetOf(files: Files, id: string, root: string, name: string, mine: n
   return offset
 }
 
-/** Undefined where no process with that clock has been here. */
+/** The offset of that clock; undefined where no process with it was here before. */
 function* recorded(files: Files, path: string): Steps<number | undefined> {
   const content = yield* unlessMissing(() => step(files.read(path, LIMIT)))
   if (content === undefined) return undefined

@@ -1,12 +1,14 @@
 /**
- * Lease records aren't synced, so a power cut can leave half of one. It doesn't say whose it is: in a shared directory it may
- * be another machine's, whose owner lives on. So half a record from before this boot is one of an unknown owner, as a
- * stranger's is: the key is free once that half was seen unchanged for `strangerTtl`, since a live owner writes it anew. Any
- * other half was made by hand or by a failing disk, and stays what it is for the record's parser to refuse.
+ * Half a lease record. Lease records aren't synced: a power cut can leave half of one. It doesn't say whose it was. In
+ * a shared directory it may be another machine's, whose owner lives on.
+ *
+ * Half a record from before this boot is read as one of an unknown owner, like a stranger's: the key is free once it
+ * was seen unchanged for `strangerTtl`, as a live owner writes it anew. Any other half was made by hand or by a failing
+ * disk. It is passed on as it is, and the record's parser refuses it.
  */
 import type { StoreTime } from "./time.ts"
 
-/** Who owns a key by half a record. */
+/** The owner by half a record. */
 const UNKNOWN = "unknown (half a record, from before this machine started)"
 
 /** The body, or that of an unknown owner's record in place of half a body from before this boot. */

@@ -1,4 +1,4 @@
-/** The lock on a bucket. All of it is the shell's and the store's; this joins them. */
+/** The lock on a bucket: joins `StoreLock` and the GCS store. */
 import type { OptionChecks } from "../../../runtime/input/options.ts"
 import { liveClock } from "../../../runtime/time/clock.ts"
 import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../engine/options.ts"
@@ -11,8 +11,8 @@ import { GcsStore } from "./gcs-store.ts"
 /** How a GCS lock is made. */
 export interface GcsLockOptions extends LockOptions, Omit<GcsStoreOptions, "clock" | "objectNames"> {
   /**
-   * The whole name of the key's record in the bucket, `prefix` or not, where others' code uses that object too. Without one:
-   * `<prefix>/leases/<encoded key>`.
+   * The whole name of the key's record in the bucket, `prefix` or not, where others' code uses that object too. Without
+   * one: `<prefix>/leases/<encoded key>`.
    */
   readonly objectName?: string
 }
@@ -33,7 +33,8 @@ const stores = new SharedStores<GcsStore>()
 /**
  * A lock on a key in a bucket of Google Cloud Storage. Locks of one process with the same bucket, prefix, client and
  * endpoint share one store, so that they take turns at a key, and its connections, which don't keep the process alive.
- * Leaves the record of the key behind, some 300 bytes, unless `onRelease` is `delete` and the bucket's server honours it.
+ * Leaves the record of the key behind, some 300 bytes, unless `onRelease` is `delete` and the bucket's server honours
+ * it.
  */
 export class GcsLock extends StoreLock {
   /** Throws InvalidKeyError or InvalidConfigError. Nothing is opened before the first call. */
@@ -45,7 +46,7 @@ export class GcsLock extends StoreLock {
   }
 }
 
-/** A lock whose object has a name of its own has a store of its own: its key is another one there than anywhere else. */
+/** A lock with an `objectName` has a store of its own: there its key names another object. */
 function storeOf(key: string, { objectName, ...options }: GcsLockOptions): LeaseStore {
   const { bucket, prefix = "", storage, endpoint, userProject, requestTimeout, clock = liveClock } = options
   const named = objectName === undefined ? {} : { objectNames: { [key]: objectName } }

@@ -1,10 +1,11 @@
 /**
- * The store port on Google Cloud Storage: its life, from opening the bucket and proving that its server honours preconditions to
- * its close. Requests are objects.ts's; nothing is retried but while starting.
+ * The store port on Google Cloud Storage: opens the bucket, proves that its server honours preconditions, and closes
+ * it. Requests are objects.ts's. Only a start retries any.
  *
- * GCS is strongly consistent, so that a read sent after an answer sees that version or a later one.
- * Not promised: anything about two calls that overlap; that a bucket deleted after the start is told from absent objects
- * by a read (a write tells).
+ * GCS is strongly consistent: a read that is sent after an answer sees that version or a later one.
+ *
+ * Not promised: anything about two calls that overlap; and that a read tells a bucket that was deleted after the start
+ * from an absent object. A write does.
  */
 import { type Clock, liveClock } from "../../../runtime/time/clock.ts"
 import { sleep } from "../../../runtime/time/sleep.ts"
@@ -32,7 +33,10 @@ import { GaveUp, within } from "./http/limits.ts"
 import { BucketObjects } from "./objects.ts"
 import { Proofs } from "./proofs.ts"
 
-/** Failures that pass, pass in this time; a start that outlives its caller by more keeps the process for nothing. */
+/**
+ * How long an open is tried again, in milliseconds. Failures that pass do so within this time, and a start that
+ * outlives its caller by more keeps the process alive for nothing.
+ */
 const RETRY_FOR_MS = 5000
 
 /** A bucket that answered, and what it remembers of being probed. */
@@ -120,7 +124,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     return this.#opening
   }
 
-  /** Settles when it can write, too. The next start after a failure probes anew. */
+  /** Settles when the store can write, too. The next start after a failure probes anew. */
   #started(due: number, again: boolean): Promise<void> {
     if (again) this.#starting = undefined
     this.#starting ??= this.#prove(due, again).catch((error: unknown) => {
@@ -146,7 +150,8 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     if (again) await proofs.forget(this.#limits(due)) // before it can turn out to be wrong, and this process end
     const found = await probe(objects, this.#clock, { deadline: this.#left(due) })
     this.#trust(found)
-    // What was proved is proved: a server that is silent now costs half of the time left, and the next start a probe.
+    // The result is known by now. Where the server is silent, half of the time left is lost, and the next start probes
+    // again.
     const limits = { deadline: this.#left(due) / 2 }
     await within(this.#clock, limits, proofs.remember(found, limits)).catch(() => {})
   }
@@ -156,7 +161,7 @@ export class GcsStore implements LeaseStore, CheckpointStore {
     this.#proved = true
   }
 
-  /** Asks until there is an answer, or no time for another try. Who wants to wait longer starts the store again. */
+  /** Asks until there is an answer, or no time for another try. A caller that waits longer starts the store again. */
   async #patiently<A>(due: number, ask: (options: RequestOptions) => Promise<A>): Promise<A> {
     const lastTry = Math.min(due, this.#clock.read().mono + RETRY_FOR_MS) - RETRY_AFTER_MS
     for (;;) {

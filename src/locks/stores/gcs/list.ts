@@ -1,6 +1,6 @@
 /**
- * Names in a bucket, page by page. A list is also the question whether the bucket is there at all: it needs no permission
- * beyond `roles/storage.objectUser`, and without the one that it needs GCS says 403 where an object is absent.
+ * Names in a bucket, page by page. A list also finds out whether the bucket is there at all. `roles/storage.objectUser`
+ * has the permission for it; without that permission GCS answers 403 for absent objects.
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { StoreUnavailableError, LockError } from "../../api/errors.ts"

@@ -1,6 +1,6 @@
 /**
- * A bucket's own settings, for whoever judges them: one request, by the endpoint and credentials that a store of the same
- * options would use. Locks need none of it, nor the permission for it (storage.buckets.get).
+ * The settings of a bucket, by one request, with the endpoint and credentials that a store of the same options would
+ * use. Judges nothing. Locks need neither the settings nor the permission for them (storage.buckets.get).
  */
 import { liveClock } from "../../../runtime/time/clock.ts"
 import { LockError } from "../../api/errors.ts"
@@ -8,7 +8,7 @@ import { jsonIn } from "./connection/answers.ts"
 import { connect } from "./connection/connection.ts"
 import { checkOptions, type GcsStoreOptions } from "./connection/options.ts"
 
-/** What came of asking. */
+/** The settings, or why they can't be seen. */
 export type BucketMetadata =
   | { readonly kind: "found"; readonly metadata: Readonly<Record<string, unknown>> }
   | { readonly kind: "hidden"; readonly why: string }

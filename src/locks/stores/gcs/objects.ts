@@ -1,6 +1,7 @@
 /**
- * The objects of a bucket over an open connection: compare-and-swap by `ifGenerationMatch`, the time by the `Date` of answers. One
- * call is one request, and nothing is retried here. When that connection is open, and who may write, is the store's to say.
+ * The objects of a bucket over an open connection: compare-and-swap by `ifGenerationMatch`, the time by the `Date` of
+ * answers. One call is one request, and nothing is retried here. The store decides when the connection is open, and
+ * whether writes are allowed.
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { LockError } from "../../api/errors.ts"
@@ -93,5 +94,5 @@ export class BucketObjects implements Pick<ObjectStore, "name" | "read" | "put" 
   }
 }
 
-/** Deno would ask for compressed bodies, and then a body's length is no longer what the limit is about. */
+/** Deno would ask for compressed bodies, whose length isn't that of the object: the limit is about the latter. */
 const readHeaders = { "accept-encoding": "identity" }

@@ -1,21 +1,21 @@
 /**
- * What a probe has shown of a server, remembered in the bucket, so that later starts write nothing. Two objects, of which only
- * the names count:
+ * The result of a probe of a server, remembered in the bucket, so that later starts write nothing. It is two objects,
+ * of which only the names count:
  *
  *     proofs/<version>-<server>-<period>                          the anchor
  *     proofs/<version>-<server>-<period>-<generation>-<deletes>   the proof; the generation is the anchor's
  *
- * One list shows both, and is also the question whether the bucket is there. A proof counts where all of this holds:
+ * One list shows both, and also whether the bucket is there. A proof counts where all of this holds:
  *
  *     version     The probe asked for as much as this release's does.
  *     server      The endpoint was this one, by its hash: a gateway on another way may drop preconditions.
  *     period      The server is Google's, or the proof is of today: another server can be replaced, its data kept.
  *     generation  The anchor has it, so that the server which gave it has it still: elsewhere a copy has another.
  *
- * Whoever writes here can write leases too, and gains nothing by a false proof.
+ * A writer that is allowed to write here may write leases too, and gains nothing by a false proof.
  *
- * Not promised: that a server is probed again on the day on which another takes its place, with its data and its generations;
- * that a proxy is noticed which the machine lets open TLS, and which came after the proof.
+ * Not promised: that a server is probed again on the day on which another takes its place, with its data and its
+ * generations. Nor that a proxy is noticed which came after the proof, and which this machine allows to open TLS.
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { sha256 } from "../../../runtime/time/hash.ts"
@@ -46,17 +46,24 @@ export class Proofs {
     this.#anchor = this.#stem + (isGoogle(endpoint) ? "always" : `day${Math.floor(clock.read().wall / DAY)}`)
   }
 
-  /** By one request. Undefined where nothing counts. Rejects as `list` does, where the bucket is missing too. */
+  /**
+   * The result that is remembered, by one request; undefined where none counts. Rejects as `list` does, also for a
+   * missing bucket.
+   */
   async recall(options: RequestOptions): Promise<ProbeResult | undefined> {
     this.#items = (await this.#objects.list("proofs", { ...options, prefix: this.#stem })).items
     const anchor = this.#generationOf(this.#anchor)
     if (anchor === undefined) return undefined
-    // Two processes may have found two things of a server that was changed: then the one that promises less.
+    // Of a server that was changed two processes may have found different results: then the one that promises less
+    // counts.
     const proved = [false, true].find((deletes) => this.#generationOf(this.#name(anchor, deletes)) !== undefined)
     return proved === undefined ? undefined : { deletes: proved }
   }
 
-  /** Creates what is missing and removes what no longer counts. Where it fails the next start probes too, and no more. */
+  /**
+   * Remembers a result: creates what is missing and removes what no longer counts. Where that fails, the next start
+   * probes again.
+   */
   async remember({ deletes }: ProbeResult, options: RequestOptions): Promise<void> {
     const anchor = this.#generationOf(this.#anchor) ?? (await this.#create(this.#anchor, options))
     if (anchor === undefined) return
@@ -64,7 +71,7 @@ export class Proofs {
     await this.#remove((name) => name !== this.#anchor, options)
   }
 
-  /** Nothing that is remembered now counts for a process that starts later. Rejects as `recall` does. */
+  /** Deletes what is remembered: later starts probe again. Rejects as `recall` does. */
   async forget(options: RequestOptions): Promise<void> {
     await this.recall(options)
     await this.#remove(() => true, options)

@@ -5,7 +5,7 @@
  * Not promised: that a trace without the lines a watch looks at is fine. What isn't told can't be judged; of a live
  * trace without `applied` lines the store's truth is not known.
  */
-import { aFunction, aList, anObject, type Check } from "../../../runtime/input/options.ts"
+import { aFunction, aList, anObject, type OptionCheck } from "../../../runtime/input/options.ts"
 import { hasLines, isTraceLine } from "../../../trace/trace-text.ts"
 import type { Trace, TraceLine, UnknownLine } from "../../../trace/trace.ts"
 
@@ -50,7 +50,7 @@ export interface Invariant {
 }
 
 /** A list of invariants. */
-export const someInvariants: Check = (name, value) => {
+export const someInvariants: OptionCheck = (name, value) => {
   aList(name, value)
   for (const [index, each] of (value as readonly unknown[]).entries())
     anObject("Give an invariant, such as one of allInvariants", "watch")(`${name}[${index}]`, each)

@@ -1,6 +1,5 @@
 /**
- * From what the operating system says to what a caller hears: which failures may pass by themselves, which need someone
- * to change something, and what to do about each.
+ * From errors of the operating system to typed ones: which may pass by themselves, which a person has to mend, and how.
  */
 import { getSystemErrorName } from "node:util"
 import { LockError, StoreMisconfiguredError, StoreUnavailableError } from "../../../api/errors.ts"
@@ -11,7 +10,7 @@ const hardLinks = "Choose a directory on a file system that has hard links"
 const path = "Name a directory: a part of this path is a file, a loop of links, or too long a name"
 const room = "Make room on that file system, or raise the quota"
 
-/** Those that stay until somebody mends them. */
+/** Errors that a person has to mend, with the advice. */
 const misconfigured: Readonly<Record<string, string>> = {
   EACCES: permission,
   EPERM: permission,
@@ -26,7 +25,7 @@ const misconfigured: Readonly<Record<string, string>> = {
   NotCapable: "Run deno with --allow-read and --allow-write for this directory",
 }
 
-/** Those that may pass. */
+/** Errors that may pass by themselves, with the advice. */
 const unavailable: Readonly<Record<string, string>> = {
   ENOSPC: room,
   EDQUOT: room,
@@ -45,7 +44,7 @@ export function errnoOf(error: unknown): string | undefined {
   return error.name === "NotCapable" ? error.name : undefined
 }
 
-/** What `steps` come to, or undefined where a name on their path is missing. */
+/** The result of the steps, or undefined where a name on their path is missing. */
 export function* unlessMissing<A>(steps: () => Steps<A>): Steps<A | undefined> {
   try {
     return yield* steps()
@@ -55,7 +54,7 @@ export function* unlessMissing<A>(steps: () => Steps<A>): Steps<A | undefined> {
   }
 }
 
-/** The typed error of a failure while `doing` ("reading leases/x") in `directory`. One that is typed stays itself. */
+/** The typed error of a failure while `doing` ("reading leases/x") in `directory`. A typed error stays as it is. */
 export function failure(error: unknown, doing: string, directory: string): LockError {
   if (error instanceof LockError) return error
   const status = errnoOf(error)
@@ -71,7 +70,7 @@ export function failure(error: unknown, doing: string, directory: string): LockE
   return new StoreUnavailableError({ ...details, next })
 }
 
-/** The directory was there when the store started. What it would show now is not "free". */
+/** The directory was there when the store started, and is gone. That must not be read as "the key is free". */
 export function vanished(directory: string): StoreMisconfiguredError {
   return new StoreMisconfiguredError({
     message: `The directory ${directory} is gone, or another file system is mounted there now`,

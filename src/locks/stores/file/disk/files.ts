@@ -34,7 +34,9 @@ export interface Files {
   unlink(path: string): Awaitable<void>
   makeDirectory(path: string): Awaitable<void>
   removeDirectory(path: string): Awaitable<void>
-  /** About the name itself (a link is not followed), numbers exact, times in nanoseconds; undefined where it is missing. */
+  /**
+   * About the name itself (a link is not followed), numbers exact, times in nanoseconds; undefined where it is missing.
+   */
   status(path: string): Awaitable<sync.BigIntStats | undefined>
   /** Makes what happened to the names in a directory survive a power cut. */
   persist(directory: string): Awaitable<void>

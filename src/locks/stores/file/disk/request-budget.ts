@@ -1,7 +1,7 @@
 /**
- * The budget of one request: it settles by its deadline and soon after its abort, whatever the disk does.
+ * The budget of one request: the request settles by its deadline and soon after its abort, whatever the disk does.
  *
- * Not promised: that a file operation which hangs ends too. It goes on by itself, and no further one follows it.
+ * Not promised: that a file operation which hangs ends too. It goes on by itself, and no other follows it.
  */
 import type { Clock } from "../../../../runtime/time/clock.ts"
 import { StoreUnavailableError } from "../../../api/errors.ts"
@@ -27,7 +27,10 @@ export class RequestBudget {
     if (this.#options.signal?.aborted === true || now >= this.#end) throw this.over()
   }
 
-  /** What `work` does, or StoreUnavailableError when the budget ends first. It is to use `guarded` files. */
+  /**
+   * Settles as `work` does, or with StoreUnavailableError when the budget ends first. `work` has to use `guarded`
+   * files.
+   */
   async within<A>(work: () => Promise<A>): Promise<A> {
     this.check()
     const { promise, reject } = Promise.withResolvers<never>()
@@ -42,7 +45,7 @@ export class RequestBudget {
     }
   }
 
-  /** The same files, none of whose operations begins once the budget is over; those that tidy up still may. */
+  /** The same files. Once the budget is over no operation begins on them, except those that clean up. */
   guarded(files: Files): Files {
     const check = this.check
     return {
@@ -60,7 +63,7 @@ export class RequestBudget {
     }
   }
 
-  /** What a request ends with that ran out of its budget. */
+  /** The error of a request whose budget is over. */
   over(): StoreUnavailableError {
     const aborted = this.#options.signal?.aborted === true
     return new StoreUnavailableError({

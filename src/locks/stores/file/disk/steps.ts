@@ -1,10 +1,10 @@
 /**
- * An algorithm on files as the steps it takes, so that there is one of it for two ways of running it: at once, where each
- * operation is a system call, and with the event loop in between, where an operation waits for the disk.
+ * An algorithm on files as a generator of its operations. It is written once, and run in two ways: at once, where each
+ * operation is a system call, or with the event loop in between, where operations wait for the disk.
  */
 import type { Awaitable } from "./awaitable.ts"
 
-/** Yields each operation, and is given what it came to. */
+/** Yields each operation, and is given its result. */
 export type Steps<A> = Generator<Awaitable<unknown>, A, unknown>
 
 /** One operation. */

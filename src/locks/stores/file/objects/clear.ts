@@ -14,7 +14,9 @@ import { scan, type Versions } from "./versions.ts"
 
 const LEFT_BEHIND_NS = 600_000_000_000n
 
-/** Keeps the current version and the one before it, which stops late writers of that number. Ascending, without gaps. */
+/**
+ * Keeps the current version and the one before it, which stops late writers of that number. Ascending, without gaps.
+ */
 export function* clearOld(files: Files, directory: string, versions: Versions): Steps<void> {
   yield* trying(function* () {
     for (const number of versions.numbers)

@@ -14,8 +14,8 @@ let created = 0
 export const newTemporary = (directory: string, id: string): string => temporaryPath(directory, `${id}-${++created}`)
 
 /**
- * Whether `path` is now this body. False where the name was taken; the file that has it stays as it is. What was made takes
- * the name `shown` too, where one is given, in place of whatever had it.
+ * Whether `path` is now this body. False where the name was taken; the file that has it stays as it is. What was made
+ * takes the name `shown` too, where one is given, in place of whatever had it.
  */
 export function* createWhole(
   files: Files,
@@ -37,9 +37,9 @@ export function* createWhole(
 }
 
 /**
- * Whether the temporary file has that name instead. Where it can't be had, nobody but a reader misses it. The name is missing
- * for a moment in between: a file that takes the place of another by `rename` alone is written to the disk by ext4, and then
- * whoever removes it waits for the disk (`npm run bench -- file-put` shows for how long).
+ * Whether the temporary file has that name instead. Where it can't be had, nobody but a reader misses it. The name is
+ * missing for a moment in between: a file that takes the place of another by `rename` alone is written to the disk by
+ * ext4, and then whoever removes it waits for the disk (`npm run bench -- file-put` shows for how long).
  */
 export function* takesName(files: Files, temporary: string, shown: string): Steps<boolean> {
   try {

@@ -61,7 +61,9 @@ export function objectDirectories(root: string, ref: ObjectRef): string[] {
   return parts.map((_, last) => join(root, ref.area, ...parts.slice(0, last + 1)))
 }
 
-/** Whether what is acknowledged survives a power cut; a lease that is over is no loss, and a scratch object none at all. */
+/**
+ * Whether what is acknowledged survives a power cut; a lease that is over is no loss, and a scratch object none at all.
+ */
 export const isDurable = ({ area }: ObjectRef): boolean => area === "state" || area === "store"
 
 /** Whether a name never comes again after its deletion. */

@@ -47,7 +47,8 @@ export function* remove(target: Target, expected: number): Steps<Swap> {
 
 /**
  * The number to write after `expected`, or undefined where that isn't current. A number that is gone was overtaken by
- * two; one that was overtaken by one is found out by `link`, and one that a late writer brought back by the second scan.
+ * two; one that was overtaken by one is found out by `link`, and one that a late writer brought back by the second
+ * scan.
  */
 function* numberAfter(files: Files, directory: string, expected: number): Steps<number | undefined> {
   if (expected !== 0) return (yield* step(files.exists(versionPath(directory, expected)))) ? expected + 1 : undefined

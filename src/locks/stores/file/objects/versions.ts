@@ -1,7 +1,7 @@
 /**
  * One object's versions as its directory shows them: scan, look, scan again. The second scan is what makes a look hold:
- * a directory may change while it is being read, and a stopped writer may link a number long after it looked. Where the first
- * shows what the reader knows, nothing is looked at, and a second would say no more than that one.
+ * a directory may change while it is being read, and a stopped writer may link a number long after it looked. Where the
+ * first shows what the reader knows, nothing is looked at, and a second would say no more than that one.
  *
  * Not promised: that what was seen is still so when the caller hears of it. Writes find out by their own rules.
  */

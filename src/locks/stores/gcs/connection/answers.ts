@@ -1,6 +1,6 @@
 /**
- * From an HTTP answer to an outcome of the store port: by status code, and by what only GCS sends (a generation). What is
- * neither is `failed` or `unknown`, never "absent" and never "applied".
+ * From an HTTP answer to an answer of the store port, by its status code and by what only GCS sends (a generation). Any
+ * other is `failed` or `unknown`, never "absent" and never "applied".
  */
 import type { Generation, ReadAnswer, WriteAnswer } from "../../port.ts"
 import { httpDate } from "../http/date.ts"

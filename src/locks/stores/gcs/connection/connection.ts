@@ -1,6 +1,6 @@
 /**
- * The way to one bucket: an endpoint (endpoint.ts), credentials (credentials.ts) and the HTTP port. Sends each request at most
- * once and turns what is no answer at all into an error.
+ * The connection to one bucket: an endpoint (endpoint.ts), credentials (credentials.ts) and the HTTP port. Sends each
+ * request at most once. A request without an answer becomes an error.
  *
  * Google's own client is not used: its calls can't be given up on, and they retry where an outcome must be known.
  */
@@ -18,7 +18,7 @@ import { type BucketAction, credentialsError, lostError, unauthorizedError } fro
 import type { GcsSettings } from "./options.ts"
 import { Paths } from "./paths.ts"
 
-/** Opens what the settings and the environment say. Rejects with a LockError. */
+/** Opens the connection that the settings and the environment name. Rejects with a LockError. */
 export async function connect(settings: GcsSettings, clock: Clock): Promise<BucketConnection> {
   const endpoint = endpointOf(settings)
   const { url } = endpoint
@@ -30,7 +30,7 @@ export async function connect(settings: GcsSettings, clock: Clock): Promise<Buck
   return new BucketConnection(place, paths, http, await credentialsOf(endpoint, settings.storage, clock), clock)
 }
 
-/** An open way to a bucket. */
+/** An open connection to a bucket. */
 export class BucketConnection {
   readonly place: BucketPlace
   readonly paths: Paths
@@ -46,7 +46,7 @@ export class BucketConnection {
     this.#clock = clock
   }
 
-  /** Never rejects: an error is what no answer came for, or what a 401 means. */
+  /** Never rejects: the error is of a request without an answer, or of a 401. */
   async exchange(action: BucketAction, request: HttpRequest): Promise<HttpAnswer | LockError> {
     const grant = this.#credentials.get()
     if (grant instanceof Promise) return this.#waitAndSend(action, request, grant)

@@ -1,12 +1,14 @@
 /**
- * What a request shows to be let in, ready before it is needed: a background timer renews it while requests use the one
- * before, and only the very first request, or one after a 401, waits. Google's google-auth-library knows how to get tokens
- * and renews them itself minutes before they end; asking it once a minute is enough to always hold a good one. It is told
- * a project, since it would otherwise look for one (metadata server, Resource Manager, `gcloud`), which takes seconds, can be
- * forbidden, and serves nothing: a bucket's name needs no project.
+ * The headers that let a request in, ready before they are needed. A background timer renews them, and requests use the
+ * ones before meanwhile. Only the very first request waits, and one after a 401.
  *
- * Not promised: that a token is still good when the server sees it. A 401 is answered by one forced renewal; a renewed
- * token that is refused too is final.
+ * Tokens come from Google's google-auth-library, which renews them by itself minutes before they end. It is asked once
+ * a minute: that is enough to always hold a good one. It is given a project, as it would otherwise look for one
+ * (metadata server, Resource Manager, `gcloud`). That takes seconds, may be forbidden, and is of no use: the name of a
+ * bucket needs no project.
+ *
+ * Not promised: that a token is still good when the server sees it. A 401 leads to one forced renewal. Where the
+ * renewed token is refused too, that is final.
  */
 import type { Clock, Timer } from "../../../../runtime/time/clock.ts"
 import { StoreMisconfiguredError } from "../../../api/errors.ts"
@@ -37,14 +39,14 @@ const RENEW_AFTER_MS = 60_000
 const RETRY_AFTER_MS = 10_000
 const FETCH_LIMIT_MS = 30_000
 
-/** What may be asked for: everything, as IAM alone says what is granted. Federated accounts take no narrower one. */
+/** The scope of tokens: everything, as IAM alone says what is granted. Federated accounts take no narrower one. */
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 /** Any of the servers that give tokens: all are Google's, and https. */
 const TOKEN_SERVER = new URL("https://oauth2.googleapis.com")
-/** Stands for a project that is never asked for, so that none is looked up. */
+/** Stands for a project that is never used, so that the library looks none up. */
 const NO_PROJECT = "none"
 
-/** Those of the client that was given, or else of the environment; none where the endpoint is to be shown none. */
+/** Those of the given client, or else of the environment. None for an endpoint that is sent none. */
 export async function credentialsOf(
   { url, credentials }: Endpoint,
   storage: StorageClient | undefined,
@@ -54,10 +56,14 @@ export async function credentialsOf(
   return new GoogleCredentials(storage?.authClient ?? (await tokensOfEnvironment()), `${url.origin}/`, clock)
 }
 
-/** Application default credentials, by the same proxy as requests. Makes no request. Throws InvalidConfigError as `proxyOf` does. */
+/**
+ * Application default credentials, by the same proxy as requests. Makes no request. Throws InvalidConfigError as
+ * `proxyOf` does.
+ */
 async function tokensOfEnvironment(): Promise<TokenSource> {
   const proxy = proxyOf(TOKEN_SERVER)
-  // The library would otherwise take HTTP_PROXY too, and send to it what a metadata server of the machine is asked by http.
+  // The library would otherwise take HTTP_PROXY too, and send to it what a metadata server of the machine is asked by
+  // http.
   const transporterOptions = proxy === undefined ? { noProxy: [/^/] } : { proxy: proxy.href, noProxy: [/^http:/] }
   try {
     const { GoogleAuth } = await import("google-auth-library")
@@ -117,7 +123,9 @@ class GoogleCredentials implements Credentials {
     this.#timer?.cancel()
   }
 
-  /** In the background: whoever needs a grant and has none asks again, and is told why there is none. */
+  /**
+   * Renews in the background. A failure isn't reported: a request that needs a grant asks again, and gets the error.
+   */
   #renew(force: boolean): void {
     this.#fetch(force).catch(() => this.#renewAfter(RETRY_AFTER_MS))
   }

@@ -1,6 +1,6 @@
 /**
- * What goes wrong with GCS, as errors that say what to do. Decided by the status code; what the body says only makes the
- * message and its advice better (refusals.ts), since proxies and emulators write what they like.
+ * The errors of requests to GCS, which say what to do. The status code decides. The body only makes the message and its
+ * advice better (refusals.ts), as proxies and emulators write anything.
  */
 import { StoreMisconfiguredError, StoreUnavailableError, type LockError } from "../../../api/errors.ts"
 import { GaveUp } from "../http/limits.ts"
@@ -8,7 +8,7 @@ import type { HttpAnswer } from "../http/port.ts"
 import type { BucketPlace } from "./bucket-place.ts"
 import { refusalOf } from "./refusals.ts"
 
-/** What was asked of it. */
+/** The kind of a request. */
 export type BucketAction = "read" | "write" | "delete" | "list"
 
 const permissions: Readonly<Record<BucketAction, string>> = {
@@ -20,7 +20,7 @@ const permissions: Readonly<Record<BucketAction, string>> = {
 
 /** Statuses after which the same request may succeed. */
 const passing = new Set([408, 409, 425, 429])
-/** Of an answer's body, in bytes: what GCS has to say of an error is shorter, with all its details. */
+/** How much of an answer's body is read for its error, in bytes. GCS's errors are shorter, with all their details. */
 export const EXPLANATION_LIMIT: number = 64 * 1024
 /** What GCS calls a rate limit where it answers 403 for one. */
 const limits = new Set(["rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"])
@@ -37,7 +37,7 @@ export function lostError(place: BucketPlace, action: BucketAction, cause: Error
   })
 }
 
-/** An answer that gives no outcome. */
+/** The error of an answer that says nothing of the outcome. */
 export function answerError(place: BucketPlace, action: BucketAction, answer: HttpAnswer): LockError {
   const { status } = answer
   if (status < 400) return notOurs(place, action, answer)
@@ -83,12 +83,12 @@ export function saysForbidden(answer: HttpAnswer): boolean {
   return refusalOf(explanation(answer).reason, "") !== undefined
 }
 
-/** Whether the body is a web page, which GCS sends only for paths that are not of its API, and proxies send for anything. */
+/** Whether the body is a web page. GCS sends one only for paths outside of its API, proxies for anything. */
 export function isPage(answer: HttpAnswer): boolean {
   return textOf(answer).trimStart().startsWith("<")
 }
 
-/** A 401. `final`: with a token renewed on purpose, or with none to renew. */
+/** A 401. `final`: the token was renewed on purpose, or there is none to renew. */
 export function unauthorizedError(place: BucketPlace, action: BucketAction, final: boolean): LockError {
   const message = `${place.name} doesn't accept the credentials of a ${action} (status 401)`
   if (!final)
@@ -112,7 +112,9 @@ export function credentialsError(place: BucketPlace, cause: unknown): LockError 
   return isSetup(cause) ? new StoreMisconfiguredError(details) : new StoreUnavailableError(details)
 }
 
-/** Google's library throws a bare Error for what is missing or malformed; what the network did has a class or a status. */
+/**
+ * Google's library throws a bare Error for what is missing or malformed; what the network did has a class or a status.
+ */
 function isSetup(cause: unknown): boolean {
   if (!(cause instanceof Error) || cause instanceof GaveUp) return false
   const { code, status } = cause as { code?: unknown; status?: unknown }

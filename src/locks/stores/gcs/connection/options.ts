@@ -1,5 +1,5 @@
 /**
- * What a GCS store is made of, checked before anything is opened: an option that can't work is an error of its own.
+ * The options of a GCS store, checked before anything is opened. Each option that can't work has an error of its own.
  */
 import { type Duration, durationMillis } from "../../../../runtime/input/duration.ts"
 import { aClock, type OptionChecks, shown } from "../../../../runtime/input/options.ts"
@@ -15,29 +15,29 @@ export interface GcsStoreOptions {
   /** Everything the store writes lies under `<prefix>/`. Without one, at the top of the bucket. */
   readonly prefix?: string
   /**
-   * For keys that are shared with code of others: the whole name of each one's record in the bucket, `prefix` or not, instead
-   * of `<prefix>/leases/<encoded key>`. `list` doesn't name them.
+   * For keys that are shared with code of others: the whole name of each one's record in the bucket, `prefix` or not,
+   * instead of `<prefix>/leases/<encoded key>`. `list` doesn't name them.
    */
   readonly objectNames?: Readonly<Record<string, string>>
   /**
-   * A client of @google-cloud/storage, for its endpoint and credentials; give it a `projectId`, or it looks for one first.
-   * Without a client both are those of the environment.
+   * A client of @google-cloud/storage, for its endpoint and credentials; give it a `projectId`, or it looks for one
+   * first. Without a client both are those of the environment.
    */
   readonly storage?: StorageClient
   /**
-   * A URL instead of `https://storage.googleapis.com`, for an emulator; it is sent no credentials. Not beside `storage`. Without
-   * either, STORAGE_EMULATOR_HOST names an emulator, and CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE another way to Cloud Storage,
-   * which is sent credentials.
+   * A URL instead of `https://storage.googleapis.com`, for an emulator; it is sent no credentials. Not beside
+   * `storage`. Without either, STORAGE_EMULATOR_HOST names an emulator, and CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE
+   * another way to Cloud Storage, which is sent credentials.
    */
   readonly endpoint?: string
   /**
-   * The id or number of a project that pays for the requests, where the bucket has its requesters pay. The account needs
-   * serviceusage.services.use on it.
+   * The id or number of a project that pays for the requests, where the bucket has its requesters pay. The account
+   * needs serviceusage.services.use on it.
    */
   readonly userProject?: string | undefined
   /** Where deadlines are taken from. Default: the clock of this process. */
   readonly clock?: Clock
-  /** The most that a request for a lease or a head may take, however much time its caller has. Default 10 s. */
+  /** The longest time of a request for a lease or a head, also where its caller has more. Default 10 s. */
   readonly requestTimeout?: Duration
 }
 
@@ -124,7 +124,7 @@ function prefixProblem(prefix: unknown, most = MAX_PREFIX_BYTES): string | undef
   return undefined
 }
 
-/** Folders of ours, under whatever prefix: what lies in them is named by us alone. */
+/** The folders of this store, under any prefix. Only leasehold names objects in them. */
 const AREAS: ReadonlySet<string> = new Set([
   "leases",
   "state",
@@ -190,7 +190,7 @@ function checkProject(project: unknown): void {
   )
 }
 
-/** By what is used of it: the user's may be of another copy of the package than ours. */
+/** Checks what is used of it: it may be of another copy of the package. */
 function isClient(storage: Partial<StorageClient> | null): boolean {
   return typeof storage?.authClient?.getRequestHeaders === "function" && typeof storage.apiEndpoint === "string"
 }

@@ -1,7 +1,8 @@
 /**
- * What Cloud Storage refuses for reasons that no permission on the bucket mends, and what mends each: by the `reason` that the
- * body of the answer names (JSON API, "HTTP status and error codes"), or by its text, where Google's front end answers with
- * a body of another form. Decides about words alone: that such a request was refused for good is the status's to say.
+ * What Cloud Storage refuses for reasons that no permission on the bucket mends, and what mends each: by the `reason`
+ * that the body of the answer names (JSON API, "HTTP status and error codes"), or by its text, where Google's front end
+ * answers with a body of another form. Decides about words alone: that such a request was refused for good is the
+ * status's to say.
  */
 import type { BucketPlace } from "./bucket-place.ts"
 

@@ -1,6 +1,6 @@
 /**
- * What is used of Google's clients, by shape alone: the user's may be of another copy of the package than ours. Gets no token;
- * credentials.ts does.
+ * What is used of Google's clients, by shape alone: the user's may be of another copy of the package than ours. Gets no
+ * token; credentials.ts does.
  */
 
 /** What is used of a client of @google-cloud/storage: its `Storage` has all of it. */

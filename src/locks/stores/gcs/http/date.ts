@@ -1,6 +1,6 @@
 /**
- * The `Date` of an answer, as Unix milliseconds. HTTP has one form of it (IMF-fixdate, RFC 9110) that is still sent; the
- * two obsolete ones are not read. Whole seconds, rounded down by the server.
+ * The `Date` of an answer, as Unix milliseconds. HTTP has one form of it (IMF-fixdate, RFC 9110) that is still sent;
+ * the two obsolete ones are not read. Whole seconds, rounded down by the server.
  */
 
 const form = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d\d) (\w{3}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/

@@ -1,6 +1,6 @@
 /**
- * The variables of this process's environment, as the GCS store reads them: one that is empty counts as unset, as for curl.
- * So does one that Deno wasn't allowed to read, which was not meant for this process.
+ * The variables of this process's environment, as the GCS store reads them: one that is empty counts as unset, as for
+ * curl. So does one that Deno wasn't allowed to read, which was not meant for this process.
  */
 import process from "node:process"
 

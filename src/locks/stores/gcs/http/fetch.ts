@@ -1,9 +1,11 @@
 /**
- * HTTP on Deno: its own fetch. A body goes out as a stream, always: fetch silently sends a body that it holds whole once
- * more when a kept connection turns out to be reset, and then a write could be applied after its sender was told "lost".
+ * HTTP on Deno: its own fetch. A body goes out as a stream, always: fetch silently sends a body that it holds whole
+ * once more when a kept connection turns out to be reset, and then a write could be applied after its sender was told
+ * "lost".
  *
- * Not promised: requests without a body (reads, deletes) may still be sent twice. A read may; of a delete the second copy
- * finds nothing and is refused, which says nothing about the first. Nor that ALL_PROXY is left aside for https, as fetch reads it.
+ * Not promised: requests without a body (reads, deletes) may still be sent twice. A read may; of a delete the second
+ * copy finds nothing and is refused, which says nothing about the first. Nor that ALL_PROXY is left aside for https, as
+ * fetch reads it.
  */
 import type { Clock } from "../../../../runtime/time/clock.ts"
 import { firstVariable } from "./environment.ts"

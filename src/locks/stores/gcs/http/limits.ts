@@ -1,8 +1,8 @@
 /**
- * When to give up on something that may never answer: its deadline on the clock, or the caller's signal. Both HTTP ports
- * and the wait for credentials end by this one function.
+ * When to give up on an answer that may never come: at a deadline on the clock, or when the caller's signal aborts.
+ * Both HTTP ports and the wait for credentials end by this one function.
  *
- * Not promised: that what was given up on has stopped. Whoever gives up must also let go of what it waits for.
+ * Not promised: that the request has stopped by then. The caller has to stop it.
  */
 import type { Clock } from "../../../../runtime/time/clock.ts"
 import type { RequestOptions } from "../../port.ts"

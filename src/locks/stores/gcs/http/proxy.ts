@@ -1,9 +1,10 @@
 /**
- * Which proxy a server is reached by, as curl reads the environment: for https the first of `https_proxy` and `HTTPS_PROXY`, for
- * http `http_proxy` alone (a CGI program gets HTTP_PROXY from its caller), unless `no_proxy` or `NO_PROXY` names the server. What
- * is empty counts as unset. A proxy that names no scheme is spoken http.
+ * Which proxy a server is reached by, as curl reads the environment: for https the first of `https_proxy` and
+ * `HTTPS_PROXY`, for http `http_proxy` alone (a CGI program gets HTTP_PROXY from its caller), unless `no_proxy` or
+ * `NO_PROXY` names the server. What is empty counts as unset. A proxy that names no scheme is spoken http.
  *
- * Not done: ALL_PROXY is not read, and SOCKS is refused. A port that is left out is the scheme's, where curl takes 1080.
+ * Not done: ALL_PROXY is not read, and SOCKS is refused. A port that is left out is the scheme's, where curl takes
+ * 1080.
  */
 import { BlockList, isIP } from "node:net"
 import { InvalidConfigError } from "../../../api/errors.ts"

@@ -1,6 +1,6 @@
 /**
- * HTTP on Node: a pool of undici's, spoken to by `dispatch`, the call beneath its `request`: no stream, no AbortController
- * and no AsyncResource is made for a request, which is most of what `request` itself costs.
+ * HTTP on Node: a pool of undici's, spoken to by `dispatch`, the call beneath its `request`: no stream, no
+ * AbortController and no AsyncResource is made for a request, which is most of what `request` itself costs.
  *
  * undici sends a request once and never again by itself: a reset is an error of that one request. HTTP/2 is off, since
  * there one lost connection takes all requests in flight with it. Idle sockets don't keep the process alive.
