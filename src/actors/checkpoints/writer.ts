@@ -15,11 +15,11 @@ import { refusal } from "../../runtime/input/options.ts"
 import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
-import { overCap } from "./content/codec.ts"
+import { DEFAULT_CAP, overCap } from "./content/codec.ts"
 import { storeContent } from "./content/content.ts"
 import { digestOf } from "./content/digest.ts"
 import { Garbage } from "./garbage.ts"
-import { fitsInline, inlined, KEPT_LIMIT, namedContents } from "./head/head.ts"
+import { fitsInline, inlined, HEAD_REQUEST_MS, KEPT_LIMIT, namedContents } from "./head/head.ts"
 import { leftBy } from "./head/protocol.ts"
 import type { HeadTask } from "./head/types.ts"
 import { HeadWriter } from "./head/writer.ts"
@@ -31,10 +31,7 @@ import { PendingWrite, type WriteKind } from "./pending-write.ts"
 
 export type { Claimed, ClaimOptions } from "./claim.ts"
 
-/** One request for the head: it is small. */
-const requestMs = 5000
 const writing = "Writing the saved state"
-const defaultCap = 32 * 1024 * 1024
 
 /** Whose state, and how it is kept. */
 export interface CheckpointWriterOptions extends LeaseOrigin {
@@ -83,7 +80,7 @@ export class CheckpointWriter {
   /** Throws InvalidConfigError. */
   constructor(options: CheckpointWriterOptions) {
     this.#options = options
-    const { store, clock, lockKey, type, onError, keepCheckpoints = 1, maxCheckpoint = defaultCap } = options
+    const { store, clock, lockKey, type, onError, keepCheckpoints = 1, maxCheckpoint = DEFAULT_CAP } = options
     this.#place = { store: store.name, lockKey, type }
     this.#cap = countOf("maxCheckpoint", maxCheckpoint, 1)
     this.#keep = countOf("keepCheckpoints", keepCheckpoints)
@@ -200,7 +197,7 @@ export class CheckpointWriter {
     const spacingMs = store.capabilities.writeSpacing
     const origin = { leases, leasesId, leasesBoot }
     const kept = { key: lockKey, type, version, ...origin, ttlMs, keep: this.#keep, left, past: lease.past }
-    const settings = { ...kept, spacingMs, requestMs }
+    const settings = { ...kept, spacingMs, requestMs: HEAD_REQUEST_MS }
     return new HeadWriter({ store, clock, lease, settings, adoptHeads, knowsBoot })
   }
 

@@ -32,7 +32,7 @@ import { aTrace, type TraceOptions, type TraceSink, traceSettings } from "../../
 import { type Recorded, recordedStore } from "../../trace/recorded-store.ts"
 import { type DefinitionParts, partsOf } from "../api/definition.ts"
 import type { AnyDefinition } from "../api/sandbox.ts"
-import { type CheckpointCodec, checkpointCodec } from "../checkpoints/content/codec.ts"
+import { type CheckpointCodec, checkpointCodec, DEFAULT_CAP } from "../checkpoints/content/codec.ts"
 import { KEPT_LIMIT } from "../checkpoints/head/head.ts"
 
 /** Where leases and checkpoints are kept: locks made elsewhere and a store, two stores, or one store for both. */
@@ -171,7 +171,7 @@ export const settingsOf = (options: ManagerOptions): ManagerSettings => {
   const { clock = liveClock, onError, inspect, adoptHeads = false, keepCheckpoints = 1 } = options
   const { ttl = "30 s", minTenure = "5 s", restoreWithin = "30 s", settleWithin = "10 s" } = options
   const { checkpointWithin = "10 s", closeWithin = settleWithin, killGrace = "30 s" } = options
-  const { maxCheckpoint = 32 * 1024 * 1024 } = options
+  const { maxCheckpoint = DEFAULT_CAP } = options
   const report = reporter(onError)
   const { store, checkpointStore } = storesOf(options)
   const lockOptions = lockOptionsOf(options, clock, () => thisProcess(store ?? checkpointStore))

@@ -106,6 +106,9 @@ export function checkpointCodec<In, Out>(parts: CodecParts<In, Out>): Checkpoint
   }
 }
 
+/** The most bytes of a checkpoint where `maxCheckpoint` doesn't say: 32 MiB, as each one is held in memory while it is written. */
+export const DEFAULT_CAP: number = 32 * 1024 * 1024
+
 /** The error for a checkpoint over the cap. */
 export const overCap = (key: string, size: number, cap: number): CheckpointInvalidError =>
   invalidCheckpoint(key, `it has ${size} bytes or more, over the cap of ${cap}`, "Save less, or raise maxCheckpoint")

@@ -6,6 +6,7 @@
  * went in, whatever they are, and one checksum rule serves inline and content alike.
  */
 import { Buffer } from "node:buffer"
+import { LONGEST_TTL } from "../../../locks/protocol/rules/expiry.ts"
 import type { LeaseOrigin } from "../../../locks/stores/identity.ts"
 import { type Digest, matches, type NamedContent } from "../content/digest.ts"
 import { contentToken } from "../objects/names.ts"
@@ -20,6 +21,8 @@ import {
 
 /** Larger bodies are not heads. In bytes. */
 export const HEAD_LIMIT: number = 64 * 1024
+/** The longest that one request for a head may take, in milliseconds: heads are small. */
+export const HEAD_REQUEST_MS = 5000
 /** States up to this many bytes sit in the head itself. */
 export const INLINE_LIMIT: number = 32 * 1024
 /** The most older contents that a head can name beside its own; with an inline state it then stays below its limit. */
@@ -27,7 +30,6 @@ export const KEPT_LIMIT = 32
 
 const FORMAT = 1
 const knownNeeds: readonly string[] = []
-const longestTtl = 86_400_000
 /** What one write may add to a head beside its state: a kept content, longer numbers and ids. In bytes. */
 const growth = 1024
 
@@ -93,14 +95,14 @@ const shape: Readonly<Record<string, FieldTest>> = {
   leases: text,
   leasesId: (value) => value === undefined || text(value),
   leasesBoot: (value) => value === undefined || text(value),
-  ttlMs: (value) => typeof value === "number" && value > 0 && value <= longestTtl,
+  ttlMs: (value) => typeof value === "number" && value > 0 && value <= LONGEST_TTL,
   token: (value) => count(value) && value !== 0,
   nonce: text,
   seq: count,
   version: count,
   opId: text,
   over: (value) => value === null || text(value),
-  quietMs: (value) => value === undefined || (typeof value === "number" && value >= 0 && value <= longestTtl),
+  quietMs: (value) => value === undefined || (typeof value === "number" && value >= 0 && value <= LONGEST_TTL),
   state: (value) => typeof value === "string" && Object.hasOwn(savedShapes, value),
   kept: (value) =>
     Array.isArray(value) && value.every((entry) => isFields(entry) && misfits(entry, keptShape).length === 0),

@@ -10,8 +10,8 @@ import { type Now, surelyElapsed } from "./time.ts"
 
 /** `Date`s are rounded down, and answers of one store may differ. */
 const SLACK = 1000
-/** No lease is longer; a stranger's time beyond it is no time. */
-const LONGEST = 24 * 60 * 60_000
+/** No lease is longer, in milliseconds. A time of a stranger that is further ahead counts as none. */
+export const LONGEST_TTL: number = 24 * 60 * 60_000
 
 /** What judging takes. */
 export interface Sight {
@@ -63,7 +63,7 @@ export function isWaiterExpired(sight: Sight, record: LeaseRecord): boolean {
   const date = dateFor(config, view, record.waiter?.bootId ?? null)
   // One that says no time stands for as long as one of ours would, from when it was first seen.
   if (date === undefined || end === undefined) return unchangedFor(observed, config.waiterTtl, now)
-  return date > end + SLACK || end > date + LONGEST
+  return date > end + SLACK || end > date + LONGEST_TTL
 }
 
 /** What is wrong with the times that others published, if anything is. */
@@ -71,7 +71,7 @@ export function timeProblem(sight: Sight, record: LeaseRecord): string | undefin
   const { config, view } = sight
   const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, owner, waiter } = record
   const tooFar = (time: number, bootId: string | null): boolean =>
-    time > (dateFor(config, view, bootId) ?? Infinity) + LONGEST
+    time > (dateFor(config, view, bootId) ?? Infinity) + LONGEST_TTL
   // A half of ours with such a time is judged by observation.
   const strange = ownerId !== null && owner === undefined && !isMyOwner(record, sight)
   if (strange && tooFar(expiresAt, null)) return "its owner's time is more than 24 hours ahead"
@@ -94,7 +94,7 @@ function halfOver(
   observed: Pick<Observation, "since"> | undefined,
   now: Now,
 ): boolean {
-  const ttl = Math.min(half.ttlMs, LONGEST)
+  const ttl = Math.min(half.ttlMs, LONGEST_TTL)
   if (date === undefined || half.expiresAt - date > 2 * ttl) return unchangedFor(observed, ttl, now)
   return date > half.expiresAt + SLACK
 }
