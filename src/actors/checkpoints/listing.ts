@@ -1,6 +1,6 @@
 /**
- * Which sandboxes of a definition have saved state: read from the names of the heads, and from the heads themselves, as
- * only they say that a sandbox was removed, or what the key of a long name is.
+ * Which sandboxes of a definition have saved state, read from the names of the heads and from the heads themselves.
+ * Only a head says that its sandbox was removed, and what the key of a long name is.
  *
  * Not promised: one moment in time. What is made or removed while the listing goes on may be there or not.
  */

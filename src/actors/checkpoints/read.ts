@@ -79,8 +79,8 @@ async function readSeen(store: ObjectStore, place: StatePlace, patience: Patienc
 }
 
 /**
- * The state that a head holds; undefined where it holds none. `moved` where its content isn't there because the head has
- * been written since; CorruptCheckpointError where it hasn't. `fetched` is a download begun before.
+ * The state that a head holds; undefined where it holds none. `moved`: its content isn't there because the head has
+ * been written since. CorruptCheckpointError where it hasn't. `fetched` is a download that was begun before.
  */
 export async function savedBytes(
   store: ObjectStore,
