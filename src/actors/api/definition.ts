@@ -1,6 +1,6 @@
 /**
- * Makes definitions, and keeps what belongs to one out of its public type. What is wrong with a definition is said where
- * it is written, by InvalidConfigError or InvalidKeyError, not when it first runs.
+ * Makes definitions, and keeps their parts out of their public type. A wrong definition is refused where it is written,
+ * by InvalidConfigError or InvalidKeyError, not when it first runs.
  */
 import { UnknownDefinitionError } from "../../locks/api/errors.ts"
 import { checkKey } from "../../locks/api/keys.ts"
@@ -16,7 +16,7 @@ import type {
   SavedBy,
 } from "./sandbox.ts"
 
-/** Hooks of any sandbox: what runs them carries their own values from one to the other without looking. */
+/** Hooks of any sandbox. The runtime carries their values from one hook to the other without looking at them. */
 // oxlint-disable-next-line typescript/no-explicit-any -- S, In and Out belong to the definition's writer
 export type AnyHooks = SandboxHooks<any, any, any>
 

@@ -1,6 +1,6 @@
 /**
- * The machine that lives in a sandbox, as its definition names it. It is asked only when somebody looks, and what it throws, or
- * gives that is no machine, is told and harms nothing.
+ * The machine that lives in a sandbox, as its definition names it. It is asked for only when somebody looks. An error,
+ * or an answer that is no machine, is reported and harms nothing.
  */
 import type { AnyStateMachine, StateValue } from "xstate"
 import { refusal } from "../../runtime/input/options.ts"
@@ -22,7 +22,7 @@ export type Inspected =
   | { readonly machine: AnyStateMachine; readonly value: unknown }
   | { readonly machine: null; readonly error: TraceError }
 
-/** Asks. `failed` is told what went wrong. Never throws. */
+/** Asks for the machine. `failed` gets the error, where there is one. Never throws. */
 export function inspectedBy(ask: () => unknown, failed: (error: unknown) => void, values: boolean): Inspected {
   try {
     const given = ask()

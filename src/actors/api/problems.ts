@@ -17,7 +17,7 @@ import { END_REASONS } from "../chart/reasons.ts"
 import type { EndReason } from "../chart/types.ts"
 import type { HookLimit, HookName, LimitOption } from "./hooks.ts"
 
-/** It leaves, or has left: use it where it goes. `cause`: what its run threw, where that is why. */
+/** The sandbox leaves, or has left: use it where it goes. `cause`: what its run threw, where that is why. */
 export const handingOff = (key: string, reason: EndReason, cause?: unknown): HandingOffError =>
   new HandingOffError({
     message: `${key} is leaving this process: ${END_REASONS[reason].because}${cause === undefined ? "" : ` (${briefly(cause)})`}`,
@@ -29,7 +29,9 @@ export const handingOff = (key: string, reason: EndReason, cause?: unknown): Han
     cause,
   })
 
-/** An error within a sentence: one of leasehold's own is long, and has its say as the cause. */
+/**
+ * An error within a sentence. One of leasehold's own is long: its tag stands here, and the whole of it is the cause.
+ */
 const briefly = (error: unknown): string => (error instanceof LockError ? error._tag : String(error))
 
 /** Its run threw. */
@@ -41,7 +43,7 @@ export const runThrew = (key: string, cause: unknown): HandingOffError =>
     cause,
   })
 
-/** Its lease was gone when it was to be released, and nothing had told so before. */
+/** The lease turned out to be lost when it was to be released: no event had said so before. */
 export const lostBefore = (key: string, since: number): LockLostError =>
   new LockLostError({
     message: `The lease of ${key} was lost before it was released`,
@@ -70,7 +72,7 @@ export const tooSlow = (key: string, what: string, option: string, limitMs: numb
     source: option,
   })
 
-/** Code of the user goes on past its limit: of its own, or since it was asked to end. */
+/** The user's code goes on past its limit: that of its hook, or `settleWithin` since it was asked to end. */
 export const ranOver = (
   key: string,
   hook: HookName,
@@ -111,7 +113,7 @@ const whatOf: Readonly<Record<HookName, string>> = {
   codec: "the codec",
 }
 
-/** It ran, and nobody can promise that its effect is stored. */
+/** The use ran, and nobody can promise that its effect is stored. */
 export const notDurable = (key: string, cause: unknown): NotDurableError =>
   new NotDurableError({
     message: `The use of ${key} ran, but no checkpoint with its effect was acknowledged (${briefly(cause)})`,

@@ -44,7 +44,7 @@ export interface SandboxClock {
   sleep(time: Duration): Promise<void>
 }
 
-/** What every hook and use is told. */
+/** The context of every hook and use. */
 export interface HookContext {
   /** The sandbox's key, as the caller gave it. */
   readonly key: string
@@ -53,16 +53,17 @@ export interface HookContext {
   /** To look at, not to end. Give `lease.signal` to I/O: it aborts on loss only. */
   readonly lease: LeaseView
   /**
-   * In `restore` and `run`: aborts when the sandbox has to end, for whatever reason. In a use: on loss, or when the caller's
-   * own signal aborts. In all of them: once their limit is over, which is `restoreWithin` for `restore`, and for the others
-   * `settleWithin` from when the sandbox has to leave.
+   * - In `restore` and `run` it aborts when the sandbox has to end, for whatever reason.
+   * - In a use it aborts on loss, or when the caller's own signal aborts.
+   * - In all of them it aborts once their limit is over. That is `restoreWithin` for `restore`. For the others it is
+   *   `settleWithin`, counted from when the sandbox has to leave.
    */
   readonly signal: AbortSignal
   /** The manager's time and chance: code that uses it runs unchanged under a simulated clock. */
   readonly clock: SandboxClock
 }
 
-/** What `run` is given beside. */
+/** The context of `run`. */
 export interface RunContext extends HookContext {
   /**
    * Runs fn in the sandbox's turn, so that no use and no checkpoint sees half a change. Rejects without running it: with the
@@ -71,13 +72,14 @@ export interface RunContext extends HookContext {
    */
   readonly turn: <A>(fn: () => A | Promise<A>) => Promise<A>
   /**
-   * Settles when a checkpoint of what is done so far is acknowledged. Rejects with why it isn't, with the reason of
-   * `signal` once that has aborted (the last checkpoint is about to be made), and ReentrantLockError from inside a turn.
+   * Settles when a checkpoint of what is done so far is acknowledged. Rejects with why it isn't, and with
+   * ReentrantLockError from inside a turn. Once `signal` has aborted it rejects with the signal's reason: the last
+   * checkpoint is about to be made.
    */
   readonly checkpoint: () => Promise<void>
 }
 
-/** What `checkpoint` is told. */
+/** The context of `checkpoint`. */
 export interface CheckpointContext {
   /** Why it is asked for. */
   readonly reason: CheckpointReason
@@ -85,7 +87,7 @@ export interface CheckpointContext {
   readonly signal: AbortSignal
 }
 
-/** What `close` is told. */
+/** The context of `close`. */
 export interface CloseContext {
   /** How the sandbox ended. */
   readonly reason: EndReason
@@ -216,9 +218,10 @@ export interface Sandbox<S> extends SandboxView {
    */
   checkpoint(): Promise<void>
   /**
-   * Lets the work end, saves a checkpoint and releases; settles when that is done. `unknown`: nobody can tell whether the
-   * release was stored, and a later call tries again, or the work is stuck and the lease is kept as long as it runs.
-   * ReentrantLockError from inside.
+   * Lets the work end, saves a checkpoint and releases; settles when that is done. ReentrantLockError from inside a
+   * turn. It settles with `unknown` in two cases:
+   * - The store didn't tell whether the release was stored. A later call tries again.
+   * - The work is stuck. The lease is kept as long as it runs.
    */
   release(): Promise<ReleaseResult>
   /** Settles once, and never rejects. */

@@ -1,14 +1,17 @@
 /**
- * The chart of one sandbox, from the wish to own it to the end: a pure machine. What is to be done it says in named
- * commands, what was done it hears in events; it starts nothing, waits for nothing and throws nothing itself.
- * The runtime gives the commands their meaning by `machine.provide`; XState's pure `transition()` lists them as data.
+ * The chart of one sandbox, from the request for its key to its end: a pure machine. It says in named commands what is
+ * to be done, and learns from events what was done. It starts nothing, waits for nothing and throws nothing itself. The
+ * runtime carries the commands out (commanded.ts). XState's pure `transition()` lists them as data.
  *
  * What holds by construction (docs/invariants.md names the tests):
- * (a) the `lease` region spans owning and handingOff; (b) `releasing` follows only work that has settled and a
- * checkpoint that is stored or has failed for good; (c) loss aborts the work and saves nothing; (d) a handoff asked for
- * while restoring is honoured after it; (e) every effect reports back as an event; (f) every state that waits for one
- * has a deadline, or a way out for a hook that ran over its limit, but for `stuck`: there a lease is renewed until the
- * work ends, or the process; and for `queued`, which ends when those in front have, each within limits of its own.
+ * - (a) The `lease` region spans owning and handingOff.
+ * - (b) `releasing` follows only work that has settled, and a checkpoint that is stored or has failed for good.
+ * - (c) Loss aborts the work and saves nothing.
+ * - (d) A handoff that is asked for while restoring is honoured after it.
+ * - (e) Every effect reports back as an event.
+ * - (f) Every state that waits for an event has a deadline, or a way out for a hook that ran over its limit. Two have
+ *   none. In `stuck` the lease is renewed until the work, or the process, ends. `queued` ends when those in front have
+ *   ended, each within limits of its own.
  */
 import { setup, type EventObject, type MetaObject, type StateMachine, type StateSchema } from "xstate"
 import { ruleOf } from "./reasons.ts"
@@ -33,7 +36,7 @@ const defaultDelays: ChartDelays = {
   releaseWithin: 25_000,
 }
 
-/** Given its meaning by the runtime; without one it is only data. */
+/** A command: without handlers it is only data. */
 const command = (): void => {}
 
 /** Why a sandbox that was owned ends, or ended. */
@@ -109,13 +112,16 @@ const degrade = assign({ lease: "degraded" })
 const suspect = assign({ lease: "suspect" })
 const heal = assign({ lease: "healthy" })
 
-/** Of several reasons to leave each is told: a process that ends leaves sooner than one that was asked for its key. */
+/**
+ * Each reason to leave is passed on, not only the first: a process that ends leaves sooner than one that was asked for
+ * a key.
+ */
 const abort = {
   type: "abortWork",
   params: ({ context, event }: Args) => ({ reason: event.type === "leave" ? event.reason : endReason(context) }),
 } as const
 
-/** Loss ends everything at once, wherever the work is. What ignores the abort is the runtime's to watch. */
+/** Loss ends everything at once, wherever the work is. The runtime watches work that ignores the abort. */
 const lost = {
   target: "#sandbox.released.lost",
   actions: [noteError, { type: "abortWork", params: { reason: "lost" } }, "abandon"],
@@ -370,8 +376,8 @@ type Chart = StateMachine<
 >
 
 /**
- * The same chart, done once it is released. XState calls a chart done in a final state at its top alone, and such a state has
- * none below it: `released` would no longer say how.
+ * The same chart, done once it is released. XState calls a chart done only in a final state at its top. Such a state
+ * has none below it, so `released` could no longer say how the sandbox ended.
  */
 const endingAsDone = (made: Chart): Chart => {
   const transition = made.transition.bind(made)

@@ -1,6 +1,6 @@
 /**
- * The chart with its commands carried out: one machine serves all sandboxes of a manager, and a command goes to the handlers
- * of the sandbox whose actor it came from. What a command means is the runtime's to say.
+ * The chart with its commands carried out. One machine serves all sandboxes of a manager. A command goes to the
+ * handlers of the actor that it came from. What a command means is the runtime's to say.
  */
 import { sandboxChart } from "./chart.ts"
 import type { ChartCommands, ChartContext } from "./types.ts"

@@ -1,4 +1,4 @@
-/** What the lock says, as the chart hears it: the one place where the two vocabularies meet. */
+/** The lock's events and errors as events of the chart: the one place where the two vocabularies meet. */
 import {
   LockCancelledError,
   LockContentionError,
@@ -9,8 +9,8 @@ import type { LockEvent } from "../../locks/api/lock.ts"
 import type { ChartEvent, Refusal } from "./types.ts"
 
 /**
- * The chart's event; undefined for what it doesn't need. Heartbeats are no transitions, and how an acquire and a release
- * end their commands tell.
+ * The chart's event; undefined where the chart has none. Heartbeats are no transitions. How an acquire and a release
+ * end is told by their commands' own events.
  */
 export const chartEventOf = (event: LockEvent): ChartEvent | undefined => {
   switch (event.type) {

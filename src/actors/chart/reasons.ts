@@ -1,6 +1,6 @@
 /**
- * What follows from each reason for which a sandbox ends: one row a reason, so that one that is added doesn't compile until
- * all of this is said of it. How a sandbox comes to end for a reason is the chart's to say.
+ * What follows from each reason for which a sandbox ends. There is one row a reason: a reason that is added doesn't
+ * compile until its row says all of this. How a sandbox comes to end for a reason is the chart's to say.
  */
 import type { EndReason } from "./types.ts"
 

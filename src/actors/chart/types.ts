@@ -23,8 +23,9 @@ export interface ChartFailure {
 }
 
 /**
- * The deadlines of the states that wait for the lock, in milliseconds. `Infinity` waits forever (on this project's clock).
- * What waits for hooks has the limits of those (`work.overran`), and what waits for the store the store's budgets.
+ * The deadlines of the states that wait for the lock, in milliseconds. `Infinity` waits forever (on this project's
+ * clock). States that wait for hooks have the limits of those (`work.overran`). States that wait for the store have the
+ * store's budgets.
  */
 export interface ChartDelays {
   /** Before the first try; 0 for none. */
@@ -104,7 +105,7 @@ export type ChartEvent =
   | { readonly type: "checkpoint.stored" }
   | { readonly type: "checkpoint.failed"; readonly error: unknown }
 
-/** What the runtime is told to do, each with its parameters. Those that wait end in exactly one event. */
+/** The commands, each with its parameters. A command that waits ends in exactly one event. */
 export interface ChartCommands {
   /** Ends in `lock.acquired` or `lock.refused`. */
   readonly acquire: unknown
@@ -117,15 +118,18 @@ export interface ChartCommands {
   /** Asks the work to end. No event: `settle` waits for it. */
   readonly abortWork: { readonly reason: EndReason }
   /**
-   * Waits for all work to end, however long, and for its turn to save: `work.settled`, perhaps after `work.queued`. Before that
-   * `work.overran`, each time that a limit is over.
+   * Waits for all work to end, however long, and then for the turn to save. Ends in `work.settled`; before that there
+   * may be a `work.queued`, and one `work.overran` each time that a limit is over.
    */
   readonly settle: unknown
-  /** Tells whoever waits for the release that it may never come: work ignores that it should end. No event. */
+  /**
+   * Settles a call of `release` as `unknown`: work ignores that it should end, and the release may never come. No
+   * event.
+   */
   readonly reportStuck: unknown
   /** The final checkpoint, or the tombstone: ends in `checkpoint.stored`, `checkpoint.failed` or `work.overran`. */
   readonly checkpoint: unknown
-  /** Tells of a failure that nobody else will. No event. */
+  /** Reports a failure, unless a call rejects with it. No event. */
   readonly reportFailure: unknown
   /** Closes the state if there is one, once: `work.closed`, however long that takes. */
   readonly close: unknown

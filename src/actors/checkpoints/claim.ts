@@ -23,7 +23,10 @@ export interface Claimed {
   readonly checkpoint: Uint8Array | undefined
   /** The version of the definition that saved it; 0 where nothing was. */
   readonly version: number
-  /** Above 0: the sandbox may run only after `CheckpointWriter.waitOut`, which takes so long at least, in milliseconds. */
+  /**
+   * Above 0: the sandbox may run only after `CheckpointWriter.waitOut`, which takes this long at least. In
+   * milliseconds.
+   */
   readonly waitOutMs: number
 }
 

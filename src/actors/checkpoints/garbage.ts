@@ -1,6 +1,6 @@
 /**
- * Deletes content objects that nobody can need any more (rule 17), in the background. Owns which content this activation
- * knows of; what is safe to delete when is the writer's to say, by calling it only after an acknowledged write.
+ * Deletes content objects that nobody can need any more (rule 17), in the background. Owns which content this
+ * activation knows of. The writer says what is safe to delete when: it calls this only after an acknowledged write.
  *
  * Not promised: that every object goes. What can't be deleted in time stays until the next acknowledged write tries
  * again, or until the cleaning after an unclean takeover.

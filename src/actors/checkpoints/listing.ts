@@ -1,20 +1,19 @@
 /**
- * Which sandboxes of a definition have saved state: read from the names of the heads, and from the heads themselves, as
- * only they say that a sandbox was removed, or what the key of a long name is.
+ * Which sandboxes of a definition have saved state, read from the names of the heads and from the heads themselves.
+ * Only a head says that its sandbox was removed, and what the key of a long name is.
  *
  * Not promised: one moment in time. What is made or removed while the listing goes on may be there or not.
  */
 import { CorruptCheckpointError, FormatVersionError } from "../../locks/api/errors.ts"
 import { decodeName, encodeName, namePrefix, sandboxLockKey, splitSandboxLockKey } from "../../locks/api/keys.ts"
 import type { ObjectRef, ReadAnswer } from "../../locks/stores/port.ts"
-import { HEAD_LIMIT, keyOfHead, parseHead } from "./head/head.ts"
+import { HEAD_LIMIT, HEAD_REQUEST_MS, keyOfHead, parseHead } from "./head/head.ts"
 import { headOwnerName } from "./objects/names.ts"
 import { pagesOf } from "./objects/pages.ts"
 import { Again, insist } from "./objects/patience.ts"
 import { orFail } from "./objects/problems.ts"
 import { patienceOf, type ReadFrom } from "./read.ts"
 
-const requestMs = 5000
 /** Heads that are read at a time. */
 const atOnce = 16
 
@@ -58,7 +57,7 @@ type KnownAnswer = Exclude<ReadAnswer, { readonly kind: "failed" }>
 
 async function readBody(from: ReadFrom, ref: ObjectRef): Promise<KnownAnswer> {
   const { store, signal } = from
-  const answer = await insist<KnownAnswer>(patienceOf(from), requestMs, async (request) => {
+  const answer = await insist<KnownAnswer>(patienceOf(from), HEAD_REQUEST_MS, async (request) => {
     const read = await store.read(ref, { ...request, limit: HEAD_LIMIT })
     if (read.kind !== "failed") return read
     if (!read.error.retryable) throw read.error

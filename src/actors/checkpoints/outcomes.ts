@@ -1,4 +1,4 @@
-/** How an outcome of the head protocol, or a budget that ended before one, is told to a caller: as a typed error. */
+/** The typed error of a task of the head protocol that failed, or whose budget ended before it did. */
 import type { LockError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
 import type { Clock } from "../../runtime/time/clock.ts"

@@ -1,4 +1,4 @@
-/** A write that waits for its turn, and those who wait for it, each within a budget of its own. */
+/** A write that waits for its turn, and the callers that wait for it, each within a budget of its own. */
 import type { LockError } from "../../locks/api/errors.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 

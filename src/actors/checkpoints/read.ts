@@ -6,13 +6,11 @@
 import { ABSENT, type CheckpointStore, type ObjectStore } from "../../locks/stores/port.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { fetchContent, type Fetched } from "./content/content.ts"
-import { type Head, HEAD_LIMIT, inlineBytes, parseHead } from "./head/head.ts"
+import { type Head, HEAD_LIMIT, HEAD_REQUEST_MS, inlineBytes, parseHead } from "./head/head.ts"
 import type { Seen } from "./head/types.ts"
 import { headRef } from "./objects/names.ts"
 import { Again, insist, type Patience } from "./objects/patience.ts"
 import { corruptContent, corruptHead, orFail, type StatePlace } from "./objects/problems.ts"
-
-const requestMs = 5000
 
 /** Where to read, and for how long. */
 export interface ReadFrom {
@@ -58,7 +56,7 @@ export async function readCheckpointBytes(from: ReadFrom, of: HeadOf): Promise<S
 
 /** One version of the head; `byStore`: not one that a cache kept. Rejects as `readHead` does. */
 async function readSeen(store: ObjectStore, place: StatePlace, patience: Patience, byStore = false): Promise<Seen> {
-  const seen = await insist<Seen>(patience, requestMs, async (request) => {
+  const seen = await insist<Seen>(patience, HEAD_REQUEST_MS, async (request) => {
     const answer = await store.read(headRef(place.lockKey), { ...request, limit: HEAD_LIMIT })
     switch (answer.kind) {
       case "found": {
@@ -81,8 +79,8 @@ async function readSeen(store: ObjectStore, place: StatePlace, patience: Patienc
 }
 
 /**
- * The state that a head holds; undefined where it holds none. `moved` where its content isn't there because the head has
- * been written since; CorruptCheckpointError where it hasn't. `fetched` is a download begun before.
+ * The state that a head holds; undefined where it holds none. `moved`: its content isn't there because the head has
+ * been written since. CorruptCheckpointError where it hasn't. `fetched` is a download that was begun before.
  */
 export async function savedBytes(
   store: ObjectStore,

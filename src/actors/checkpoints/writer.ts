@@ -1,10 +1,10 @@
 /**
- * Keeps the saved state of one sandbox for one activation (rules 15 to 18): claims the head before the sandbox runs, commits
- * checkpoints one at a time, deletes what they supersede. The head's protocol is in protocol.ts; this is what surrounds
- * it: content objects, callers that share a write, budgets, errors.
+ * Keeps the saved state of one sandbox for one activation (rules 15 to 18). Claims the head before the sandbox runs,
+ * commits checkpoints one at a time, and deletes those that they supersede. The head's protocol is in protocol.ts. This
+ * file owns what surrounds it: content objects, callers that share a write, budgets, errors.
  *
  * Not promised: that a commit that ends in CheckpointUnknownError is not stored. A CheckpointRejectedError means that a
- * later owner has claimed the head, so that the lease is lost whatever it says of itself.
+ * later owner has claimed the head: the lease is lost, whatever it says of itself.
  */
 import { type LockError, LockNotHeldError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
@@ -15,11 +15,11 @@ import { refusal } from "../../runtime/input/options.ts"
 import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
-import { overCap } from "./content/codec.ts"
+import { DEFAULT_CAP, overCap } from "./content/codec.ts"
 import { storeContent } from "./content/content.ts"
 import { digestOf } from "./content/digest.ts"
 import { Garbage } from "./garbage.ts"
-import { fitsInline, inlined, KEPT_LIMIT, namedContents } from "./head/head.ts"
+import { fitsInline, inlined, HEAD_REQUEST_MS, KEPT_LIMIT, namedContents } from "./head/head.ts"
 import { leftBy } from "./head/protocol.ts"
 import type { HeadTask } from "./head/types.ts"
 import { HeadWriter } from "./head/writer.ts"
@@ -31,10 +31,7 @@ import { PendingWrite, type WriteKind } from "./pending-write.ts"
 
 export type { Claimed, ClaimOptions } from "./claim.ts"
 
-/** One request for the head: it is small. */
-const requestMs = 5000
 const writing = "Writing the saved state"
-const defaultCap = 32 * 1024 * 1024
 
 /** Whose state, and how it is kept. */
 export interface CheckpointWriterOptions extends LeaseOrigin {
@@ -56,11 +53,11 @@ export interface CheckpointWriterOptions extends LeaseOrigin {
   /** Takes over heads that were written under leases of another store. */
   readonly adoptHeads?: boolean | undefined
   /**
-   * Claims after every grant, so that each owner's token is in the head: where processes don't read one clock, nothing else
-   * would know the last one should the lease record be deleted by hand.
+   * Claims after every grant, so that each owner's token is in the head. It is needed where processes don't read one
+   * clock: should the lease record be deleted by hand, nothing else would know the last token.
    */
   readonly claimsGranted?: boolean | undefined
-  /** Hears of failed deletes. */
+  /** Gets the errors of failed deletes. */
   readonly onError?: OnError | undefined
 }
 
@@ -83,7 +80,7 @@ export class CheckpointWriter {
   /** Throws InvalidConfigError. */
   constructor(options: CheckpointWriterOptions) {
     this.#options = options
-    const { store, clock, lockKey, type, onError, keepCheckpoints = 1, maxCheckpoint = defaultCap } = options
+    const { store, clock, lockKey, type, onError, keepCheckpoints = 1, maxCheckpoint = DEFAULT_CAP } = options
     this.#place = { store: store.name, lockKey, type }
     this.#cap = countOf("maxCheckpoint", maxCheckpoint, 1)
     this.#keep = countOf("keepCheckpoints", keepCheckpoints)
@@ -119,11 +116,13 @@ export class CheckpointWriter {
   }
 
   /**
-   * Settles once the sandbox may run: at once where the lease record proves that the owner whose head was claimed has ended.
-   * Otherwise that one may be at work yet, its record having been deleted by hand: then when mine has stood for as long as its
-   * lease may last, and the head says so: a next owner needn't wait again. Rejects with LockLostError, with
-   * CheckpointRejectedError where a later owner was faster, and with LockCancelledError where the signal aborts: the next owner
-   * waits as long, then.
+   * Settles once the sandbox may run. That is at once where the lease record proves that the owner whose head was
+   * claimed has ended. Otherwise its record was deleted by hand, and it may be at work yet. Then this waits until the
+   * own record has stood for as long as that owner's lease may last, and writes into the head that the wait is over: a
+   * next owner needn't wait again.
+   *
+   * Rejects with LockLostError, with CheckpointRejectedError where a later owner was faster, and with
+   * LockCancelledError where the signal aborts: the next owner has to wait as long, then.
    */
   async waitOut({ signal }: Pick<ClaimOptions, "signal"> = {}): Promise<void> {
     const { clock } = this.#options
@@ -141,8 +140,8 @@ export class CheckpointWriter {
   }
 
   /**
-   * Once it takes no more writes: what to leave to the next owner (rule 15) as the note of a grant. Undefined while a write
-   * of this one may still land.
+   * The note that a grant leaves to the next owner (rule 15), once no more writes are taken. Undefined while a write of
+   * this owner may still land.
    */
   get left(): Generation | undefined {
     const isQuiet = this.#isClosed && this.#queue.length === 0
@@ -155,12 +154,16 @@ export class CheckpointWriter {
   }
 
   /**
-   * Stores a checkpoint; settles once it is known to be stored. One write is under way at a time: calls that come
-   * meanwhile share the next one, which stores the bytes that came last. Bytes that the head holds already aren't written.
+   * Stores a checkpoint; settles once it is known to be stored. One write is under way at a time. Calls that come
+   * meanwhile share the next one, which stores the bytes that came last. Bytes that the head holds already aren't
+   * written.
    *
-   * Rejects with CheckpointInvalidError (over the cap), LockNotHeldError (before the claim, after close), LockLostError,
-   * StoreUnavailableError (surely not stored), CheckpointRejectedError (surely not stored, and the lease is lost) or
-   * CheckpointUnknownError.
+   * Rejects with:
+   * - CheckpointInvalidError: over the cap.
+   * - LockNotHeldError: before the claim, or after close.
+   * - LockLostError, StoreUnavailableError: surely not stored.
+   * - CheckpointRejectedError: surely not stored, and the lease is lost.
+   * - CheckpointUnknownError: nobody can tell.
    */
   async commit(bytes: Uint8Array, { budget }: WriteOptions): Promise<void> {
     if (bytes.byteLength > this.#cap) throw overCap(this.#place.lockKey, bytes.byteLength, this.#cap)
@@ -177,8 +180,8 @@ export class CheckpointWriter {
   }
 
   /**
-   * Settles when no commit is under way, and none is left of which nobody knows whether it landed: such a one is sent
-   * again until that is known. Rejects as `commit` does.
+   * Settles when no commit is under way, and the fate of each is known. A commit whose fate isn't known is sent again
+   * until it is. Rejects as `commit` does.
    */
   async settle({ budget }: WriteOptions): Promise<void> {
     const isSettled = this.#queue.length === 0 && (this.#activation?.headWriter.state.unresolved ?? null) === null
@@ -200,7 +203,7 @@ export class CheckpointWriter {
     const spacingMs = store.capabilities.writeSpacing
     const origin = { leases, leasesId, leasesBoot }
     const kept = { key: lockKey, type, version, ...origin, ttlMs, keep: this.#keep, left, past: lease.past }
-    const settings = { ...kept, spacingMs, requestMs }
+    const settings = { ...kept, spacingMs, requestMs: HEAD_REQUEST_MS }
     return new HeadWriter({ store, clock, lease, settings, adoptHeads, knowsBoot })
   }
 
@@ -248,7 +251,10 @@ export class CheckpointWriter {
     this.#collect(write.kind)
   }
 
-  /** Puts the content there before any head can name it. Undefined where the head holds these bytes already. */
+  /**
+   * The commit of these bytes. Their content is put into the store before any head can name it. Undefined where the
+   * head holds these bytes already.
+   */
   async #commitOf({ bytes, until }: PendingWrite): Promise<HeadTask | undefined> {
     const { store, clock, version } = this.#options
     const { lease, headWriter } = this.#activation!
@@ -272,7 +278,10 @@ export class CheckpointWriter {
     return { kind: "commit", saved: { state: "content", ...stored.content } }
   }
 
-  /** After an acknowledged write. A later owner that claimed this very write does its own deleting. */
+  /**
+   * Deletes, after an acknowledged write, what it superseded. A later owner that has claimed this very write deletes
+   * that itself.
+   */
   #collect(kind: WriteKind): void {
     const { base, phase } = this.#activation!.headWriter.state
     const head = base?.head ?? null

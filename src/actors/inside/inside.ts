@@ -1,6 +1,6 @@
 /**
- * The inside of a manager, for what shows it to people: who it is, what its sandboxes do, what the store says of a key, and
- * every line of its trace. Internal: it is exported from no entry, and may change with any release.
+ * The inside of a manager, for pages that show it to people: who it is, what its sandboxes do, what the store says of a
+ * key, and all lines of its trace. Internal: no entry exports it, and it may change with any release.
  *
  * Not promised: that two values of it belong to one moment, unless they are read in one turn of the event loop.
  */
@@ -18,7 +18,7 @@ import { type SandboxInside, type SandboxParts, RuntimeInside } from "./sandbox.
 export type { RecordInside } from "./record.ts"
 export type { SandboxInside } from "./sandbox.ts"
 
-/** What there is to see of a manager, and the little that can be asked of it. */
+/** What a page can see of a manager, and the few things that it can ask of it. */
 export interface ManagerInside {
   /** Its name in the lines of its trace; the incarnation, unless the trace's options name it. */
   readonly worker: string

@@ -1,4 +1,4 @@
-/** One look at the lease record of a key, for people: what is in it beside what `Lock.peek` tells. */
+/** One look at the lease record of a key, for people. It tells more of it than `Lock.peek` does. */
 import type { Owner } from "../../locks/api/errors.ts"
 import { checkKey } from "../../locks/api/keys.ts"
 import { KeyRequests } from "../../locks/engine/key-requests.ts"
@@ -65,7 +65,7 @@ function saidBy(record: LeaseRecord): Pick<RecordInside, "owner" | "waiterId" | 
   }
 }
 
-/** What a lock tells that was made elsewhere. */
+/** What `Lock.peek` tells, for a lock that was made elsewhere. */
 async function peeked({ makeLock, clock }: ManagerSettings, lockKey: string): Promise<RecordInside | undefined> {
   const owner = await makeLock(lockKey).peek()
   if (owner === undefined) return undefined

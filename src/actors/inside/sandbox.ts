@@ -1,4 +1,4 @@
-/** One sandbox of a manager, for what shows it to people. Decides nothing: it passes on what the runtime knows. */
+/** One sandbox of a manager, for pages that show it to people. Decides nothing: all of it is the runtime's. */
 import type { Owner } from "../../locks/api/errors.ts"
 import type { LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
 import type { KeyRuntimes } from "../../locks/engine/key-runtimes.ts"
@@ -8,7 +8,7 @@ import { notHere } from "../api/problems.ts"
 import type { SandboxSnapshot } from "../chart/types.ts"
 import type { SandboxRuntime } from "../sandbox/runtime.ts"
 
-/** What there is to see of a sandbox, owned or not, and the little that can be asked of it. */
+/** What a page can see of a sandbox, owned or not, and the few things that it can ask of it. */
 export interface SandboxInside {
   /** The definition's name. */
   readonly name: string
@@ -37,7 +37,7 @@ export interface SandboxInside {
   inspect(): Inspected | undefined
   /** As `SandboxManager.checkpointSandbox`. */
   checkpoint(): Promise<void>
-  /** Lets it end, save and leave: who waits for it has it next. As `Sandbox.release`. */
+  /** Lets it end, save and leave. The process that waits for it has it next. As `Sandbox.release`. */
   release(): Promise<ReleaseResult>
 }
 

@@ -1,16 +1,19 @@
-/** What the locks of a manager's sandboxes ask their store, as lines of the manager's trace. */
+/** The requests that the locks of a manager's sandboxes send, as lines of the manager's trace. */
 import { sandboxLockKey } from "../../locks/api/keys.ts"
 import type { RequestTap } from "../../locks/engine/request-taps.ts"
 import type { LiveTrace } from "../../trace/live/live-trace.ts"
 
-/** Whose requests are told. */
+/** The trace, and the definitions whose requests are lines of it. */
 export interface TapParts {
   readonly trace: LiveTrace
   /** By name. */
   readonly definitions: ReadonlyMap<string, unknown>
 }
 
-/** Tells the trace of requests for keys of these definitions, while somebody reads it. Other locks of the process are no part of it. */
+/**
+ * Writes requests for keys of these definitions into the trace, while somebody reads it. Those of other locks of the
+ * process are left out.
+ */
 export const requestTap = ({ trace, definitions }: TapParts): RequestTap => {
   const prefixes = [...definitions.keys()].map((name) => sandboxLockKey(name, ""))
   return (key) => {

@@ -1,4 +1,4 @@
-/** Letting all sandboxes of a process leave, and doing so when the process is asked to end. */
+/** Drains: lets all sandboxes of a process leave, and does so when the process is asked to end. */
 import type { StatesUnsavedError } from "../../locks/api/errors.ts"
 import type { Duration } from "../../runtime/input/duration.ts"
 import { aDuration, aFunction, anObject, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
@@ -22,13 +22,15 @@ interface DrainSettings {
   readonly clock: Clock
   /** In milliseconds. */
   readonly grace: number
-  /** Settles once nothing is taken back from the store any more: a mark of who is gone would keep the key from others. */
+  /**
+   * Settles once all marks of waits are out of the store. One that is left would keep the key from others for a while.
+   */
   readonly cleared: () => Promise<void>
 }
 
 /**
- * Asks every sandbox to leave: the work of all ends at once, and as many are saved at a time as the store answers. Settles
- * when all have left, and left nothing, or when the grace is over. Never rejects.
+ * Asks every sandbox to leave. The work of all ends at once; as many are saved at a time as the store answers. Settles
+ * when all have left and no mark of a wait is left, or when the grace is over. Never rejects.
  */
 export const drainAll = async (registry: Registry, { clock, grace, cleared }: DrainSettings): Promise<DrainResult> => {
   const runtimes = [...registry.runtimes]
@@ -55,17 +57,19 @@ export interface Drainable {
 export interface DrainOnSignalsOptions extends ShutdownOptions {
   /** Default: the manager's `killGrace`. */
   readonly grace?: Duration
-  /** Told how it went, just before the process ends. */
+  /** Gets how it went, just before the process ends. */
   readonly onDrained?: (result: DrainResult) => void
 }
 
 const OPTIONS: OptionChecks<DrainOnSignalsOptions> = { ...SHUTDOWN_OPTIONS, grace: aDuration, onDrained: aFunction }
 
 /**
- * Drains the manager on the first SIGTERM or SIGINT, and then ends the process with 128 + the signal's number. Where work is
- * stuck when the grace is over, and on a second signal, the process ends by the signal itself, its threads included. Nothing
- * of that work is released: its keys are free once the process is gone, or when their leases run out. Dispose the result to
- * no longer drain on signals. Throws InvalidConfigError.
+ * Drains the manager on the first SIGTERM or SIGINT, and then ends the process with 128 + the signal's number. Throws
+ * InvalidConfigError. Dispose the result to no longer drain on signals.
+ *
+ * Where work is stuck when the grace is over, and on a second signal, the process ends by the signal itself, its
+ * threads included. The keys of that work aren't released. They are free once the process is gone, or when their leases
+ * run out.
  */
 export function drainOnSignals(manager: Drainable, options: DrainOnSignalsOptions = {}): Disposable {
   anObject("Give what SandboxManager.start gave", "drain")("the manager of drainOnSignals", manager)

@@ -1,6 +1,7 @@
 /**
- * The manager: the sandboxes that this process owns, or wants. Finds, begins and joins them, runs uses, lets all of them
- * leave. What one sandbox does is its runtime's business, who owns a key the lock's.
+ * The manager: the sandboxes that this process owns, or wants. Checks calls, waits for them, tries uses again, and says
+ * who is let in. The registry finds, begins and joins sandboxes. What one sandbox does is its runtime's business, who
+ * owns a key is the lock's.
  *
  * Not promised: that a use which was answered survives a crash, unless it was `durable`.
  */
@@ -54,10 +55,12 @@ export type Whereabouts = Owner & {
 /** The sandboxes of this process. Started by `SandboxManager.start`. */
 export interface SandboxManager extends AsyncDisposable {
   /**
-   * Settles with the handle of a sandbox that runs here: joins a restore in flight, acquires the key otherwise. The wait
-   * (default 30 s) covers all of it. Rejects as `Lock.acquire` does, with what `restore` threw, with the errors of saved
-   * state, HandingOffError (asked for again before it ran), UnknownDefinitionError, ManagerClosedError, InvalidKeyError.
-   * A wait that ends takes its mark back, and releases a sandbox that comes to run for nobody.
+   * Settles with the handle of a sandbox that runs here: joins a restore in flight, or acquires the key. The wait
+   * (default 30 s) covers all of it. A wait that ends takes its mark back, and releases a sandbox that comes to run for
+   * nobody.
+   *
+   * Rejects as `Lock.acquire` does, and with the error that `restore` threw, the errors of saved state, HandingOffError
+   * (asked for again before it ran), UnknownDefinitionError, ManagerClosedError and InvalidKeyError.
    */
   restoreSandbox<H>(
     definition: SandboxDefinition<unknown, unknown, H>,
@@ -65,11 +68,14 @@ export interface SandboxManager extends AsyncDisposable {
     options?: RestoreOptions,
   ): Promise<H>
   /**
-   * The usual call: restores or joins the sandbox and runs fn in a turn of it. Where another process owns it that takes a handoff,
-   * which begins once the sandbox has run there for the owner's `minTenure` (default 5 s). Waits its turn behind another process's. Tries
-   * again where the sandbox left before fn began, as often as it takes, or with
-   * `contention: "fail"`, and where it was lost, once; fn never runs twice.
-   * Rejects as `restoreSandbox` and `Sandbox.use` do.
+   * The usual call: restores or joins the sandbox and runs fn in a turn of it. fn never runs twice. Rejects as
+   * `restoreSandbox` and `Sandbox.use` do.
+   *
+   * Where another process owns the sandbox, this call asks for a handoff. That begins once the sandbox has run there
+   * for the owner's `minTenure` (default 5 s), and comes after the turns of processes that asked before. A use whose fn
+   * hasn't begun tries again in two cases:
+   * - The sandbox left before that. It tries as often as it takes; once with `contention: "fail"`.
+   * - The sandbox was lost before that. It tries once more.
    */
   use<S, A>(
     definition: SandboxDefinition<S, unknown, unknown>,
@@ -80,8 +86,8 @@ export interface SandboxManager extends AsyncDisposable {
   /** `checkpoint` of the sandbox, which has to run here: LockNotHeldError otherwise. */
   checkpointSandbox(definition: AnyDefinition, key: string): Promise<void>
   /**
-   * Owns the sandbox, replaces what is saved by a tombstone and deletes the content; a later restore starts empty. One
-   * that runs here ends for it, with the reason `removed`. Rejects as `restoreSandbox` does.
+   * Owns the sandbox, replaces its saved state by a tombstone and deletes the content; a later restore starts empty. A
+   * sandbox that runs here ends for it, with the reason `removed`. Rejects as `restoreSandbox` does.
    */
   remove(definition: AnyDefinition, key: string, options?: RestoreOptions): Promise<void>
   /**
@@ -98,24 +104,27 @@ export interface SandboxManager extends AsyncDisposable {
   /**
    * Whole numbers, of now and so far.
    *
-   * - Sandboxes now: `acquiring`, `waiting`, `owning`, `handingOff`; `stuck`: a hook goes on past its limit; `usesWaiting`: uses that
-   *   wait for their turn; `turns`: sandboxes in which one goes on.
-   * - Done so far: `restores` and `uses` that ended well, `restoresFailed` and `usesFailed`. `checkpoints` known to be stored,
-   *   `checkpointBytes` in all, `checkpointMs`: what they took in all, from the beginning of the hook to the store's answer;
-   *   `checkpointsFailed`: begun, and not known to be stored.
-   * - What happened to their locks so far, as `LockCounts`: that of all locks of this incarnation on the store; of locks made by a
-   *   `lockFactory` what their events tell (no `throttled`).
+   * - Sandboxes now: `acquiring`, `waiting`, `owning`, `handingOff`. `stuck`: a hook goes on past its limit.
+   *   `usesWaiting`: uses that wait for their turn. `turns`: sandboxes in which a turn goes on.
+   * - Done so far: `restores` and `uses` that ended well, `restoresFailed` and `usesFailed`.
+   * - Checkpoints so far: `checkpoints` that are known to be stored, and `checkpointBytes`, their bytes. `checkpointMs`
+   *   is the time that they took, from the beginning of the hook to the store's answer. `checkpointsFailed` were begun,
+   *   and aren't known to be stored.
+   * - Events of their locks so far, as `LockCounts`: those of all locks of this incarnation on the store. For locks of
+   *   a `lockFactory` they are counted from events, and `throttled` is missing.
    * - `traceDropped`: lines of the trace that its file or its sink didn't take in time.
    */
   stats(): Readonly<Record<string, number>>
   /** Takes no new sandbox in from now on (ManagerClosedError); those that run go on and may be used. */
   cordon(): void
   /**
-   * Lets every sandbox end its work, save and leave, and takes no new one in: the work of all ends at once, and as many save
-   * at a time as the store answers. Settles when all have left, and no mark of a wait is left in the store, or after `grace`
-   * (default `killGrace`) with the lock keys of those that haven't left: their leases are renewed as long as their work runs.
-   * `error` says of how many the last state isn't known to be stored; without an `onError` it goes to standard error, in place
-   * of one error each. ReentrantLockError from inside a turn.
+   * Lets every sandbox end its work, save and leave, and takes no new one in. The work of all ends at once; as many
+   * save at a time as the store answers. ReentrantLockError from inside a turn.
+   *
+   * Settles when all have left and no mark of a wait is left in the store, or after `grace` (default `killGrace`).
+   * `stuck` has the lock keys of those that haven't left: their leases are renewed as long as their work runs. `error`
+   * says how many last states aren't known to be stored. Without an `onError` it goes to standard error, in place of
+   * one error each.
    */
   drain(options?: DrainOptions): Promise<DrainResult>
   /** What happens to the leases of these sandboxes. Completes when the manager is disposed. */
@@ -291,13 +300,13 @@ class Manager implements SandboxManager {
     if (trace.isWritten) await written
   }
 
-  /** For a trace that somebody reads: a call with a wait begins. */
+  /** Writes into a trace that somebody reads that a call with a wait begins. */
   #called(call: TraceCall, { key, budget }: CallWait, durable?: boolean): Ends | undefined {
     const { lines } = this.#settings.trace
     return lines?.called({ call, key, ...budget, ...(durable !== undefined && { durable }) })
   }
 
-  /** A call begins, whatever it is refused for from here on. */
+  /** The wait of a call, whatever the call is refused for from here on. */
   #wait(definition: AnyDefinition, key: string, options: RestoreOptions): CallWait {
     const { hooks } = partsOf(definition)
     checkKey(key)
@@ -318,7 +327,7 @@ class Manager implements SandboxManager {
     return { known, key, lockKey: sandboxLockKey(known.definition.name, key) }
   }
 
-  /** One handle an activation, whoever asks for it. */
+  /** The handle of a running sandbox: the same for all who ask. */
   #handlesOf(runtime: SandboxRuntime): { readonly sandbox: RuntimeHandle; readonly given: unknown } {
     let handles = this.#handles.get(runtime)
     if (handles === undefined) {
@@ -329,7 +338,7 @@ class Manager implements SandboxManager {
     return handles
   }
 
-  /** Throws where no sandbox may come to run: a cordoned manager lets go on what is on its way. */
+  /** Throws where no sandbox may come to run. A cordoned manager lets those go on that are on their way. */
   readonly #admit: Admit = (key, isNew) => {
     if (this.#closed === undefined || (this.#closed === "cordoned" && !isNew)) return
     throw managerClosed(this.#closed, key)

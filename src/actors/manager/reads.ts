@@ -31,7 +31,7 @@ export const readSaved = async (settings: ManagerSettings, { known, key, lockKey
 export const listSaved = (settings: ManagerSettings, definition: string): AsyncIterable<string> =>
   listHeads(from(settings), definition)
 
-/** The same schema, which gives back what it was given: what is saved is its input, not what it makes of that. */
+/** The same schema, but it gives back the value that it was given: the input side is what is saved. */
 const inputSide = (schema: AnyHooks["schema"]): AnyHooks["schema"] => {
   if (!("~standard" in schema)) return schema
   const standard = schema["~standard"] as StandardSchemaV1.Props

@@ -1,12 +1,12 @@
 /**
- * Which keys have failed lately, and how long their next attempt waits: a sandbox whose restore or run throws would
- * otherwise be taken, failed and released in a tight circle, by every process in turn.
+ * Which keys have failed lately, and how long their next attempt waits. Without the wait, all processes in turn would
+ * take, fail and release a sandbox whose restore or run throws.
  */
 import type { Clock } from "../../runtime/time/clock.ts"
 
 const firstMs = 1000
 const longestMs = 60_000
-/** A key that hasn't failed for this long starts anew. */
+/** A key that hasn't failed for this long starts anew, in milliseconds: ten times the longest pause. */
 const forgetMs = 10 * 60_000
 
 interface Trouble {

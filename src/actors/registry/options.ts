@@ -1,6 +1,6 @@
 /**
- * What a manager can be told, checked at its start: every value and every inequality between values has its own message,
- * and none that can't work becomes a default.
+ * The options of a manager, checked at its start. Every bad value, and every pair of values that can't work together,
+ * has a message of its own. None becomes a default.
  */
 import type { InspectionEvent, Observer } from "xstate"
 import { sharesDoor } from "../../locks/admission/admission.ts"
@@ -32,7 +32,7 @@ import { aTrace, type TraceOptions, type TraceSink, traceSettings } from "../../
 import { type Recorded, recordedStore } from "../../trace/recorded-store.ts"
 import { type DefinitionParts, partsOf } from "../api/definition.ts"
 import type { AnyDefinition } from "../api/sandbox.ts"
-import { type CheckpointCodec, checkpointCodec } from "../checkpoints/content/codec.ts"
+import { type CheckpointCodec, checkpointCodec, DEFAULT_CAP } from "../checkpoints/content/codec.ts"
 import { KEPT_LIMIT } from "../checkpoints/head/head.ts"
 
 /** Where leases and checkpoints are kept: locks made elsewhere and a store, two stores, or one store for both. */
@@ -55,16 +55,18 @@ export type ManagerOptions = ManagerStores & {
   /** Published to others: where this process can be reached. */
   readonly address?: string
   /**
-   * Another process's request is heard only once the sandbox has run for this time, so that a key doesn't ping-pong; default
-   * 5 s. A call in a process that isn't the owner waits for the rest of it, beside the handoff itself. With 0 it waits for the
-   * handoff alone: milliseconds in a directory, seconds in a bucket. A call that waited for the sandbox has its turn first.
+   * Another process's request takes effect only once the sandbox has run for this time, so that a key doesn't go back
+   * and forth. Default 5 s. A call elsewhere waits for the rest of it, and then for the handoff itself: milliseconds in
+   * a directory, seconds in a bucket. With 0 it waits for the handoff alone. A call here that waited for the sandbox
+   * has its turn first.
    */
   readonly minTenure?: Duration
   /** What claiming the saved state may take, and then `migrate`, the schema and `restore` together; default 30 s. */
   readonly restoreWithin?: Duration
   /**
-   * What the work may take to end once it is asked to; default 10 s. Then it counts as stuck. As with every limit of a hook:
-   * its signal aborts, `onError` and `stats().stuck` tell, and the lease is kept until the hook has ended.
+   * How long the work may take to end once it is asked to; default 10 s. Then it counts as stuck. As with every limit
+   * of a hook, its signal aborts, `onError` and `stats().stuck` tell of it, and the lease is kept until the hook has
+   * ended.
    */
   readonly settleWithin?: Duration
   /** What one checkpoint may take: the hook, the schema and the store together; default 10 s. */
@@ -78,8 +80,9 @@ export type ManagerOptions = ManagerStores & {
   /** The most bytes of one checkpoint; default 32 MiB. */
   readonly maxCheckpoint?: number
   /**
-   * Takes over saved state that was written under leases of another store: once they have moved, with none left there. Also
-   * where the leases are lost with the process or the boot (memory), if nobody else uses these checkpoints.
+   * Takes over saved state that was written under leases of another store. Set it once the leases have moved, with no
+   * process left on the old store. Set it also where leases don't outlive the process or the boot (memory), if no other
+   * process uses these checkpoints.
    */
   readonly adoptHeads?: boolean
   /** Who contends; default this process. */
@@ -91,14 +94,16 @@ export type ManagerOptions = ManagerStores & {
   /** Gets XState's inspection events of all sandboxes: a function, or an observer, as XState's own option. */
   readonly inspect?: Observer<InspectionEvent> | ((event: InspectionEvent) => void)
   /**
-   * Writes what happens here as a trace, in the simulator's format (docs/trace.md): the path of a file, a function that gets each
-   * line, or options. Values and credentials are redacted. A trace that can't be written stops and slows nothing: `onError` is
-   * told once (TraceWriteError), and `stats().traceDropped` counts the lines that are left out. Default: none.
+   * Writes a trace of what happens here, in the simulator's format (docs/trace.md). Give the path of a file, a function
+   * that gets each line, or options. Values and credentials are redacted. Default: none.
+   *
+   * A trace that can't be written stops and slows nothing. `onError` gets one TraceWriteError, and
+   * `stats().traceDropped` counts the lines that are left out.
    */
   readonly trace?: string | TraceSink | TraceOptions
 }
 
-/** What is joined by several rules is checked by them: the stores, the sandboxes. */
+/** The check of each option. The stores and the sandboxes have rules of their own, which are checked later. */
 const MANAGER_OPTIONS: OptionChecks<ManagerOptions> = {
   store: true,
   checkpoints: true,
@@ -139,7 +144,7 @@ export interface ManagerSettings {
   /** By name. */
   readonly definitions: ReadonlyMap<string, KnownDefinition>
   readonly store: LeaseStore | undefined
-  /** The one that keeps checkpoints, as it was given; ask `checkpoints`. */
+  /** The store of checkpoints as it was given. Send requests to `checkpoints`. */
   readonly checkpointStore: CheckpointStore
   /** The same, with its requests in the trace. */
   readonly checkpoints: CheckpointStore
@@ -160,7 +165,7 @@ export interface ManagerSettings {
   readonly adoptHeads: boolean
   readonly clock: Clock
   readonly report: OnError
-  /** There is no `onError`: what a drain can't save is told in one error. */
+  /** There is no `onError`: a drain reports all states that it can't save in one error. */
   readonly sumsUp: boolean
   readonly inspect: ((event: InspectionEvent) => void) | undefined
 }
@@ -171,7 +176,7 @@ export const settingsOf = (options: ManagerOptions): ManagerSettings => {
   const { clock = liveClock, onError, inspect, adoptHeads = false, keepCheckpoints = 1 } = options
   const { ttl = "30 s", minTenure = "5 s", restoreWithin = "30 s", settleWithin = "10 s" } = options
   const { checkpointWithin = "10 s", closeWithin = settleWithin, killGrace = "30 s" } = options
-  const { maxCheckpoint = 32 * 1024 * 1024 } = options
+  const { maxCheckpoint = DEFAULT_CAP } = options
   const report = reporter(onError)
   const { store, checkpointStore } = storesOf(options)
   const lockOptions = lockOptionsOf(options, clock, () => thisProcess(store ?? checkpointStore))
@@ -199,7 +204,7 @@ export const settingsOf = (options: ManagerOptions): ManagerSettings => {
   }
 }
 
-/** Checks what only a store that has started can tell: its clock decides which ttl it allows. */
+/** Checks the ttl, which only a store that has started can judge: its clock decides which ttl it allows. */
 export const checkAgainst = (settings: ManagerSettings, store: LeaseStore): void => {
   const { lockOptions } = settings
   configOf("ttl", { ...lockOptions.incarnation, life: "" }, lockOptions, store.capabilities)
@@ -242,7 +247,9 @@ const definitionsOf = (
   return definitions
 }
 
-/** The store, whose requests are lines of the trace, and wait at its door. Whatever is remembered of a store is of the store itself. */
+/**
+ * The store, with its requests as lines of the trace. It shares the admission of the store itself, where requests wait.
+ */
 export const inTrace = <S extends ObjectStore>(store: S, trace: LiveTrace): Recorded<S> => {
   const recorded = recordedStore(store, trace)
   sharesDoor(recorded, store)

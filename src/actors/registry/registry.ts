@@ -1,6 +1,6 @@
 /**
- * The sandboxes of one manager, one runtime a key: begins them, lets calls join one that is on its way, and keeps a key
- * taken until nothing of its sandbox runs any more. Whether new ones are taken in is the manager's to say.
+ * The sandboxes of one manager, one runtime a key. Begins them, and lets calls join one that is on its way. Keeps a key
+ * taken until nothing of its sandbox runs any more. Whether new sandboxes are let in is the manager's to say.
  */
 import { admissionTo } from "../../locks/admission/admission.ts"
 import { countEvent, type Counting, noCounts } from "../../locks/api/counts.ts"
@@ -40,13 +40,16 @@ export interface SandboxRef {
   readonly lockKey: string
 }
 
-/** The lock of an acquire settles by itself within its budget; this much later the chart stops believing so. */
+/**
+ * How much later than the lock's own budget the chart stops waiting for the lock, in milliseconds. A lock settles by
+ * itself; this covers one that breaks its contract.
+ */
 const lockMargin = 15_000
 
 export class Registry {
-  /** Everything that the locks of these sandboxes say. */
+  /** The events of the locks of these sandboxes. */
   readonly events: Hub<LockEvent>
-  /** Of locks made elsewhere, as their events tell. */
+  /** Counts for locks that are made elsewhere, taken from their events. */
   readonly counts: Counting = noCounts()
   /** What they have done. */
   readonly tally: SandboxTally = newTally()
@@ -57,7 +60,7 @@ export class Registry {
   readonly #backOff: BackOff
   /** By lock key, until nothing of it runs any more. */
   readonly #runtimes = new Map<string, SandboxRuntime>()
-  /** What ended sandboxes still do in the store. */
+  /** Writes and deletes of ended sandboxes that go on in the store. */
   readonly #cleaning = new Set<Promise<void>>()
   #begun = 0
 
@@ -100,8 +103,8 @@ export class Registry {
   }
 
   /**
-   * Settles with the running sandbox of a key: begins it, or joins the one that is on its way, or waits for the end of
-   * one that leaves. Rejects with why it doesn't run within the wait, or with what `admit` throws.
+   * Settles with the running sandbox of a key. Begins it, joins one that is on its way, or waits for the end of one
+   * that leaves. Rejects with why it doesn't run within the wait, or with what `admit` throws.
    */
   async open(ref: SandboxRef, options: OpenOptions, wait: CallWait): Promise<SandboxRuntime> {
     for (;;) {
@@ -118,7 +121,10 @@ export class Registry {
     }
   }
 
-  /** Settles when a tombstone is all that is saved of a key: by way of its running sandbox, or of one begun for that. */
+  /**
+   * Settles when a tombstone is all that is saved of a key. Its running sandbox writes that, or one that is begun for
+   * it.
+   */
   async remove(ref: SandboxRef, options: OpenOptions, wait: CallWait): Promise<void> {
     for (;;) {
       const runtime = this.find(ref.lockKey)
@@ -136,7 +142,7 @@ export class Registry {
     }
   }
 
-  /** Settles when everything that has ended has also done what it left to do in the store. */
+  /** Settles when ended sandboxes have nothing left to do in the store. */
   async cleaned(): Promise<void> {
     await Promise.all(this.#cleaning)
   }
@@ -207,7 +213,9 @@ export class Registry {
     else await wait.for(runtime.gone)
   }
 
-  /** Settles with the promise of a runtime; the last call that stops waiting for one to open ends it. */
+  /**
+   * Settles as a promise of the runtime does. The last call that stops waiting for a sandbox to run ends that sandbox.
+   */
   async #join<A>(runtime: SandboxRuntime, wait: CallWait, promise: Promise<A>): Promise<A> {
     runtime.callers++
     wait.detail = () => this.#whySlow(runtime)
@@ -219,14 +227,17 @@ export class Registry {
     }
   }
 
-  /** Once this process owns it, who owned it before is in nobody's way. */
+  /** Why a wait for the sandbox takes long. Once this process owns it, a former owner is no reason any more. */
   #whySlow({ lockKey, owner, activation, overrun, goingOn }: SandboxRuntime): WaitDetail {
     const cause = overrun ?? goingOn ?? this.#backOff.of(lockKey).error
     const where = goingOn && `a hook goes on within ${goingOn.source} (${goingOn.limitMs} ms)`
     return { owner: activation === undefined ? owner : undefined, cause, where }
   }
 
-  /** Settles when the one who began it has got it, or has not for reasons of its own: then it is for this call to try. */
+  /**
+   * Settles when the sandbox runs for the call that began it, or when it doesn't for reasons of that call alone: then
+   * this call tries.
+   */
   async #joinOther(runtime: SandboxRuntime, options: OpenOptions, wait: CallWait): Promise<void> {
     if (options.whenOwned === "report" && runtime.owner !== undefined)
       throw ownedElsewhere(runtime.lockKey, runtime.owner)
@@ -244,7 +255,7 @@ export class Registry {
   }
 }
 
-/** It failed for the budget, the signal or the wishes of the call that began it. */
+/** Whether the sandbox failed to run for the budget, the signal or the options of the call that began it. */
 const isTheirs = (error: unknown, runtime: SandboxRuntime, options: OpenOptions): boolean => {
   if (runtime.snapshot.context.token !== undefined) return false
   if (error instanceof LockTimeoutError || error instanceof LockCancelledError) return true

@@ -1,7 +1,7 @@
 /**
- * One activation of a sandbox: from its lease to its end. Holds the live state and everything that runs on it (restore, run,
- * uses, checkpoints), and knows when all of it has ended. When each of these is to happen the chart says; how the user's
- * code is begun and limited is said in `hook-runs.ts`.
+ * One activation of a sandbox, from its lease to its end. Holds the live state and all that runs on it (restore, run,
+ * uses, checkpoints), and knows when all of that has ended. The chart says when each of these happens. `hook-runs.ts`
+ * says how the user's code is begun and limited.
  *
  * Not promised: that work ends because it is asked to.
  */
@@ -74,7 +74,7 @@ export class Activation {
   #work: Promise<void> = Promise.resolve()
   #routine: Routine | undefined
   #closing: Promise<void> | undefined
-  /** Told once, however often somebody looks. */
+  /** `inspectState` failed the last time: its errors are reported once, however often somebody looks. */
   #inspectionFailed = false
 
   constructor(parts: ActivationParts) {
@@ -121,7 +121,7 @@ export class Activation {
     return this.#start(purpose === "run" ? this.#restore() : this.#claim())
   }
 
-  /** Settles with `run`. `onBegin` is told when that begins, if it does: by time the lease may be over. */
+  /** Settles as `run` does. `onBegin` is called when that begins. It doesn't begin where the lease is over by time. */
   run(onBegin: () => void): Promise<void> {
     const begin = async (signal: AbortSignal): Promise<void> => {
       onBegin()
@@ -144,8 +144,8 @@ export class Activation {
   }
 
   /**
-   * Asks the work to end: no use begins any more, and restore and run see their signal abort. Idempotent. A wait for a hidden
-   * owner goes on, since the next owner would begin it anew; only a process that drains doesn't stay for it.
+   * Asks the work to end: no use begins any more, and the signals of restore and run abort. Idempotent. A wait for a
+   * hidden owner goes on, since the next owner would have to begin it anew. Only a drain ends it.
    */
   end(reason: EndReason, error: () => Error): void {
     if (END_REASONS[reason].endsManager) this.#departing.abort()
@@ -155,8 +155,8 @@ export class Activation {
   }
 
   /**
-   * Settles when restore, run, every turn and every other hook have ended. From now on they have `settleWithin` for that: a
-   * use sees its signal abort when it is over. Never rejects.
+   * Settles when restore, run, every turn and every other hook have ended. From now on they have `settleWithin` for
+   * that. The signal of a use aborts once that is over. Never rejects.
    */
   async settled(): Promise<void> {
     this.hooks.limitAll(this.#limit("settleWithin"))
@@ -167,7 +167,9 @@ export class Activation {
     } while (this.turns.busy)
   }
 
-  /** The last checkpoint, or the tombstone instead, which no checkpoint that was asked for before may follow. */
+  /**
+   * Stores the last checkpoint, or a tombstone instead. No checkpoint that was asked for before may follow a tombstone.
+   */
   async save(reason: EndReason): Promise<void> {
     if (END_REASONS[reason].lastWrite !== "tombstone") return this.commits.request("handoff")
     await this.#saved.remove(this.#whyOver(reason))
@@ -178,14 +180,14 @@ export class Activation {
     return this.lease.release({ note: this.#saved.left })
   }
 
-  /** Rejects whoever waits for a checkpoint, and saves nothing more. Settles when what is under way has ended. */
+  /** Rejects all who wait for a checkpoint, and saves nothing more. Settles when writes under way have ended. */
   stopSaving(error: Error): Promise<void> {
     return this.#saved.close(error)
   }
 
   /**
-   * Closes the state if there is one, once, and reports what `close` throws. Settles when that has ended, however long it
-   * takes. Only after `settled`; no checkpoint of a state that is being closed is stored. Never rejects.
+   * Closes the state if there is one, once, and reports what `close` throws. Call it only after `settled`. Settles when
+   * that has ended, however long it takes. Never rejects. No checkpoint of a state that is being closed is stored.
    */
   close(reason: EndReason): Promise<void> {
     return (this.#closing ??= this.#close(reason))
@@ -200,7 +202,7 @@ export class Activation {
     await this.#saved.claim(this.ending, this.#departing.signal)
   }
 
-  /** A state that comes after the limit is there to be closed. */
+  /** Where a state comes after the limit it is kept, so that it is closed. */
   async #restore(): Promise<void> {
     const { definition, tally } = this.#parts
     try {
@@ -242,7 +244,7 @@ export class Activation {
     this.#state = undefined
   }
 
-  /** What begins, for a trace that somebody reads; of what a definition lacks there is nothing to tell. */
+  /** Writes into a trace that somebody reads that a hook begins. A `run` that the definition lacks has no line. */
   #told(hook: HookName, reason: string | undefined): Ends | undefined {
     const { trace, lockKey: key, definition } = this.#parts
     if (trace.lines === undefined || (hook === "run" && definition.hooks.run === undefined)) return undefined
@@ -254,7 +256,7 @@ export class Activation {
     return handingOff(this.#parts.lockKey, reason)
   }
 
-  /** What nobody waits for. That a limit is over was told when it was. */
+  /** Reports an error that no call rejects with. An overrun was reported when its limit was over. */
   readonly #report = (error: unknown): void => {
     if (!this.hooks.isOverrun(error)) this.#parts.report(error)
   }

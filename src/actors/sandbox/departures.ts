@@ -1,16 +1,22 @@
 /**
- * How many sandboxes of one manager save and leave at once: as many as the store answers (admission.ts). Each limit of a
- * departure (`checkpointWithin`, that of a release) counts from its turn, so that none of them runs out in a queue. Whoever
- * asked for the sandbox from outside goes before those that leave of this process's own will.
+ * How many sandboxes of one manager save and leave at once: as many as the store answers (admission.ts). Each limit of
+ * a departure (`checkpointWithin`, that of a release) counts from its turn, so that none runs out in a queue. A sandbox
+ * that another process asked for goes before those that leave of this process's own will.
  *
- * Not promised: any limit to the wait. Each one in front of it has its own.
+ * Not promised: any limit to the wait. Each departure in front has its own.
  */
 import type { Admission } from "../../locks/admission/admission.ts"
 import type { Clock, Timer } from "../../runtime/time/clock.ts"
 
-/** At stores that are at hand, where nobody counts requests: each turn may be a large state in memory. */
+/**
+ * How many at a time, at stores in memory or on this machine, where nobody counts requests. Each may hold a large state
+ * in memory.
+ */
 const AT_HAND = 64
-/** Hooks that take longer than this, in milliseconds, aren't what the store is slow at: somebody else may go meanwhile. */
+/**
+ * How long a departure may wait for hooks, in milliseconds, before the next one begins beside it. A longer one isn't
+ * slow because of the store.
+ */
 const HOOKS_MS = 1000
 
 /** One sandbox's leave, from when its work has ended. */

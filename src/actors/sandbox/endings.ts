@@ -1,4 +1,4 @@
-/** How a sandbox ended, as the last snapshot of its chart tells, in the words and errors that its users get. */
+/** How a sandbox ended: the last snapshot of its chart in the words and errors that users get. */
 import { LockCancelledError } from "../../locks/api/errors.ts"
 import { handingOff, managerClosed, runThrew, tooSlow } from "../api/problems.ts"
 import type { SandboxEnding } from "../api/sandbox.ts"
@@ -30,7 +30,10 @@ export const whyNotOpened = (snapshot: SandboxSnapshot): unknown => {
   return context.error ?? unanswered(snapshot)
 }
 
-/** The error of a failure; a deadline of the lock that passed has one of its own. What run threw is a cause: no call waits for it. */
+/**
+ * The error of a failure. A deadline of the lock that passed gets an error here. An error of run becomes a cause: no
+ * call waits for run.
+ */
 export const failureError = (key: string, { during, error }: ChartFailure, delays: ChartDelays): unknown => {
   if (during === "run") return runThrew(key, error)
   return error ?? tooSlow(key, during, "a deadline of the lock", delays.releaseWithin)

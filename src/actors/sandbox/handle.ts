@@ -1,4 +1,7 @@
-/** What users hold of a sandbox: a view to look at one, and the handle of one that runs. Both only pass on to its runtime. */
+/**
+ * The objects that users hold of a sandbox: a view to look at it, and the handle of one that runs. Both pass on to its
+ * runtime.
+ */
 import { Observable } from "rxjs"
 import type { LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
 import { actorView } from "../../runtime/bridges/start-actor.ts"

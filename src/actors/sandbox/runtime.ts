@@ -1,7 +1,7 @@
 /**
- * The runtime of one sandbox, from the wish to own it to the end: runs the chart's actor, gives its commands their meaning,
- * and tells it what the lock says. Decides nothing: each command is one supervised Effect that ends in the one event that
- * the chart waits for.
+ * The runtime of one sandbox, from the request for its key to its end. Runs the chart's actor, carries out its
+ * commands, and passes on the lock's events to it. Decides nothing: each command is one supervised Effect, which ends
+ * in the one event that the chart waits for.
  */
 import * as Effect from "effect/Effect"
 import type { Subscription } from "rxjs"
@@ -71,7 +71,7 @@ export interface RuntimeParts {
   readonly onEnd: (end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }) => void
 }
 
-/** So that a call which waited for the sandbox has begun its use before anybody else is heard. In milliseconds. */
+/** The least tenure, in milliseconds: a call that waited begins its use before another process's request counts. */
 const LEAST_TENURE = 1
 
 export class SandboxRuntime {
@@ -86,7 +86,7 @@ export class SandboxRuntime {
   readonly gone: Promise<void>
   /** Who owned the key when it began to wait. */
   owner: Owner | undefined
-  /** How many calls wait for it to run: they hear of its failure. */
+  /** How many calls wait for it to run. They reject with its failure. */
   callers = 0
   /** Since when it is in its state (acquiring, waiting, owning, handingOff, released), in Unix milliseconds of this process. */
   since = 0
@@ -104,12 +104,12 @@ export class SandboxRuntime {
   /** Settles with how the release ended; as `unknown` already when the work is stuck. */
   readonly #released = Promise.withResolvers<ReleaseResult>()
   readonly #listening: Subscription
-  /** What the lock said of a lease before the acquire had settled with it. */
+  /** Events of a lease that came before its acquire had settled. */
   #early: LockEvent[] = []
   #activation: Activation | undefined
   /** Once its work has ended: its turn to save and leave. */
   #departure: Departure | undefined
-  /** What became of its lease, once that was left. */
+  /** How its lease was released, once it was. */
   #result: ReleaseResult | undefined
   #state: string | undefined
   #hasRun = false
@@ -129,7 +129,7 @@ export class SandboxRuntime {
     handlers.set(id, this.#commands) // the chart's first command comes while its actor starts
     this.actor = startActor(chart, { id, input: { key: lockKey, purpose, delays }, clock, inspect, onError: report })
     this.#saw(this.snapshot)
-    this.#listening = lock.events$.subscribe((event) => this.#hear(event))
+    this.#listening = lock.events$.subscribe((event) => this.#onLockEvent(event))
     this.actor.subscribe((snapshot) => {
       this.#saw(snapshot)
       if ("released" in snapshot.value) this.#end(snapshot)
@@ -160,7 +160,7 @@ export class SandboxRuntime {
     return this.#activation?.hooks.overrun
   }
 
-  /** What a wait for it waits for in here, where that is a hook with a limit, such as restore. */
+  /** The error of a wait for this sandbox while a hook with a limit, such as restore, goes on in it. */
   get goingOn(): LockTimeoutError | undefined {
     return this.#activation?.hooks.goingOn
   }
@@ -195,8 +195,8 @@ export class SandboxRuntime {
   }
 
   /**
-   * Asks it to end. Settles with what became of its lease, or with `unknown` where the work is stuck. One that was left, and
-   * nobody could tell what became of it, is left again. Never rejects.
+   * Asks it to end. Settles with how its lease was released, or with `unknown` where the work is stuck. Where nobody
+   * could tell how an earlier release ended, it is tried again. Never rejects.
    */
   release(): Promise<ReleaseResult> {
     this.leave("released")
@@ -247,7 +247,7 @@ export class SandboxRuntime {
     this.#around.fibers.fork(Effect.map(effect, (event) => event && this.#send(event)))
   }
 
-  /** A command that a limit has ended has told so by `work.overran`. */
+  /** The event of an error, unless it is an overrun: `work.overran` has told the chart of that. */
   #unlessOverrun(error: unknown, event: ChartEvent): ChartEvent | undefined {
     return this.#owned.hooks.isOverrun(error) ? undefined : event
   }
@@ -255,19 +255,22 @@ export class SandboxRuntime {
   #send(event: ChartEvent): void {
     if (this.#isOver) return
     this.actor.send(event)
-    if (event.type === "lock.acquired") for (const early of this.#early.splice(0)) this.#hear(early)
+    if (event.type === "lock.acquired") for (const early of this.#early.splice(0)) this.#onLockEvent(early)
   }
 
-  /** What the lock says before the chart knows of the lease is told after it; what it says of an earlier lease, never. */
-  #hear(event: LockEvent): void {
+  /**
+   * Passes on an event of the lock. One that comes before the chart knows of the lease is passed on after
+   * `lock.acquired`. One of an earlier lease is dropped.
+   */
+  #onLockEvent(event: LockEvent): void {
     if (event.type === "Waiting") this.owner = event.owner
     if ("token" in event) {
       const { token } = this.snapshot.context
       if (token === undefined) return void this.#early.push(event)
       if (event.token < token) return
     }
-    const heard = chartEventOf(event)
-    if (heard !== undefined) this.#send(heard)
+    const passedOn = chartEventOf(event)
+    if (passedOn !== undefined) this.#send(passedOn)
   }
 
   get #owned(): Activation {
@@ -335,7 +338,9 @@ export class SandboxRuntime {
     return { type: "lock.released", result: this.#result, error }
   }
 
-  /** The lease is lost: the chart is over, its work may not be. Only once that has ended may the key be restored here. */
+  /**
+   * After loss the chart is over, but its work may not be. Only once that has ended may this process restore the key.
+   */
   async #abandon(error: unknown): Promise<undefined> {
     this.cleaned = this.#owned.stopSaving(error as Error)
     await this.#owned.settled()
@@ -345,7 +350,7 @@ export class SandboxRuntime {
     return undefined
   }
 
-  /** A moment of the chart: for a trace that somebody reads, and for how long it has been in its state. */
+  /** Notes a moment of the chart, for a trace that somebody reads and for how long it has been in its state. */
   #saw(snapshot: SandboxSnapshot): void {
     this.#around.trace.lines?.state(snapshot)
     const [state] = Object.keys(snapshot.value)
@@ -360,14 +365,16 @@ export class SandboxRuntime {
     return reason === "lost" ? (error as Error) : handingOff(this.lockKey, reason, failure?.error)
   }
 
-  /** Told at once, whatever else becomes of it; where it is why the sandbox never runs, to who waits for that too. */
+  /**
+   * Reports an overrun at once. Where it is why the sandbox never runs, the calls that wait for that reject with it.
+   */
   #overran(error: HookOverrunError): void {
     this.#around.report(error)
     this.#send({ type: "work.overran", error })
     if (this.snapshot.context.failure?.error === error) this.#opened.reject(error)
   }
 
-  /** Once. Where a call waits for the sandbox, it is told by the call's rejection. */
+  /** Reports a failure, once. A call that waits for the sandbox rejects with it instead. */
   #reportFailure(failure: ChartFailure | undefined): void {
     if (failure === undefined || this.#isReported || (failure.during === "restore" && this.callers > 0)) return
     this.#isReported = true

@@ -51,7 +51,7 @@ interface TakenCheckpoint {
 export class SavedState {
   readonly commits: Commits<TakenCheckpoint>
   readonly #parts: SavedStateParts
-  /** The limit of a checkpoint is over that still goes on being taken: none can be taken before it has ended. */
+  /** Why no checkpoint can be taken now: the limit of one is over, and its hook goes on. Undefined where one can. */
   #hindrance: Error | undefined
 
   constructor(parts: SavedStateParts) {
@@ -85,7 +85,7 @@ export class SavedState {
     return this.#parts.writer.left
   }
 
-  /** Replaces what is saved by a tombstone. Whoever waits for a checkpoint is rejected with `error`. */
+  /** Replaces what is saved by a tombstone. All who wait for a checkpoint reject with `error`. */
   async remove(error: Error): Promise<void> {
     const { writer, limits } = this.#parts
     this.commits.close(error)
@@ -93,8 +93,8 @@ export class SavedState {
   }
 
   /**
-   * Rejects whoever waits for a checkpoint, and takes no more writes. Settles when those under way, and the deletes they led
-   * to, have ended. Never rejects.
+   * Rejects all who wait for a checkpoint with `error`, and takes no more writes. Settles when the writes under way,
+   * and the deletes that they led to, have ended. Never rejects.
    */
   close(error: Error): Promise<void> {
     this.commits.close(error)

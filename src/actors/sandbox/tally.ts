@@ -1,6 +1,6 @@
 /** What the sandboxes of a manager have done so far, counted. */
 
-/** Counts that only grow. Times are milliseconds, and whole only once they are told. */
+/** Counts that only grow. Times are milliseconds; `told` makes them whole. */
 export interface SandboxTally {
   /** Checkpoints that are known to be stored: the last ones, and those that were asked for. */
   checkpoints: number
@@ -8,7 +8,7 @@ export interface SandboxTally {
   checkpointsFailed: number
   /** The bytes of those that were stored. */
   checkpointBytes: number
-  /** What those that were stored took, from the beginning of the hook on. */
+  /** How long those that were stored took, from the beginning of the hook on. */
   checkpointMs: number
   /** Restores that gave a state. */
   restores: number

@@ -1,6 +1,6 @@
 /**
- * One use of a running sandbox: its turn, its answer only under a lease that stood to the end, and, where that is asked
- * for, only once its effect is stored.
+ * One use of a running sandbox: its turn and its answer. It is answered only under a lease that stood to the end. A
+ * durable use is answered only once its effect is stored.
  */
 import { standing } from "../../locks/lock/lease-standing.ts"
 import { orAbort, quiet } from "../../runtime/races.ts"
@@ -19,7 +19,7 @@ export interface UseCall {
   /** Aborts fn's signal. */
   readonly signal?: AbortSignal | undefined
   readonly durable?: boolean | undefined
-  /** Told when fn begins: from now on the use is never tried again. */
+  /** Called when fn begins: from now on the use is never tried again. */
   readonly onBegin?: (() => void) | undefined
 }
 
@@ -45,7 +45,7 @@ export const use = async <A>(activation: Activation, fn: UseFn<A>, call: UseCall
     return { value, stored: durable ? commits.request("durable") : undefined }
   }
 
-  /** What the turn ends with; but the loss of the lease at once, and any answer only while the lease stands. */
+  /** Settles as the turn does, or rejects as soon as the lease is lost. It answers only while the lease stands. */
   const answered = async (turn: Promise<Ran<A>>): Promise<Ran<A>> => {
     try {
       return await orAbort(turn, lease.signal)

@@ -1,7 +1,7 @@
 /**
- * The budget of one call: how long it may wait, and whether its caller still wants it. It counts from the call, over all
- * that the call waits for; what the call has begun by then is not its business. A budget of 0 is one try: it never runs
- * out by itself, but whoever would have to wait for something else ends it (`mayWait`).
+ * The wait of one call: how long it may last, and whether its caller still wants it. The budget counts from the call,
+ * over all that the call waits for. It doesn't bound what the call has begun by then. A budget of 0 is one try. It
+ * never runs out by itself: it ends where the call would have to wait for something else (`mayWait`).
  */
 import { LockCancelledError, LockTimeoutError, type Owner } from "../../locks/api/errors.ts"
 import type { AcquireOptions, TimeoutSource } from "../../locks/api/lock.ts"
@@ -54,7 +54,7 @@ export class CallWait implements Disposable {
   /** The lock key of what is waited for. */
   readonly key: string
   readonly source: TimeoutSource
-  /** Told how the call waits, where somebody observes it. */
+  /** Tells the call's observer how it waits, where there is one. */
   readonly watch: WaitWatch | undefined
   readonly #clock: Clock
   readonly #started: number
@@ -93,7 +93,7 @@ export class CallWait implements Disposable {
     return Math.max(0, this.limit - (this.#clock.mono() - this.#started))
   }
 
-  /** Rejects at once where the budget is 0: what comes next is a wait, for another's sandbox or for this process. */
+  /** Begins a wait for another process, or for another call of this one. Throws where the budget is 0, or over. */
   mayWait(): void {
     if (this.limit === 0) this.#overdue()
     this.signal.throwIfAborted()
@@ -109,7 +109,10 @@ export class CallWait implements Disposable {
     return orAbort(promise, this.signal)
   }
 
-  /** What the call rejects with, as it is: whoever observes the wait is told, unless it had ended before. */
+  /**
+   * Tells the observer of the error that the call rejects with, unless the wait had ended before. Gives that error
+   * back.
+   */
   failed(error: unknown): Error {
     this.watch?.failed(error)
     return error as Error

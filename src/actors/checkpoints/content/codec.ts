@@ -1,9 +1,9 @@
 /**
- * From what `checkpoint` returns to the bytes that are stored, and back to what `restore` gets. Owns validation, versions
- * and the cap on size; where bytes are kept is the writer's business.
+ * From the value that `checkpoint` returns to the bytes that are stored, and back to the value that `restore` gets.
+ * Owns validation, versions and the cap on size. Where bytes are kept is the writer's business.
  *
- * With a Standard Schema the state is stored as JSON of the schema's *input* side, and what is validated before a write
- * is the value as it will be read again: so whatever is stored, this code can restore.
+ * With a Standard Schema the state is stored as JSON of the schema's *input* side. What is validated before a write is
+ * the value as it will be read again. So whatever is stored, this code can restore.
  *
  * State of an older version goes through `migrate`, which a definition of a raised version has.
  */
@@ -13,7 +13,7 @@ import { invalidCheckpoint, newerVersion } from "../objects/problems.ts"
 import { gather, inOneChunk, OverCap } from "./gather.ts"
 import { pathTo, throughJson } from "./json.ts"
 
-/** What a definition's code for saved state is told: `migrate`, codecs, and schemas (as `libraryOptions`). */
+/** The context of a definition's code for saved state: `migrate`, codecs, and schemas (as `libraryOptions`). */
 export interface CodecContext {
   /** The sandbox's key, as the caller gave it. */
   readonly key: string
@@ -105,6 +105,9 @@ export function checkpointCodec<In, Out>(parts: CodecParts<In, Out>): Checkpoint
     },
   }
 }
+
+/** The most bytes of a checkpoint where `maxCheckpoint` doesn't say: 32 MiB, as each one is held in memory while it is written. */
+export const DEFAULT_CAP: number = 32 * 1024 * 1024
 
 /** The error for a checkpoint over the cap. */
 export const overCap = (key: string, size: number, cap: number): CheckpointInvalidError =>

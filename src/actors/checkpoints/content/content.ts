@@ -1,9 +1,9 @@
 /**
- * Content objects: states too large for their head. Each is written once, under a name of its own, before any head names
- * it, and never changed. Owns their requests; which content may be deleted is the writer's to know.
+ * Content objects: states too large for their head. Each is written once, under a name of its own, before any head
+ * names it, and never changed. Owns their requests; which content may be deleted is the writer's to know.
  *
- * A delete names the generation, but content is also deleted where a store ignores that: a content name is never used
- * again, so a late or repeated delete can't meet anything but this very content.
+ * A delete names the generation. Content is also deleted where a store ignores that: a content name is never used
+ * again, so a late or repeated delete meets this very content or nothing.
  */
 import { ABSENT, type Generation, type ObjectStore, type WriteAnswer } from "../../../locks/stores/port.ts"
 import { contentPrefix, contentRef, contentToken } from "../objects/names.ts"

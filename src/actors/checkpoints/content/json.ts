@@ -1,6 +1,6 @@
 /**
- * Whether a value survives JSON, and where it doesn't. A property that is undefined counts as absent, on both sides;
- * everything else that JSON drops, turns into something else or can't write is a change.
+ * Whether a value survives JSON, and where it doesn't. A property that is undefined counts as absent, on both sides.
+ * All else that JSON drops, turns into something else or can't write is a change.
  *
  * Not promised: that one object in two places is still one afterwards (it comes back as two).
  */

@@ -1,11 +1,12 @@
 /**
- * The head: one small object per sandbox that holds or names its saved state, says who wrote it, and is what fences a
- * former owner. Owns the format: reading, checking, writing. When a head may be written is protocol.ts's business.
+ * The head: one small object per sandbox. It holds or names the saved state, says who wrote it, and fences a former
+ * owner. Owns the format: reading, checking, writing. When a head may be written is protocol.ts's business.
  *
- * Inline state is base64, not JSON: a checkpoint is bytes here (a codec made them), so they come back exactly as they
- * went in, whatever they are, and one checksum rule serves inline and content alike.
+ * Inline state is base64, not JSON: a codec made bytes of it, and they come back exactly as they went in. So one
+ * checksum rule serves inline state and content alike.
  */
 import { Buffer } from "node:buffer"
+import { LONGEST_TTL } from "../../../locks/protocol/rules/expiry.ts"
 import type { LeaseOrigin } from "../../../locks/stores/identity.ts"
 import { type Digest, matches, type NamedContent } from "../content/digest.ts"
 import { contentToken } from "../objects/names.ts"
@@ -20,6 +21,8 @@ import {
 
 /** Larger bodies are not heads. In bytes. */
 export const HEAD_LIMIT: number = 64 * 1024
+/** The longest that one request for a head may take, in milliseconds: heads are small. */
+export const HEAD_REQUEST_MS = 5000
 /** States up to this many bytes sit in the head itself. */
 export const INLINE_LIMIT: number = 32 * 1024
 /** The most older contents that a head can name beside its own; with an inline state it then stays below its limit. */
@@ -27,8 +30,7 @@ export const KEPT_LIMIT = 32
 
 const FORMAT = 1
 const knownNeeds: readonly string[] = []
-const longestTtl = 86_400_000
-/** What one write may add to a head beside its state: a kept content, longer numbers and ids. In bytes. */
+/** What one write may add to a head beside its state, in bytes: a kept content, longer numbers and ids. */
 const growth = 1024
 
 /** An older content that isn't deleted yet, with the version of the definition that made it. */
@@ -56,7 +58,9 @@ export interface Head extends LeaseOrigin {
   /** The ttl of the lease under which it was written. */
   readonly ttlMs: number
   readonly token: number
-  /** The activation's, which is its lease's: a lease record that has it among those that have ended proves that it has. */
+  /**
+   * The nonce of the activation's lease. A lease record that lists it among those that have ended proves that it has.
+   */
   readonly nonce: string
   /** Grows by one with each write of the head, across owners. */
   readonly seq: number
@@ -67,8 +71,9 @@ export interface Head extends LeaseOrigin {
   /** The head write that this owner's activation began on; null where there was no head. Its later writes carry it on. */
   readonly predecessorOpId: string | null
   /**
-   * Above 0: this owner had not run yet when it wrote this, since its record didn't prove that the one before it had ended, whose
-   * lease is so many milliseconds long at most. Should it never run, the next one waits as long.
+   * Above 0: this owner had not run yet when it wrote this, as its record didn't prove that the one before it had
+   * ended. That one's lease lasts so many milliseconds at most. Should this owner never run, the next one waits as
+   * long.
    */
   readonly waitOutMs: number
   readonly saved: Saved
@@ -93,14 +98,14 @@ const shape: Readonly<Record<string, FieldTest>> = {
   leases: text,
   leasesId: (value) => value === undefined || text(value),
   leasesBoot: (value) => value === undefined || text(value),
-  ttlMs: (value) => typeof value === "number" && value > 0 && value <= longestTtl,
+  ttlMs: (value) => typeof value === "number" && value > 0 && value <= LONGEST_TTL,
   token: (value) => count(value) && value !== 0,
   nonce: text,
   seq: count,
   version: count,
   opId: text,
   over: (value) => value === null || text(value),
-  quietMs: (value) => value === undefined || (typeof value === "number" && value >= 0 && value <= longestTtl),
+  quietMs: (value) => value === undefined || (typeof value === "number" && value >= 0 && value <= LONGEST_TTL),
   state: (value) => typeof value === "string" && Object.hasOwn(savedShapes, value),
   kept: (value) =>
     Array.isArray(value) && value.every((entry) => isFields(entry) && misfits(entry, keptShape).length === 0),
@@ -158,7 +163,9 @@ export function checkClaimable(
   if (holdsState(head) && head.version > by.version) throw newerVersion(head.key, head.version, by.version)
 }
 
-/** Heads of older releases have no identity, and are compared by the name alone. */
+/**
+ * Whether both are of one lease store. Heads of older releases have no identity, and are compared by the name alone.
+ */
 export const isOneStore = (a: LeaseOrigin, b: LeaseOrigin): boolean =>
   a.leases === b.leases && (a.leasesId === undefined || b.leasesId === undefined || a.leasesId === b.leasesId)
 

@@ -2,13 +2,14 @@
  * The head protocol (rules 15, 16 and 18) as one pure function: (state, input, now) -> (state, commands). No I/O, no
  * clock, no timers. The writer runs its commands; a checker can run it against a model of the store.
  *
- * In one paragraph: an owner first *claims* the head, writing the same content back under its own token and nonce on the
- * generation it has just read, which makes every earlier owner's write on an older generation fail for good. Where the one
- * before granted the key, left this very generation, and had no write under way, there is none to make fail, and nothing is
- * written. Where the lease record doesn't prove that the owner whose head it claimed has ended, it *waits it out*. Only then it
- * runs, and each commit replaces the last version it knows to be its own. Whatever isn't known applied is read back and
- * decided by what stands there: my write's id, the same generation, or another owner's head, whose `predecessorOpId` tells which
- * write of mine it followed.
+ * - Claim. An owner first *claims* the head: it writes the same content back, under its own token and nonce, on the
+ *   generation that it has just read. Every earlier owner's write on an older generation fails from then on. Nothing is
+ *   written where the owner before granted the key, left this very generation, and had no write under way.
+ * - Wait. Where the lease record doesn't prove that the owner whose head was claimed has ended, it is *waited out*.
+ *   Only then the new owner runs.
+ * - Commit. Each commit replaces the last version that is known to be this owner's.
+ * - Read back. A write that isn't known applied is read back. What stands there decides: my write's id, the same
+ *   generation, or another owner's head. Its `predecessorOpId` tells which write of mine it followed.
  */
 import { ABSENT, type Generation } from "../../../locks/stores/port.ts"
 import type { Head } from "./head.ts"
@@ -51,7 +52,10 @@ export function isSent(state: HeadState): boolean {
   return state.job !== null && isSentBy(state, state.job)
 }
 
-/** Whether a head names this activation. The lease has to know before one can: what it leaves to the next owner depends on it. */
+/**
+ * Whether a head names this activation. The lease has to know before one can: that decides what it leaves to the next
+ * owner.
+ */
 export function traceOf({ base, nonce, unresolved }: HeadState): "none" | "possible" | "sure" {
   if (base?.head?.nonce === nonce) return "sure"
   return unresolved === null ? "none" : "possible"
@@ -162,9 +166,10 @@ function pauseBefore(next: "read" | "renewal", state: HeadState, job: HeadJob, n
 }
 
 /**
- * The record has to stand for as long as the hidden owner's lease may last: a renewal that is sent now shows that it stands.
- * That owner was one before the head was read, so its last write came before this record, or never comes: see docs/protocol.md.
- * Once it is over the head says so: an owner that leaves without a change would else make the next one wait as long again.
+ * The record has to stand for as long as the hidden owner's lease may last; a renewal that is sent now shows that it
+ * stands. That owner was one before the head was read. So its last write came before this record, or never comes: see
+ * docs/protocol.md. Once the wait is over the head says so. Otherwise the next one would wait as long after an owner
+ * that leaves without a change.
  */
 function waitOut(state: HeadState, job: HeadJob, now: HeadNow): HeadTransition {
   if (state.lost) return end(state, { kind: "lost" })
@@ -177,7 +182,10 @@ function waitOut(state: HeadState, job: HeadJob, now: HeadNow): HeadTransition {
   }
 }
 
-/** The record stood when a renewal was sent: the first begins the time, and one that is sent after that has ended ends it. */
+/**
+ * A renewal shows that the record stood when it was sent. The first one begins the wait. The first that is sent after
+ * the wait has ended ends it.
+ */
 function stood(state: HeadState, job: HeadJob, now: HeadNow): HeadTransition {
   if (state.waitOutUntil !== null) return waitOut({ ...state, waitOutMs: 0, waitOutUntil: null }, job, now)
   return waitOut({ ...state, waitOutUntil: now.at + state.waitOutMs }, job, now)
@@ -265,8 +273,9 @@ function sendWrite(state: HeadState, job: HeadJob, now: HeadNow): HeadTransition
 }
 
 /**
- * Whether nobody else can write the head as it stands in `base`: a claim would only repeat what it says. Not where it would
- * have more to say than who owns it: the head of a removed sandbox begins anew, and the ttl that it names is to cover mine.
+ * Whether nobody else can write the head as it stands in `base`: a claim would only repeat it. A claim is needed all
+ * the same where it says more than who owns the head. That of a removed sandbox begins anew, and the ttl in a head has
+ * to cover mine.
  */
 function isLeft({ base, settings, unresolved }: HeadState): boolean {
   const head = base?.head ?? null

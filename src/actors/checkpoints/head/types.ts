@@ -1,6 +1,6 @@
 /**
- * What the head protocol is made of: its state, what it is told, what it asks for. All of it is plain data that survives
- * JSON, so that a checker can hold, compare and print it. Times are milliseconds of one monotonic clock.
+ * The types of the head protocol: its state, its inputs, its commands. All of it is plain data that survives JSON, so
+ * that a checker can hold, compare and print it. Times are milliseconds of one monotonic clock.
  */
 import type { LeaseOrigin } from "../../../locks/stores/identity.ts"
 import type { Generation } from "../../../locks/stores/port.ts"
@@ -18,8 +18,8 @@ export interface HeadSettings extends LeaseOrigin {
   /** The nonces of activations that have ended, as far as the lease record proves it. */
   readonly past: readonly string[]
   /**
-   * The head's generation as whoever granted this activation left it: with no write of its own under way, and none to come.
-   * Undefined where it couldn't say that.
+   * The head's generation as the granter of this activation left it: no write of the granter was under way, and none
+   * was to come. Undefined where the granter couldn't say that.
    */
   readonly left?: Generation | undefined
   /** How many older contents a head goes on naming. */
@@ -95,7 +95,10 @@ export interface HeadState {
   readonly phase: "unclaimed" | "owner" | "fenced"
   /** The lease is gone for good. */
   readonly lost: boolean
-  /** How long the lease record has to stand, from a renewal after the claim on, before the activation may run; 0 once it has. */
+  /**
+   * How long the lease record has to stand before the activation may run, counted from a renewal after the claim; 0
+   * once it has.
+   */
   readonly waitOutMs: number
   /** Until when that is, once such a renewal is known applied. */
   readonly waitOutUntil: number | null

@@ -102,7 +102,7 @@ export class HeadWriter {
 
   readonly #onLoss = (): void => this.#input({ type: "lost" })
 
-  /** `given`: room for a request, which is free again where none is made. */
+  /** One step. `given`: room for a request, which is freed where none is made. */
   #input(input: HeadInput, given?: Slot): void {
     const admitted = this.#door === undefined || given !== undefined || this.#door.hasRoom("save")
     const { state, commands } = step(this.#state, input, { ...this.#now(), admitted })
@@ -123,7 +123,7 @@ export class HeadWriter {
     this.#queue()
   }
 
-  /** The lease is told before a head can name it, and once the head does. */
+  /** Tells the lease before a head can name this activation, and once one does. */
   #trace(state: HeadState): void {
     const trace = traceOf(state)
     if (trace === "none" || this.#traced === trace) return
@@ -131,7 +131,9 @@ export class HeadWriter {
     this.#parts.lease.traced(trace)
   }
 
-  /** A store that is silent beyond its deadline takes up no room. */
+  /**
+   * Frees the room of a request that is no longer waited for: a store that is silent beyond its deadline takes up none.
+   */
   #leave({ job }: HeadState): void {
     const sent = this.#sent
     if (sent === undefined || (job !== null && "request" in job.waiting && job.waiting.request === sent.request)) return
@@ -144,7 +146,10 @@ export class HeadWriter {
     return { at: clock.read().mono, draw: clock.random(), fresh: clock.id(), held: lease.isHeld() }
   }
 
-  /** Waits for room as long as the protocol does; of all that wait for it, the task that ends first goes first. */
+  /**
+   * Waits for room at the store as long as the protocol does. Of all that wait for it, the task that ends first goes
+   * first.
+   */
   #queue(): void {
     const { job } = this.#state
     if (job?.waiting.for !== "turn") {
@@ -239,7 +244,7 @@ export class HeadWriter {
     return head
   }
 
-  /** A head of another boot's has to be of one that used these very leases, and no copy of them. */
+  /** A head of another boot has to be of one that used these very leases, and not a copy of them. */
   async #found(generation: Generation, head: Head): Promise<HeadAnswer> {
     const { settings, adoptHeads, knowsBoot } = this.#parts
     const { leasesBoot: boot } = head

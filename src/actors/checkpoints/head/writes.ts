@@ -6,7 +6,7 @@ import type { Digest } from "../content/digest.ts"
 import { emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
 import type { HeadSettings, HeadState, HeadTask } from "./types.ts"
 
-/** The same content under my token and nonce; a removed sandbox begins anew, as one with nothing saved. */
+/** The same content under my token and nonce. A removed sandbox begins anew, as one with nothing saved. */
 export function claimHead(state: HeadState, opId: string): Head {
   const base = baseOf(state)
   const saved: Saved = base.saved.state === "removed" ? { state: "none" } : base.saved
@@ -17,15 +17,16 @@ export function claimHead(state: HeadState, opId: string): Head {
 }
 
 /**
- * How long a former owner of this head may still be at work, at most, in milliseconds: nothing where the record proves that
- * the activation that the head names has ended, and else its ttl. Whoever that one was still to wait for is waited for all the same.
+ * How long a former owner of this head may still be at work, at most, in milliseconds. 0 where the record proves that
+ * the activation that the head names has ended, otherwise its ttl. Where that activation had still to wait for another
+ * one, that wait counts too.
  */
 export function waitOutFor({ past }: HeadSettings, found: Head | null): number {
   if (found === null) return 0
   return Math.max(found.waitOutMs, past.includes(found.nonce) ? 0 : found.ttlMs)
 }
 
-/** The state as it was claimed: nobody is to be waited for any more. */
+/** The state as it was claimed, after the wait: no former owner is waited for any more. */
 export function waitedHead(state: HeadState, opId: string): Head {
   return mine(state, baseOf(state), opId)
 }
@@ -70,7 +71,7 @@ type Base = Omit<Head, "token" | "nonce" | "opId" | "predecessorOpId">
 
 const baseOf = (state: HeadState): Base => state.base?.head ?? emptyHead(state.settings)
 
-/** Until this activation may run, each of its heads says who is still to be waited for. */
+/** My next head on that base. Until this activation may run, each of its heads says how long is still to be waited. */
 const mine = (state: HeadState, base: Base, opId: string): Head => {
   const { token, nonce, settings, waitOutMs } = state
   const { type, leases, leasesId, leasesBoot, ttlMs } = settings
@@ -89,7 +90,10 @@ const mine = (state: HeadState, base: Base, opId: string): Head => {
   }
 }
 
-/** The write that my activation began on: my first one names it, be that a claim or not, and the later ones carry it on. */
+/**
+ * The write that my activation began on. My first write names it, be that a claim or not, and the later ones carry it
+ * on.
+ */
 const predecessorOf = ({ base, nonce }: HeadState): string | null => {
   const head = base?.head ?? null
   return head?.nonce === nonce ? head.predecessorOpId : (head?.opId ?? null)

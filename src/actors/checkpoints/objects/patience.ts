@@ -14,11 +14,11 @@ export interface Patience {
   readonly until: number
   /** Aborts when nobody wants it any more. */
   readonly signal?: AbortSignal | undefined
-  /** Nobody waits for it: it lets all else go first, and its pauses don't keep the process alive. */
+  /** No call waits for it. It lets all else go first, and its pauses don't keep the process alive. */
   readonly background?: boolean
 }
 
-/** An attempt came to nothing, for this reason where there was one, and another may not. */
+/** An attempt came to nothing, and another one may not. `error`: why, where that is known. */
 export class Again {
   readonly error: unknown
 
@@ -33,9 +33,9 @@ const longestPauseMs = 2000
 const graceMs = 250
 
 /**
- * Attempts again, after growing pauses, until one gives something else than `Again`; gives the last `Again` when the
- * budget is over or the signal has aborted. Each attempt is told how long it may take, at most `longestMs` from when there
- * is room for it at the store.
+ * Attempts again, after growing pauses, until an attempt gives something else than `Again`. Gives the last `Again` when
+ * the budget is over or the signal has aborted. Each attempt may take `longestMs` at most, counted from when there is
+ * room for it at the store; it gets that as its deadline.
  */
 export async function insist<A>(
   patience: Patience,

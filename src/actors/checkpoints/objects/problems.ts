@@ -142,7 +142,7 @@ export function cancelled(key: string, signal: AbortSignal | undefined): LockCan
   })
 }
 
-/** What a store, or a lease that isn't ours, threw against its contract becomes a typed error too. */
+/** A typed error for anything that a store, or a lease that isn't ours, threw against its contract. */
 export function asLockError(error: unknown, place: StatePlace): LockError {
   return error instanceof LockError ? error : notReached(place, "A request for the saved state", error)
 }

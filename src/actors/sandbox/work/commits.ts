@@ -1,6 +1,6 @@
 /**
- * Group commit: one checkpoint at a time is taken and written, and all who ask before the next one is taken share it.
- * Whoever is answered knows that everything done before the call is in the store. How it is taken and written is given.
+ * Group commit: one checkpoint at a time is taken and written. All who ask before the next one is taken share it. An
+ * answer means that everything done before the call is in the store. How a checkpoint is taken and written is given.
  */
 import { quiet } from "../../../runtime/races.ts"
 import type { CheckpointReason } from "../../api/sandbox.ts"
@@ -49,8 +49,8 @@ export class Commits<Saved> {
   }
 
   /**
-   * Rejects all that is asked for and not acknowledged, now and later. A write under way isn't stopped, but none begins:
-   * what is still being taken is let go.
+   * Rejects all requests that aren't acknowledged, now and later. A write under way isn't stopped. None begins any
+   * more: a checkpoint that is still being taken is dropped.
    */
   close(error: unknown): void {
     this.#closed ??= { error }
@@ -81,7 +81,7 @@ export class Commits<Saved> {
     }
   }
 
-  /** Who has asked for the next one would wait for the end of what was given up. */
+  /** Rejects those who asked for the next one: they would wait for the end of a hook that was given up. */
   #failNext(error: unknown): void {
     this.#next?.reject(error)
     this.#next = undefined

@@ -1,4 +1,4 @@
-/** What hooks and uses are given: a lease to look at, a signal, and the clock. */
+/** The contexts of hooks and uses: a lease to look at, a signal, and the clock. */
 import type { Lease, LeaseView } from "../../../locks/api/lock.ts"
 import { millisOf } from "../../../runtime/input/bounds.ts"
 import { orAbort } from "../../../runtime/races.ts"

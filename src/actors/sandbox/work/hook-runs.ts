@@ -1,9 +1,11 @@
 /**
  * Where the user's code begins, and how it is watched: one place for every hook, every use and every turn of a sandbox.
- * Each begins only while its lease is held by time, has a signal, and a limit, from its begin or from when it was asked to
- * end. Once the limit is over its signal aborts, its caller is rejected, and it counts as overdue until it has really ended.
+ * Code begins only while its lease is held by time. It has a signal and a limit, counted from its begin or from when it
+ * was asked to end. Once the limit is over its signal aborts, its caller is rejected, and it counts as overdue until it
+ * has really ended.
  *
- * Not promised: that code ends because its signal aborts. What may not happen before all of it has ended waits for `idle`.
+ * Not promised: that code ends because its signal aborts. What may not happen before all of it has ended waits for
+ * `idle`.
  */
 import type { HookOverrunError, LockTimeoutError } from "../../../locks/api/errors.ts"
 import { anySignal, type LatchedAbort } from "../../../runtime/latch-signal.ts"
@@ -50,11 +52,14 @@ export interface HookRunsParts {
   readonly clock: Clock
   /** Whether another owner may be at work already: for messages. */
   readonly isLost: () => boolean
-  /** Told each time that a limit is over, before whoever waits is rejected. Must not throw. */
+  /** Called each time that a limit is over, before the caller of the hook is rejected. Must not throw. */
   readonly onOverrun: (error: HookOverrunError) => void
-  /** Told when a hook begins, where somebody reads; its result, when and how that has really ended. Neither may throw. */
+  /**
+   * Called when a hook begins. Its result is called when the hook has really ended, with its error where it threw.
+   * Neither may throw.
+   */
   readonly onBegin?: (hook: HookName, reason: string | undefined) => Ends | undefined
-  /** Told when a hook has really ended; `failed`: it threw. Must not throw. */
+  /** Called when a hook has really ended; `failed`: it threw. Must not throw. */
   readonly onEnd?: (hook: HookName, failed: boolean) => void
 }
 
@@ -74,7 +79,7 @@ export class HookRuns {
   readonly #parts: HookRunsParts
   readonly #open = new Set<Open>()
   readonly #overruns = new WeakSet<object>()
-  /** Of what has no other, once all was asked to end. */
+  /** The limit of code that has no other, once all was asked to end. */
   #leaving: HookLimit | undefined
   #idle: (() => void)[] = []
 
@@ -140,14 +145,14 @@ export class HookRuns {
     }
   }
 
-  /** Whether it is what one of these hooks, and nobody else's, was told when its limit was over. */
+  /** Whether the error is an overrun of one of these hooks. */
   isOverrun(error: unknown): boolean {
     return this.#overruns.has(error as object)
   }
 
   /**
-   * All was asked to end. What is in progress has this limit too, counted anew where another is over already; what has a
-   * turn already, and is yet to begin in it, has it where it brings none.
+   * Limits all code, as it was asked to end. Code in progress keeps a limit of its own that ends sooner; where that is
+   * over already it gets this one anew. Code that is yet to begin has this limit where it brings none.
    */
   limitAll(limit: HookLimit): void {
     this.#leaving = limit

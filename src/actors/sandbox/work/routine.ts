@@ -1,6 +1,6 @@
 /**
- * What a running sandbox does by itself: a checkpoint every so often, and leaving when nobody has used it for a while.
- * Both wait on the clock's one schedule, and neither keeps a process alive.
+ * The routine of a running sandbox: a checkpoint every so often, and leaving when nobody has used it for a while. Both
+ * wait on the clock's one schedule, and neither keeps a process alive.
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { scheduleOf, type Wake } from "../../../runtime/time/schedule.ts"

@@ -1,15 +1,17 @@
 /**
- * The turns of one sandbox: whatever touches its state runs alone, in the order of calls. Who is inside a turn is known
- * by AsyncLocalStorage, so that a call which would wait for the very turn that it is made from is refused at once
- * instead of never ending.
+ * The turns of one sandbox: all that touches its state runs alone, in the order of calls. AsyncLocalStorage knows who
+ * is inside a turn. A call that would wait for the very turn that it is made from is refused at once.
  *
- * Not promised: a limit on how long a turn takes. And what a turn starts without awaiting counts as inside of it while
- * the turn lasts; a timer that fires later does not.
+ * Not promised: a limit on how long a turn takes. And work that a turn starts without awaiting it counts as inside of
+ * it while the turn lasts; a timer that fires later does not.
  */
 import { AsyncLocalStorage } from "node:async_hooks"
 import { ReentrantLockError } from "../../../locks/api/errors.ts"
 
-/** A turn in progress, and the turn (of another sandbox) that it was asked for from, or the nearest around that which lasts. */
+/**
+ * A turn in progress. `outer` is the turn, perhaps of another sandbox, that it was asked for from; the nearest around
+ * that which still lasts.
+ */
 interface Frame {
   readonly turns: Turns
   outer: Frame | undefined
@@ -130,7 +132,10 @@ export class Turns {
   }
 }
 
-/** Those that are over are let go: each link of a chain of timers would keep all before it. */
+/**
+ * The nearest turn that still runs. Those that are over are let go: each link of a chain of timers would keep all
+ * before it.
+ */
 function nearest(from: Frame | undefined): Frame | undefined {
   let at = from
   while (at !== undefined && !at.running) at = at.outer
