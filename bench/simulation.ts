@@ -17,7 +17,7 @@ import { settingsOf } from "../src/testing/simulate/options.ts"
 import { runFleet } from "../src/testing/simulate/run/fleet.ts"
 import { ledger, ledgerWorkload } from "../src/testing/simulate/run/ledger.ts"
 import { planOf } from "../src/testing/simulate/seed.ts"
-import { Connection } from "../src/testing/simulated-store/connection.ts"
+import { SimulatedConnection } from "../src/testing/simulated-store/connection.ts"
 import { SimulatedStore } from "../src/testing/simulated-store/store.ts"
 import { cpuOf, detail, inTurns, ratio } from "./ratio.ts"
 
@@ -64,7 +64,7 @@ async function costOfLocks(): Promise<number> {
   for (const name of ["a", "b", "c"]) {
     const clock = new VirtualHost(time, { name })
     const lock = new StoreLock("bench", {
-      store: counting(new Connection(store, name, clock), count),
+      store: counting(new SimulatedConnection(store, name, clock), count),
       incarnation: { id: name },
       clock,
     })

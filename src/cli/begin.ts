@@ -4,7 +4,7 @@ import process from "node:process"
 import { liveClock } from "../runtime/time/clock.ts"
 import { EXIT, exitCodeOf } from "./errors/exit-codes.ts"
 import { UnwrittenError } from "./errors/unwritten-error.ts"
-import type { Ending } from "./frame/syntax.ts"
+import type { CommandEnding } from "./frame/syntax.ts"
 import { main, outputFor } from "./main.ts"
 import { type ProcessIo, processIo } from "./process/io.ts"
 
@@ -22,7 +22,7 @@ export async function begin(): Promise<void> {
 }
 
 /** A script that reads the result must not take half of it, or nothing, for the whole. */
-async function heard(words: readonly string[], io: ProcessIo, ending: Ending): Promise<Ending> {
+async function heard(words: readonly string[], io: ProcessIo, ending: CommandEnding): Promise<CommandEnding> {
   const trouble = await io.stdout.told()
   if (trouble === undefined || ending !== EXIT.ok) return ending
   const error = new UnwrittenError(trouble)

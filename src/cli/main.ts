@@ -4,15 +4,15 @@ import { EXIT, exitCodeOf } from "./errors/exit-codes.ts"
 import { UsageError } from "./errors/usage-error.ts"
 import { readArguments } from "./frame/arguments.ts"
 import { Output } from "./frame/output.ts"
-import type { CommandSpec, Ending } from "./frame/syntax.ts"
+import type { CommandSpec, CommandEnding } from "./frame/syntax.ts"
 import { checkWords } from "./process/bytes.ts"
 import type { Io } from "./process/io.ts"
 import { VERSION } from "./version.ts"
 
 /** Runs the command with the words after its name. */
-export async function main(words: readonly string[], io: Io): Promise<Ending> {
+export async function main(words: readonly string[], io: Io): Promise<CommandEnding> {
   const output = outputFor(words, io)
-  const wanted: Wanted = {}
+  const wanted: FailureOptions = {}
   try {
     return await act(words, io, output, wanted)
   } catch (error) {
@@ -31,11 +31,16 @@ export function outputFor(words: readonly string[], io: Io): Output {
 }
 
 /** What the user wants of failures. */
-interface Wanted {
+interface FailureOptions {
   exitCode?: number
 }
 
-async function act([name, ...words]: readonly string[], io: Io, output: Output, wanted: Wanted): Promise<Ending> {
+async function act(
+  [name, ...words]: readonly string[],
+  io: Io,
+  output: Output,
+  wanted: FailureOptions,
+): Promise<CommandEnding> {
   checkWords(name === undefined ? [] : [name, ...words])
   if (name === undefined) throw new UsageError("There is no command", "See: leasehold --help")
   if (name === "--help" || name === "-h" || name === "help") {

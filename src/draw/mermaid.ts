@@ -7,7 +7,7 @@
  */
 import type { AnyStateMachine } from "xstate"
 import { refuseUnknown } from "../runtime/input/options.ts"
-import { countChecks, countOf, type CountOptions, timesOf } from "./machine/counts.ts"
+import { countChecks, type CountOf, countOf, type CountOptions, timesOf } from "./machine/counts.ts"
 import {
   type ChartEdge,
   type ChartGraph,
@@ -32,8 +32,6 @@ interface Arrow {
   readonly edge: ChartEdge
   readonly target: string
 }
-
-type CountOf = (edge: ChartEdge) => string | undefined
 
 /**
  * Draws the machine as Mermaid. Throws InvalidConfigError for what is no machine of XState 5, for unknown options, and

@@ -59,10 +59,10 @@ const OPTIONS: OptionChecks<FakeWorldOptions> = { seed: aNumber }
 export function fakeWorld(options: FakeWorldOptions = {}): FakeWorld {
   refuseUnknown("fakeWorld", options, OPTIONS)
   const { seed = 1 } = options
-  return new World(seed)
+  return new ProcessWorld(seed)
 }
 
-class World implements FakeWorld {
+class ProcessWorld implements FakeWorld {
   readonly clock: VirtualTime
   readonly store: LeaseStore & CheckpointStore
   readonly #processes = new Map<string, FakeProcess>()

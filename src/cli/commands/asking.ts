@@ -11,7 +11,7 @@ import type { Clock, Timer } from "../../runtime/time/clock.ts"
 const STORE_MS = 30_000
 
 /** Who asks, and how. */
-export interface Asking {
+export interface HandoffRequest {
   readonly lock: StoreLock
   readonly clock: Clock
   /** How long the mark stands, in milliseconds. */
@@ -21,7 +21,7 @@ export interface Asking {
 }
 
 /** What the key was left for; undefined where its owner didn't leave in time. Rejects as `acquire` of the lock does. */
-export async function ask({ lock, clock, stands, signal }: Asking): Promise<Lease | undefined> {
+export async function ask({ lock, clock, stands, signal }: HandoffRequest): Promise<Lease | undefined> {
   const withdrawn = new AbortController()
   let standing: Timer | undefined
   const events = lock.events$.subscribe(({ type }) => {

@@ -5,14 +5,14 @@
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"
 import { optionsOf } from "../frame/arguments.ts"
-import type { Action, CommandSpec, OptionSpec } from "../frame/syntax.ts"
+import type { CommandAction, CommandSpec, OptionSpec } from "../frame/syntax.ts"
 
 type Commands = readonly CommandSpec[]
 
 const shells: Readonly<Record<string, (commands: Commands) => string>> = { bash, zsh, fish }
 
 /** The action of `completions`, for these commands. */
-export function completionsOf(commands: Commands): Action {
+export function completionsOf(commands: Commands): CommandAction {
   return async ({ operands, output }) => {
     const [shell = ""] = operands
     const script = shells[shell]

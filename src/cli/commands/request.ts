@@ -15,7 +15,7 @@ import type { LeaseStore } from "../../locks/stores/port.ts"
 import { budgetOf } from "../../runtime/input/budget.ts"
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"
-import type { Action, Call } from "../frame/syntax.ts"
+import type { CommandAction, Call } from "../frame/syntax.ts"
 import { cancelledBySignals } from "../process/cancel.ts"
 import { cleared } from "../process/clearing.ts"
 import { described, readKey } from "../stores/records.ts"
@@ -25,7 +25,7 @@ import { ask } from "./asking.ts"
 /** How long the mark stands without being told, in milliseconds. */
 const STANDS_MS = 5000
 
-export const request: Action = async (call) => {
+export const request: CommandAction = async (call) => {
   const [key = ""] = call.operands
   const stands = standsFor(call)
   await using session = await startSession(call)

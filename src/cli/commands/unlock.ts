@@ -9,13 +9,13 @@ import { printable } from "../../locks/printable.ts"
 import { isToken, type LeaseRecord, named, needsError, ownerOf, toSeconds } from "../../locks/record.ts"
 import type { LeaseStore } from "../../locks/stores/port.ts"
 import { EXIT } from "../errors/exit-codes.ts"
-import type { Action, Call } from "../frame/syntax.ts"
+import type { CommandAction, Call } from "../frame/syntax.ts"
 import { quoted } from "../process/quoted.ts"
-import { described, groupsOf, readKey, type Reading, REQUEST_MS } from "../stores/records.ts"
+import { described, groupsOf, readKey, type KeyReading, REQUEST_MS } from "../stores/records.ts"
 import { readSession, startSession, textOption } from "../stores/session.ts"
 import { shown } from "../stores/show.ts"
 
-export const unlock: Action = async (call) => {
+export const unlock: CommandAction = async (call) => {
   const [key = ""] = call.operands
   checkKey(key)
   const generation = textOption(call.options, "generation")
@@ -35,7 +35,7 @@ export const unlock: Action = async (call) => {
 /** Writes the released record; if nobody can tell whether that came about, looks. */
 async function release(
   store: LeaseStore,
-  reading: Reading,
+  reading: KeyReading,
   record: LeaseRecord,
   opId: string,
   wall: number,
@@ -69,7 +69,7 @@ function lastToken({ owner, ended, body }: LeaseRecord): number {
   return Math.max(owner?.token ?? 0, ended?.token ?? 0, isToken(raw) ? raw : 0)
 }
 
-function nothingOwned({ output }: Call, reading: Reading): number {
+function nothingOwned({ output }: Call, reading: KeyReading): number {
   output.result(
     { unlocked: false, ...described(reading) },
     () => `Nobody owns ${JSON.stringify(reading.key)}: there is nothing to unlock.`,
@@ -77,7 +77,7 @@ function nothingOwned({ output }: Call, reading: Reading): number {
   return EXIT.ok
 }
 
-function onlyTold({ output, options }: Call, reading: Reading): number {
+function onlyTold({ output, options }: Call, reading: KeyReading): number {
   const places = ["store", "config"].flatMap((name) => {
     const value = textOption(options, name)
     if (value === undefined) return []
@@ -94,7 +94,7 @@ function onlyTold({ output, options }: Call, reading: Reading): number {
   return EXIT.refused
 }
 
-function moved({ output }: Call, reading: Reading, expected: string): number {
+function moved({ output }: Call, reading: KeyReading, expected: string): number {
   output.result(
     { unlocked: false, expected, ...described(reading) },
     (styles) =>
@@ -104,7 +104,7 @@ function moved({ output }: Call, reading: Reading, expected: string): number {
 }
 
 /** What an unlock does to whoever is in the record. */
-function breaks({ record, key }: Reading): string {
+function breaks({ record, key }: KeyReading): string {
   const owner = ownerOf(record)!
   const groups = groupsOf(record)
   const work = groups.length === 0 ? "" : ` Process group ${printable(groups.join(", "))} may be at work under it.`

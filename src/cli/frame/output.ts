@@ -15,7 +15,7 @@ import { UnwrittenError } from "../errors/unwritten-error.ts"
 import { UsageError } from "../errors/usage-error.ts"
 import type { Io, Sink } from "../process/io.ts"
 
-type Waiting = LockWaitEventOf<"waitStarted" | "retry">
+type WaitingEvent = LockWaitEventOf<"waitStarted" | "retry">
 
 /** What can be made to stand out. */
 export type Style = (text: string) => string
@@ -72,7 +72,7 @@ export class Output {
     if (this.json) return logWaits((line) => stderr.write(`${escaped(line)}\n`))
     if (stderr.isTTY) return terminalWaits({ stream: stderr })
     const told = new Set<string>()
-    const tell = ({ wait, key, waitingFor, holder }: Waiting): void => {
+    const tell = ({ wait, key, waitingFor, holder }: WaitingEvent): void => {
       if (waitingFor !== "holder" || told.has(wait)) return
       told.add(wait)
       const whom = holder === undefined ? "" : `, which ${named(holder)} has`

@@ -32,10 +32,10 @@ export interface Call extends Given {
 }
 
 /** How the process is to end: with an exit code, or by the signal that ended what it ran. */
-export type Ending = number | NodeJS.Signals
+export type CommandEnding = number | NodeJS.Signals
 
 /** Does what the command is for. */
-export type Action = (call: Call) => Promise<Ending>
+export type CommandAction = (call: Call) => Promise<CommandEnding>
 
 /** One command. */
 export interface CommandSpec {
@@ -52,7 +52,7 @@ export interface CommandSpec {
   readonly about: readonly string[]
   /** Each with what it does. */
   readonly examples: readonly (readonly [line: string, does: string])[]
-  readonly action: () => Promise<Action>
+  readonly action: () => Promise<CommandAction>
 }
 
 /** Those that every command has. */

@@ -20,7 +20,8 @@ const PLACES = [
   ...["GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG", "STORAGE_EMULATOR_HOST"],
 ]
 
-type Environment = Readonly<Record<string, string | undefined>>
+/** Environment variables, as a runtime has them. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A variable, with all its bytes. */
 export interface LostPair {

@@ -5,6 +5,7 @@
 import process from "node:process"
 import { isatty } from "node:tty"
 import { type Clock, liveClock } from "../../runtime/time/clock.ts"
+import type { Environment } from "./bytes.ts"
 import { homeFolder, workingDirectory } from "./here.ts"
 
 /** Where text goes. */
@@ -28,7 +29,7 @@ export interface Carrier {
 
 /** The process as commands see it. */
 export interface Io {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   /** Throws InvalidConfigError where it has no path. */
   readonly cwd: string
   /** The user's own folder; undefined where the system knows none, as in a container whose user has no name. */

@@ -14,7 +14,7 @@ import { isPrivate } from "./private-group.ts"
 import { quoted } from "./quoted.ts"
 
 /** Somebody else who could have written a path. */
-export interface Stranger {
+export interface PathStranger {
   /** What is the other's: the path itself, or a directory or link on the way to it. */
   readonly at: string
   /** As its owner, or by its permissions. */
@@ -26,10 +26,10 @@ export interface Stranger {
 }
 
 /** What a look at a path tells. Where it is there and has no stranger, nobody else can put another in its place. */
-export interface Look {
+export interface PathLook {
   readonly isThere: boolean
   /** The first on the way to it, also where the path itself is missing. */
-  readonly stranger: Stranger | undefined
+  readonly stranger: PathStranger | undefined
 }
 
 /** As many links as Linux follows. */
@@ -41,10 +41,10 @@ const OVERFLOW_UID = 65_534
 /**
  * Looks at a path and all that is on the way to it, for `only` such strangers or all. Throws what the file system says.
  */
-export function lookAt(path: string, only?: Stranger["by"]): Look {
+export function lookAt(path: string, only?: PathStranger["by"]): PathLook {
   if (process.geteuid === undefined) return { isThere: existsSync(path), stranger: undefined }
   let isThere = true
-  let stranger: Stranger | undefined
+  let stranger: PathStranger | undefined
   for (const { at, found, isLast } of wayTo(resolve(path))) {
     isThere = found !== undefined
     if (stranger !== undefined || !(found instanceof Stats)) continue
@@ -58,14 +58,14 @@ export function lookAt(path: string, only?: Stranger["by"]): Look {
  * Makes a directory that only this user can read, where there is none. The stranger who could have written it, if there
  * is one. Throws what the file system says.
  */
-export function makePrivate(directory: string): Stranger | undefined {
+export function makePrivate(directory: string): PathStranger | undefined {
   const { isThere, stranger } = lookAt(directory)
   if (isThere || stranger !== undefined) return stranger
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   return lookAt(directory).stranger // below a directory with the sticky bit another may have been faster
 }
 
-interface Step {
+interface PathStep {
   readonly at: string
   /** Undefined where nothing is there. */
   readonly found: Stats | "hidden" | undefined
@@ -76,7 +76,7 @@ interface Step {
  * Each name on the way to an absolute path, from the root on, and those that its links lead over: in the order of the
  * kernel.
  */
-function* wayTo(path: string): Generator<Step> {
+function* wayTo(path: string): Generator<PathStep> {
   let at = "/"
   let links = 0
   const rest = path.split("/").filter((name) => name !== "")
@@ -97,16 +97,16 @@ function* wayTo(path: string): Generator<Step> {
   }
 }
 
-const isLink = (found: Step["found"]): boolean => found instanceof Stats && found.isSymbolicLink()
+const isLink = (found: PathStep["found"]): boolean => found instanceof Stats && found.isSymbolicLink()
 
 /** A file on the way has nothing below it, whoever may write it: such as /dev/null. */
-const below = (found: Step["found"], isLast: boolean): Step["found"] =>
+const below = (found: PathStep["found"], isLast: boolean): PathStep["found"] =>
   isLast || !(found instanceof Stats) || found.isDirectory() || found.isSymbolicLink() ? found : undefined
 
 /**
  * What Deno doesn't permit to look at is passed over on the way, and is not there for this process at the end of it.
  */
-function look(path: string, isLast: boolean): Step["found"] {
+function look(path: string, isLast: boolean): PathStep["found"] {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
@@ -117,7 +117,7 @@ function look(path: string, isLast: boolean): Step["found"] {
   }
 }
 
-function judge(at: string, found: Stats, isLast: boolean): Stranger | undefined {
+function judge(at: string, found: Stats, isLast: boolean): PathStranger | undefined {
   const { uid, gid, mode } = found
   const remedy = "allow that"
   const user = asked(process.geteuid)
@@ -139,7 +139,7 @@ function judge(at: string, found: Stats, isLast: boolean): Stranger | undefined 
  * What else a message has to say. What another made is not to be taken over: who can tell what it is, or who has it
  * open?
  */
-export const orRemedy = ({ by, remedy }: Stranger): string => (by === "owner" ? "" : `; or ${remedy}`)
+export const orRemedy = ({ by, remedy }: PathStranger): string => (by === "owner" ? "" : `; or ${remedy}`)
 
 /** A number of this process; undefined where Deno wasn't allowed to tell. */
 function asked(number: (() => number) | undefined): number | undefined {

@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Clock } from "../../runtime/time/clock.ts"
+import type { Environment } from "../process/bytes.ts"
 import { ProcessGroup } from "./process/group.ts"
 import { AS_GIVEN, CLOSE_OTHERS, givenTo, helperShell } from "./process/helper-shell.ts"
 import { passageOf } from "./process/passage.ts"
@@ -13,8 +14,6 @@ const CLOSED = `${CLOSE_OTHERS}${AS_GIVEN}\nexec 2>&3 3>&- 4>&-\nset -- /bin/sh 
 
 /** How long it has from SIGTERM to SIGKILL, in ms. The end of the run waits for it. */
 const GRACE_MS = 1000
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** All that were started for one run. */
 export class Hooks {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { InvalidConfigError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
-import { lookAt, type Stranger } from "../process/strangers.ts"
+import { lookAt, type PathStranger } from "../process/strangers.ts"
 
 /** The file of one run. */
 export class LeaseFile implements Disposable {
@@ -62,7 +62,7 @@ function ownFolder(): string {
  * Its owner could put a link in place of what is made there. Who else may write there is up to the system: containers
  * have it so.
  */
-function foreign(folder: string, { at, why }: Stranger): InvalidConfigError {
+function foreign(folder: string, { at, why }: PathStranger): InvalidConfigError {
   return new InvalidConfigError({
     message: `The folder ${folder} for the lease file could be another user's (${at}: ${why})`,
     next: "Name another folder by TMPDIR, such as /tmp",

@@ -11,7 +11,7 @@ import type { WaitBudgetOptions } from "../../locks/waits/budget.ts"
 import { budgetOf } from "../../runtime/input/budget.ts"
 import { checkPlaces } from "../process/bytes.ts"
 import type { Io } from "../process/io.ts"
-import { lookAt, orRemedy, type Stranger } from "../process/strangers.ts"
+import { lookAt, orRemedy, type PathStranger } from "../process/strangers.ts"
 import { userFolder } from "../process/user-folder.ts"
 
 /** What can be configured. Bare numbers are seconds. */
@@ -87,7 +87,7 @@ function reading<A>(file: string, read: () => A): A | undefined {
   }
 }
 
-function foreign(file: string, stranger: Stranger): InvalidConfigError {
+function foreign(file: string, stranger: PathStranger): InvalidConfigError {
   const { at, why } = stranger
   const where = at === file ? "" : `${at}: `
   return new InvalidConfigError({

@@ -20,7 +20,7 @@ const AT_ONCE = 16
 export type KeyState = "owned" | "expired" | "reserved" | "released" | "absent"
 
 /** A key's record as it was read. */
-export interface Reading {
+export interface KeyReading {
   readonly key: string
   readonly state: KeyState
   readonly generation: Generation
@@ -38,14 +38,14 @@ export interface Unreadable {
 }
 
 /** Reads a key. Rejects with CorruptRecordError, StoreUnavailableError or StoreMisconfiguredError. */
-export async function readKey(store: LeaseStore, key: string): Promise<Reading> {
+export async function readKey(store: LeaseStore, key: string): Promise<KeyReading> {
   const read = await readName(store, encodeName(key), key)
   if ("problem" in read) throw read.problem
   return read
 }
 
 /** Reads all keys that begin with a prefix, in the store's order. */
-export async function* readAll(store: LeaseStore, prefix: string): AsyncGenerator<Reading | Unreadable> {
+export async function* readAll(store: LeaseStore, prefix: string): AsyncGenerator<KeyReading | Unreadable> {
   let after: string | undefined
   do {
     const options = { prefix: namePrefix(prefix), deadline: REQUEST_MS, ...(after !== undefined && { after }) }
@@ -60,7 +60,7 @@ export async function* readAll(store: LeaseStore, prefix: string): AsyncGenerato
   } while (after !== undefined)
 }
 
-async function readName(store: LeaseStore, name: string, key: string | undefined): Promise<Reading | Unreadable> {
+async function readName(store: LeaseStore, name: string, key: string | undefined): Promise<KeyReading | Unreadable> {
   const answer = await store.read({ area: "leases", name }, { limit: RECORD_LIMIT, deadline: REQUEST_MS })
   switch (answer.kind) {
     case "failed":
@@ -104,7 +104,7 @@ function stateOf(record: LeaseRecord, storeTime: number | undefined): KeyState {
 }
 
 /** The same as JSON. Times are Unix milliseconds of the store's time. */
-export function described({ key, state, generation, record, storeTime }: Reading): object {
+export function described({ key, state, generation, record, storeTime }: KeyReading): object {
   const waiter = record?.waitingOwnerId ?? null
   return {
     key,

@@ -56,7 +56,7 @@ export function storeName(io: Io, flag: string | undefined, { file, config }: Fo
 }
 
 /** Where a store's name was written. */
-interface Written {
+interface StoreSource {
   readonly io: Io
   /** What the path of a directory is relative to. */
   readonly base: string
@@ -64,7 +64,7 @@ interface Written {
 }
 
 /** Reads a store's name. Throws InvalidConfigError. */
-function parseStore(text: string, written: Written): StoreName {
+function parseStore(text: string, written: StoreSource): StoreName {
   if (text === "memory:") return { kind: "memory" }
   if (text.startsWith("file:") && text.length > 5) return { kind: "file", directory: directoryOf(text, written) }
   const [, bucket, prefix = "", query] = /^gs:\/\/([^/?]+)(?:\/([^?]*?))?\/?(?:\?(.*))?$/.exec(text) ?? []
@@ -77,7 +77,7 @@ function parseStore(text: string, written: Written): StoreName {
 }
 
 /** What follows the `?` of a bucket's name. Another setting there would be lost, or taken for a part of the prefix. */
-function payerIn(query: string, text: string, { source }: Written): { readonly userProject: string } {
+function payerIn(query: string, text: string, { source }: StoreSource): { readonly userProject: string } {
   const [[name, userProject = ""] = [], ...others] = new URLSearchParams(query)
   if (name === "userProject" && userProject !== "" && others.length === 0) return { userProject }
   throw new InvalidConfigError({
@@ -90,7 +90,7 @@ function payerIn(query: string, text: string, { source }: Written): { readonly u
  * After `file:` no shell expands a `~`, and elsewhere there is none: taken as a name it would be another directory
  * everywhere.
  */
-function directoryOf(text: string, { io, base, source }: Written): string {
+function directoryOf(text: string, { io, base, source }: StoreSource): string {
   const path = text.slice(5).replace(/^\/\/(?=[/~])/, "")
   const [, user, below = ""] = /^~([^/]*)\/*(.*)$/s.exec(path) ?? []
   if (user === undefined) return resolve(base, path)

@@ -7,9 +7,9 @@
  */
 import { TraceHash } from "../../runtime/time/hash.ts"
 import { KeptSeeds } from "./kept-seeds.ts"
-import { type Settings, settingsOf, type SimulateOptions } from "./options.ts"
+import { type SimulationSettings, settingsOf, type SimulateOptions } from "./options.ts"
 import { attainable } from "./report/sometimes.ts"
-import { Tally } from "./report/tally.ts"
+import { RunTally } from "./report/tally.ts"
 import { runSeed } from "./seed.ts"
 import { inTurn } from "./turns.ts"
 
@@ -73,11 +73,11 @@ export async function simulate<S, C>(options: SimulateOptions<S, C>): Promise<Si
   return inTurn(() => simulateNow(settings))
 }
 
-async function simulateNow<S, C>(settings: Settings<S, C>): Promise<Simulation> {
+async function simulateNow<S, C>(settings: SimulationSettings<S, C>): Promise<Simulation> {
   const kept = new KeptSeeds(settings.reports)
   const hash = new TraceHash()
   const seeds = kept.before(settings.seeds)
-  const reached = new Tally()
+  const reached = new RunTally()
   let ms = 0
   let requests = 0
   for (const seed of seeds) {

@@ -15,7 +15,7 @@ export type StrangerMove = "own" | "wait" | "leave" | "grant" | "delete"
 /** Every move. */
 export const strangerMoves: readonly StrangerMove[] = ["own", "wait", "leave", "grant", "delete"]
 
-interface Published {
+interface StrangerFields {
   readonly ownerId: string | null
   readonly expiresAt: number
   readonly waitingOwnerId: string | null
@@ -32,7 +32,7 @@ const waiterTtl = 12_000
  */
 const tenure = 10_000
 
-const nobody: Published = { ownerId: null, expiresAt: 0, waitingOwnerId: null, waiterExpiresAt: null }
+const nobody: StrangerFields = { ownerId: null, expiresAt: 0, waitingOwnerId: null, waiterExpiresAt: null }
 const noWaiter = { waitingOwnerId: null, waiterExpiresAt: null }
 
 /** One such process. */
@@ -100,10 +100,10 @@ export class Stranger {
   }
 
   /** Undefined where no record can be read: that is nobody's to take. */
-  #read(ref: ObjectRef): Published | undefined {
+  #read(ref: ObjectRef): StrangerFields | undefined {
     const body = this.#body(ref)
     if (body === undefined) return undefined
-    const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = body as unknown as Published
+    const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = body as unknown as StrangerFields
     return { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt }
   }
 
@@ -118,7 +118,7 @@ export class Stranger {
     }
   }
 
-  #write(ref: ObjectRef, fields: Partial<Published>): void {
+  #write(ref: ObjectRef, fields: Partial<StrangerFields>): void {
     const before = this.#keeps ? this.#body(ref) : this.#read(ref)
     this.#store.tamper(ref, new TextEncoder().encode(JSON.stringify({ ...before, ...fields })))
   }

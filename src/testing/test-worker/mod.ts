@@ -136,7 +136,7 @@ export async function testWorker<S, C>(
 /** Another process, once it runs the sandbox. */
 async function nextWorker<S, C>(world: WorkerWorld<S, C>): Promise<TestWorker<S, C>> {
   const process = await world.start()
-  const worker = new Worker(world, process)
+  const worker = new WorkerUnderTest(world, process)
   try {
     await worker.restore()
   } catch (error) {
@@ -149,7 +149,7 @@ async function nextWorker<S, C>(world: WorkerWorld<S, C>): Promise<TestWorker<S,
 /** A crashed owner's lease has to run out first. */
 const patience = "5 min"
 
-class Worker<S, C> implements TestWorker<S, C> {
+class WorkerUnderTest<S, C> implements TestWorker<S, C> {
   readonly trace: LockEvent[] = []
   readonly #world: WorkerWorld<S, C>
   readonly #process: StartedProcess

@@ -14,7 +14,7 @@ import { toSvg } from "../../../draw/svg/svg.ts"
 import { EXIT } from "../../errors/exit-codes.ts"
 import { UnwrittenError } from "../../errors/unwritten-error.ts"
 import { UsageError } from "../../errors/usage-error.ts"
-import type { Action, Call } from "../../frame/syntax.ts"
+import type { CommandAction, Call } from "../../frame/syntax.ts"
 import { textOption } from "../../stores/session.ts"
 import { countsOf } from "./counts.ts"
 import { machineOf } from "./module.ts"
@@ -28,7 +28,7 @@ const byExtension: Readonly<Record<string, Form>> = {
 /** In columns: where a terminal is narrower, lines are longer than it. */
 const LEAST_COLUMNS = 40
 
-export const chart: Action = async (call) => {
+export const chart: CommandAction = async (call) => {
   const form = formOf(call)
   const [module] = call.operands
   const trace = textOption(call.options, "trace")

@@ -10,7 +10,7 @@ import { withinStart } from "../../../locks/stores/start.ts"
 import { advice, happened } from "../../errors/advice.ts"
 import { EXIT } from "../../errors/exit-codes.ts"
 import type { Styles } from "../../frame/output.ts"
-import type { Action, Call } from "../../frame/syntax.ts"
+import type { CommandAction, Call } from "../../frame/syntax.ts"
 import { findConfig } from "../../stores/config.ts"
 import { textOption } from "../../stores/session.ts"
 import { type StoreName, storeOf } from "../../stores/stores.ts"
@@ -19,7 +19,7 @@ import { clockFindings } from "./clock.ts"
 import { directoryFindings } from "./directory.ts"
 import type { Finding } from "./finding.ts"
 
-export const doctor: Action = async (call) => {
+export const doctor: CommandAction = async (call) => {
   const found = findConfig(call.io, textOption(call.options, "config"))
   const { name, store } = await storeOf(call.io, textOption(call.options, "store"), found)
   try {

@@ -20,7 +20,7 @@ export interface FeedEvents {
 }
 
 /** A fleet that is kept current while `run` goes on. */
-export interface Feed {
+export interface TopFeed {
   /** Without what nobody else is to read: a token. */
   readonly name: string
   readonly isLive: boolean
@@ -35,7 +35,7 @@ export interface Feed {
 const FINAL: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 421])
 
 /** The fleet of a worker's page. Throws UsageError for an address that is none. */
-export function liveFeed(text: string, clock: Clock): Feed {
+export function liveFeed(text: string, clock: Clock): TopFeed {
   const page = URL.canParse(text) ? new URL(text) : undefined
   const token = page?.searchParams.get("token")
   if (page === undefined || token == null || token === "") {
@@ -86,7 +86,7 @@ export function liveFeed(text: string, clock: Clock): Feed {
 }
 
 /** The fleet of a recorded trace. Throws UsageError and TraceFormatError. */
-export function recordedFeed(io: Io, file: string): Feed {
+export function recordedFeed(io: Io, file: string): TopFeed {
   const { lines } = parseTrace(textFile(io, file, "Give the address of a worker's page, or the file of a trace"))
   const fleet = new Fleet()
   const last = lines.findLast((line) => typeof line["at"] === "number") as { readonly at: number } | undefined

@@ -10,8 +10,8 @@ import type { WorkerRow } from "../../../inspector/live/model/wire.ts"
 import { visible } from "../../../inspector/live/visible.ts"
 import { instantText, span } from "../../frame/moments.ts"
 import type { Style } from "../../frame/output.ts"
-import type { Feed } from "./feed.ts"
-import type { View } from "./view.ts"
+import type { TopFeed } from "./feed.ts"
+import type { TopView } from "./view.ts"
 
 /** What can be made to stand out. */
 export interface Paint {
@@ -26,16 +26,16 @@ export interface Paint {
 }
 
 /** The size of a terminal, in characters. */
-export interface Size {
+export interface TerminalSize {
   readonly columns: number
   readonly rows: number
 }
 
 /** What a frame is made of. */
 export interface FrameParts {
-  readonly feed: Feed
-  readonly view: View
-  readonly size: Size
+  readonly feed: TopFeed
+  readonly view: TopView
+  readonly size: TerminalSize
   readonly paint: Paint
   /** Why nothing is heard. */
   readonly problem: string | null

@@ -13,14 +13,14 @@ import { instantText } from "../../frame/moments.ts"
 import { jsonLine } from "../../frame/output.ts"
 import type { Call } from "../../frame/syntax.ts"
 import { untilEnded } from "../../process/until-ended.ts"
-import type { Feed } from "./feed.ts"
+import type { TopFeed } from "./feed.ts"
 import { readerGone } from "./reader-gone.ts"
 
 /** Times that are searched for come about though nothing happens. In milliseconds. */
 const TICK_EVERY = 1000
 
 /** Goes on until there is no more, nobody reads it any more, or its user ends it. */
-export async function plain(call: Call, feed: Feed, search: Search): Promise<void> {
+export async function plain(call: Call, feed: TopFeed, search: Search): Promise<void> {
   const end = new AbortController()
   const log = new Log(call, feed, search)
   const running = feed.run(log, end.signal)
@@ -39,14 +39,14 @@ const LEASES: ReadonlySet<string> = new Set(["Lost", "Suspect", "Degraded", "Rec
 
 class Log {
   readonly #call: Call
-  readonly #feed: Feed
+  readonly #feed: TopFeed
   readonly #search: Search
   #problem: string | null | undefined = undefined
   #ticking: Timer | undefined
   /** What a search for times found when it last looked, or by a line since. */
   #found = new Set<LiveRow>()
 
-  constructor(call: Call, feed: Feed, search: Search) {
+  constructor(call: Call, feed: TopFeed, search: Search) {
     this.#call = call
     this.#feed = feed
     this.#search = search

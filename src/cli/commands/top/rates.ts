@@ -4,14 +4,14 @@ import type { WorkerRow } from "../../../inspector/live/model/wire.ts"
 /** Over how long a rate is taken: leases of 30 s are renewed every 10 s. In milliseconds. */
 const OVER = 10_000
 
-interface Reading {
+interface CounterReading {
   readonly at: number
   readonly count: number
 }
 
 /** Remembers readings of some seconds. */
 export class Rates {
-  readonly #readings = new Map<string, Reading[]>()
+  readonly #readings = new Map<string, CounterReading[]>()
 
   /** Reads the counters, at a time in milliseconds that never goes back. */
   read(workers: Iterable<WorkerRow>, at: number): void {

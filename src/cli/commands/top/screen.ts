@@ -4,13 +4,13 @@ import type { Timer } from "../../../runtime/time/clock.ts"
 import type { Styles } from "../../frame/output.ts"
 import type { Call } from "../../frame/syntax.ts"
 import { untilEnded } from "../../process/until-ended.ts"
-import type { Feed, FeedEvents } from "./feed.ts"
+import type { TopFeed, FeedEvents } from "./feed.ts"
 import { frameOf, type Paint } from "./frame.ts"
 import { keysOf } from "./keys.ts"
 import { Rates } from "./rates.ts"
 import { readerGone } from "./reader-gone.ts"
 import { Terminal } from "./terminal.ts"
-import { View } from "./view.ts"
+import { TopView } from "./view.ts"
 
 /** As a page does it: nobody sees more. In milliseconds. */
 const DRAW_EVERY = 100
@@ -19,8 +19,8 @@ const DRAW_EVERY = 100
 const TICK_EVERY = 1000
 
 /** Shows it. Settles when the user has enough, or has gone; rejects where nothing will ever be heard. */
-export async function screen(call: Call, feed: Feed, text: string): Promise<void> {
-  const shown = new Screen(call, feed, text)
+export async function screen(call: Call, feed: TopFeed, text: string): Promise<void> {
+  const shown = new TopScreen(call, feed, text)
   const end = new AbortController()
   const running = quiet(feed.run(shown, end.signal))
   // A trace has come to its end at once, and is looked at all the same.
@@ -37,10 +37,10 @@ export async function screen(call: Call, feed: Feed, text: string): Promise<void
   await running
 }
 
-class Screen implements FeedEvents {
+class TopScreen implements FeedEvents {
   readonly #clock: Call["io"]["clock"]
-  readonly #feed: Feed
-  readonly #view: View
+  readonly #feed: TopFeed
+  readonly #view: TopView
   readonly #rates = new Rates()
   readonly #paint: Paint
   readonly #enough = Promise.withResolvers<void>()
@@ -50,10 +50,10 @@ class Screen implements FeedEvents {
   #ticking: Timer | undefined
   #isOver = false
 
-  constructor({ io, output }: Call, feed: Feed, text: string) {
+  constructor({ io, output }: Call, feed: TopFeed, text: string) {
     this.#clock = io.clock
     this.#feed = feed
-    this.#view = new View(feed, text)
+    this.#view = new TopView(feed, text)
     this.#paint = paintOf(output.styles)
   }
 

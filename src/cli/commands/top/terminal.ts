@@ -4,7 +4,7 @@
  */
 import { writeSync } from "node:fs"
 import process from "node:process"
-import type { Size } from "./frame.ts"
+import type { TerminalSize } from "./frame.ts"
 
 const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l"
 const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l"
@@ -31,7 +31,7 @@ export class Terminal implements Disposable {
   }
 
   /** As the terminal says now. */
-  get size(): Size {
+  get size(): TerminalSize {
     const { columns, rows } = process.stdout
     return { columns: columns || 80, rows: rows || 24 }
   }

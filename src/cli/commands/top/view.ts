@@ -6,7 +6,7 @@ import { type Attention, attentionOf } from "../../../inspector/live/model/atten
 import type { LiveRow } from "../../../inspector/live/model/live-row.ts"
 import { parseSearch, type Search } from "../../../inspector/live/model/search.ts"
 import { TOP_STATES } from "../../../inspector/live/model/states.ts"
-import type { Feed } from "./feed.ts"
+import type { TopFeed } from "./feed.ts"
 import type { Key } from "./keys.ts"
 
 /** By what rows are sorted. */
@@ -17,8 +17,8 @@ export type Sort = (typeof SORTS)[number]
 const LONGEST_SEARCH = 200
 
 /** What the user sees, and can change. */
-export class View {
-  readonly #feed: Feed
+export class TopView {
+  readonly #feed: TopFeed
   #sort: Sort = "attention"
   #search: Search = EVERYTHING
   #text: string
@@ -32,7 +32,7 @@ export class View {
   #top = 0
   #page = 1
 
-  constructor(feed: Feed, text: string) {
+  constructor(feed: TopFeed, text: string) {
     this.#feed = feed
     this.#text = text
     this.#ask(text)

@@ -6,8 +6,9 @@ import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { constants } from "node:os"
 import type { Duplex } from "node:stream"
 import { StartError } from "../../errors/start-error.ts"
+import type { Environment } from "../../process/bytes.ts"
 import { CLOSE_OTHERS, givenTo, helperShell } from "./helper-shell.ts"
-import { type Environment, passageOf } from "./passage.ts"
+import { passageOf } from "./passage.ts"
 import { APART, GATE, KEEPER, REPORTED } from "./scripts.ts"
 
 /** How a command ended; `unknown` where the shell that waited for it was ended. */

@@ -6,6 +6,7 @@
  * Owns no script, and nothing of the command's own shell, which is /bin/sh always.
  */
 import { existsSync } from "node:fs"
+import type { Environment } from "../../process/bytes.ts"
 
 /** The system's places alone: what a PATH names first may be anybody's. */
 const PLACES = ["/bin/bash", "/usr/bin/bash"] as const
@@ -45,7 +46,7 @@ case $2 in =*) export OLDPWD="\${2#=}" ;; *) unset OLDPWD ;; esac
 shift 2`
 
 /** The arguments for that, for what is to have this environment. */
-export const givenTo = (env: Readonly<Record<string, string | undefined>>): readonly string[] =>
+export const givenTo = (env: Environment): readonly string[] =>
   [env["SHLVL"], env["OLDPWD"]].map((value) => (value === undefined ? "" : `=${value}`))
 
 /** Lines of sh for what runs beside a command: it keeps no folder of the caller's busy either. */

@@ -8,10 +8,8 @@
  * each time.
  */
 import { Buffer } from "node:buffer"
-import { lostVariables } from "../../process/bytes.ts"
+import { type Environment, lostVariables } from "../../process/bytes.ts"
 import { isHere } from "../../process/here.ts"
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What gets through in which way. */
 export interface Passage {

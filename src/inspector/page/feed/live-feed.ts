@@ -9,7 +9,7 @@ import { WIRE_VERSION, type WireMessages } from "../../live/model/wire.ts"
 import { after } from "../look/clock.ts"
 import { EventStreamParser, type StreamMessage } from "./event-stream.ts"
 import type { Feed, FeedSink } from "./feed.ts"
-import { reasonOf, type Requests } from "./requests.ts"
+import { reasonOf, type PageRequests } from "./requests.ts"
 
 /** The first wait before another try, in milliseconds; each next one is twice as long. */
 const FIRST_WAIT = 250
@@ -23,7 +23,7 @@ const isEvent = (event: string): event is keyof WireMessages => EVENTS.has(event
 
 /** One worker's stream. */
 export class LiveFeed implements Feed {
-  readonly #requests: Requests
+  readonly #requests: PageRequests
   #sink: FeedSink | undefined
   #lastId: string | null = null
   #wait = FIRST_WAIT
@@ -32,7 +32,7 @@ export class LiveFeed implements Feed {
   #arrived = 0
 
   /** Sends nothing before `start`. */
-  constructor(requests: Requests) {
+  constructor(requests: PageRequests) {
     this.#requests = requests
   }
 

@@ -16,7 +16,7 @@ import { isDark } from "../frame/theme.ts"
 import { duration } from "../look/format.ts"
 import { icon } from "../look/icons.ts"
 import { stateWords } from "../look/state-words.ts"
-import type { Listener } from "../model/model.ts"
+import type { ModelListener } from "../model/model.ts"
 import { Actions } from "./actions.ts"
 import { ChartView } from "./chart-view.ts"
 import { type Comparison, comparisonsOf, type StoreRecord } from "./comparison.ts"
@@ -33,7 +33,7 @@ const USUAL_GUARD = 3000
 const LOOK_EVERY = 2
 
 /** The screen. */
-export class SandboxScreen implements Screen, Listener {
+export class SandboxScreen implements Screen, ModelListener {
   readonly element = document.createElement("div")
   readonly title: string
   readonly #app: App

@@ -32,14 +32,14 @@ export interface Traps extends Disposable {
   readonly calls: readonly TrappedCall[]
 }
 
-type Slot = { readonly holder: object; readonly name: string; readonly what: string }
+type TrapSlot = { readonly holder: object; readonly name: string; readonly what: string }
 
 /** Functions of one object, with what stands before their names where they are called. */
-const slotsOf = (holder: object, before: string, names: readonly string[]): readonly Slot[] =>
+const slotsOf = (holder: object, before: string, names: readonly string[]): readonly TrapSlot[] =>
   names.map((name) => ({ holder, name, what: `${before}${name}()` }))
 
 /** What not every runtime has: those of the functions that this one does. */
-const laterSlots = (holder: object, before: string, names: readonly string[]): readonly Slot[] =>
+const laterSlots = (holder: object, before: string, names: readonly string[]): readonly TrapSlot[] =>
   slotsOf(
     holder,
     before,
@@ -52,7 +52,7 @@ const temporalNames = ["instant", "zonedDateTimeISO", "plainDateTimeISO", "plain
 
 const waiting = ["setTimeout", "setInterval", "setImmediate"]
 
-const slots: readonly Slot[] = [
+const slots: readonly TrapSlot[] = [
   ...slotsOf(globalThis, "", [...waiting, "fetch"]),
   ...slotsOf(Math, "Math.", ["random"]),
   ...slotsOf(performance, "performance.", ["now"]),

@@ -61,11 +61,11 @@ const graceOf = ({ settleWithin, checkpointWithin, killGrace }: PlannedTimes): n
 
 /** A life whose manager has started. */
 type Up<S, C> = Life<S, C> & { readonly manager: SandboxManager }
-type Asked = Parameters<WorkerRecorder["call"]>[0]
-type Recorded = <A>(asked: Asked, call: () => Promise<A>) => Promise<A>
+type RecordedCallInput = Parameters<WorkerRecorder["call"]>[0]
+type RecordedCall = <A>(asked: RecordedCallInput, call: () => Promise<A>) => Promise<A>
 
 /** A budget of 0 is one try, which takes what its requests take. */
-const budgetOf = (timeout: CallOptions["timeout"]): Pick<Asked, "budget"> =>
+const budgetOf = (timeout: CallOptions["timeout"]): Pick<RecordedCallInput, "budget"> =>
   timeout === undefined || timeout === "infinite" || timeout === 0 ? {} : { budget: millis("timeout", timeout) }
 
 /** How long a process that can't start waits before it tries again, in milliseconds. */
@@ -221,7 +221,7 @@ export class Member<S, C> {
   }
 
   /** The handle, whose calls are recorded too, and end with the process. */
-  #handle(sandbox: Sandbox<S>, of: Pick<Asked, "key">, recorded: Recorded): Sandbox<S> {
+  #handle(sandbox: Sandbox<S>, of: Pick<RecordedCallInput, "key">, recorded: RecordedCall): Sandbox<S> {
     return {
       ...{ name: sandbox.name, key: sandbox.key, actor: sandbox.actor, state$: sandbox.state$, ended: sandbox.ended },
       get lease() {
@@ -258,9 +258,9 @@ export class Member<S, C> {
   /**
    * A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection.
    */
-  async #call<A>(asked: Asked, make: (life: Up<S, C>, recorded: Recorded) => Promise<A>): Promise<A> {
+  async #call<A>(asked: RecordedCallInput, make: (life: Up<S, C>, recorded: RecordedCall) => Promise<A>): Promise<A> {
     const life = await this.#up()
-    const recorded: Recorded = (what, call) => life.process.orGone(this.#recorder.call(what, call))
+    const recorded: RecordedCall = (what, call) => life.process.orGone(this.#recorder.call(what, call))
     return recorded(asked, () => make(life, recorded))
   }
 
@@ -274,7 +274,7 @@ export class Member<S, C> {
     return { ...life, manager }
   }
 
-  #of(key: string): Pick<Asked, "key"> {
+  #of(key: string): Pick<RecordedCallInput, "key"> {
     return { key: sandboxLockKey(this.#parts.sandbox.name, key) }
   }
 
