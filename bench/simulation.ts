@@ -11,6 +11,7 @@ import { StoreLock } from "../src/locks/lock/store-lock.ts"
 import type { LeaseStore } from "../src/locks/stores/port.ts"
 import { runForkOn } from "../src/runtime/bridges/effect-clock.ts"
 import { SeededRandom } from "../src/runtime/time/random.ts"
+import { sleep } from "../src/runtime/time/sleep.ts"
 import { VirtualHost } from "../src/runtime/time/virtual-host.ts"
 import { VirtualTime } from "../src/runtime/time/virtual-time.ts"
 import { settingsOf } from "../src/testing/simulate/options.ts"
@@ -77,7 +78,7 @@ async function costOfLocks(): Promise<number> {
 async function takeTurns(lock: StoreLock, clock: VirtualHost): Promise<never> {
   for (;;) {
     const lease = await lock.acquire({ timeout: "60 min", contention: "retry" })
-    await new Promise<void>((resolve) => void clock.after(HOLD, resolve))
+    await sleep(clock, HOLD)
     await lease.release()
   }
 }

@@ -7,12 +7,12 @@
  */
 import { LockContentionError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
-import { millis } from "../../locks/engine/options.ts"
 import { StoreLock } from "../../locks/lock/store-lock.ts"
 import { printable } from "../../locks/printable.ts"
 import { named, ownerOf } from "../../locks/record.ts"
 import type { LeaseStore } from "../../locks/stores/port.ts"
 import { budgetOf } from "../../runtime/input/budget.ts"
+import { millis } from "../../runtime/input/options.ts"
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"
 import type { CommandAction, Call } from "../frame/syntax.ts"

@@ -19,6 +19,7 @@ import {
   type WriteAnswer,
 } from "../../locks/stores/port.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
+import { sleep } from "../../runtime/time/sleep.ts"
 import { ConformanceError } from "./verdict.ts"
 
 /** What all cases of a suite share. */
@@ -158,7 +159,7 @@ export class Subject {
   }
 
   pause(ms: number): Promise<void> {
-    return new Promise((settle) => void this.settings.clock.after(ms, settle))
+    return sleep(this.settings.clock, ms)
   }
 
   /** Lets the store go on for a turn of the event loop. */

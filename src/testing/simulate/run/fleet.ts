@@ -7,6 +7,7 @@
 import type { SandboxDefinition } from "../../../actors/api/sandbox.ts"
 import { TraceRecorder } from "../../../inspector/recorder.ts"
 import { InvalidConfigError } from "../../../locks/api/errors.ts"
+import { sleep } from "../../../runtime/time/sleep.ts"
 import { VirtualTime } from "../../../runtime/time/virtual-time.ts"
 import { appliedWrite } from "../../../trace/applied.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
@@ -232,7 +233,7 @@ class SimulatedFleet<S, C> {
     const draw = new Draw(this.#plan.seed, `client/${name}`)
     const world = this.#world
     while (!this.#isOver) {
-      await this.#sleep(draw.millis(1, 2 * this.#plan.pace))
+      await sleep(this.#time, draw.millis(1, 2 * this.#plan.pace))
       if (this.#isOver || world.workers.length === 0) continue
       await this.#attempt("workload", () => this.#parts.workload(world))
     }
@@ -273,7 +274,7 @@ class SimulatedFleet<S, C> {
   /** Lets time pass until it settles, or it is plain that it never will. */
   async #within(promise: Promise<unknown>, what: string): Promise<void> {
     let settled = false
-    const late = this.#sleep(patience)
+    const late = sleep(this.#time, patience)
     await this.#time.runUntil(Promise.race([promise.then(() => (settled = true)), late]))
     if (!settled)
       this.#parts.onFailure("every call settles", `${what} hasn't settled after ${patience} ms without faults`)
@@ -291,7 +292,7 @@ class SimulatedFleet<S, C> {
       keys,
       random: new Draw(this.#plan.seed, "workload"),
       now: () => this.#time.mono() - this.#epoch,
-      sleep: (ms) => this.#sleep(ms),
+      sleep: (ms) => sleep(this.#time, ms),
       fail: (message) => onFailure("workload", message),
       sometimes: (name) => this.#recorder.note(name),
     }
@@ -322,12 +323,6 @@ class SimulatedFleet<S, C> {
         if (!isExpected(error)) this.#parts.onFailure("background work", `${name} reported ${describe(error)}`)
       },
     })
-  }
-
-  #sleep(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#time.after(ms, resolve)
-    return promise
   }
 }
 

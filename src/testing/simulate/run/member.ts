@@ -8,8 +8,9 @@ import type { RestoreOptions, SandboxManager } from "../../../actors/manager/man
 import type { TraceRecorder, WorkerRecorder } from "../../../inspector/recorder.ts"
 import { InvalidConfigError } from "../../../locks/api/errors.ts"
 import { sandboxLockKey } from "../../../locks/api/keys.ts"
-import { millis } from "../../../locks/engine/options.ts"
 import type { CheckpointStore, LeaseStore } from "../../../locks/stores/port.ts"
+import { millis } from "../../../runtime/input/options.ts"
+import { sleep } from "../../../runtime/time/sleep.ts"
 import type { VirtualHost } from "../../../runtime/time/virtual-host.ts"
 import type { VirtualTime } from "../../../runtime/time/virtual-time.ts"
 import { type Machine, type MachineProcess, toldOfEnd } from "../machines/machine.ts"
@@ -135,7 +136,7 @@ export class Member<S, C> {
         if (error instanceof ProcessGone) return
         if (error instanceof InvalidConfigError) throw error
         onError(error)
-        await timer(life, startAgain).catch(() => {})
+        await pause(life, startAgain).catch(() => {})
       }
     }
   }
@@ -252,7 +253,7 @@ export class Member<S, C> {
   /** Settles by a timer of its present life, which no lease ends. Rejects with ProcessGone. */
   async sleep(ms: number): Promise<void> {
     const life = await this.#up()
-    await timer(life, ms)
+    await pause(life, ms)
   }
 
   /**
@@ -310,8 +311,6 @@ export class Member<S, C> {
   }
 }
 
-function timer({ process }: Pick<Life<unknown, unknown>, "process">, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  process.host.after(ms, resolve)
-  return process.orGone(promise)
-}
+/** Time passes for the process. Rejects once it is gone. */
+const pause = ({ process }: Pick<Life<unknown, unknown>, "process">, ms: number): Promise<void> =>
+  process.orGone(sleep(process.host, ms))
