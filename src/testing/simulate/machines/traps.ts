@@ -140,6 +140,6 @@ function isCalledByXState(callee: () => unknown): boolean {
 
 function callerIn(error: Error): string {
   const lines = (error.stack ?? "").split("\n").slice(1)
-  const own = /[/\\]testing[/\\]simulate[/\\]traps\.[jt]s/
+  const own = /[/\\]simulate[/\\]machines[/\\]traps\.[jt]s/
   return (lines.find((line) => !own.test(line)) ?? "an unknown place").trim().replace(/^at /, "")
 }
