@@ -1,6 +1,6 @@
 /**
- * Lease records as an operator sees them: read once, with the generation under which they may be changed. Owns no
- * judgement of leases beyond what a record and the store's own time say; the locks judge more carefully
+ * Lease records as an operator sees them: read once, with the generation under which they may be changed. A lease is
+ * judged here by its record and the store's time alone. The locks judge more carefully
  * (src/locks/protocol/rules/expiry.ts).
  */
 import { LockError } from "../../locks/api/errors.ts"
@@ -14,8 +14,11 @@ export const REQUEST_MS = 10_000
 const AT_ONCE = 16
 
 /**
- * `owned`; `expired`: it names an owner whose time is over, whom the next may take over unless a process group that it
- * names lives; `reserved`: free for its waiter alone; `released`; `absent`: there is no record.
+ * - `owned`: its owner's time isn't over.
+ * - `expired`: its owner's time is over. The next may take it over, unless a process group that it names lives.
+ * - `reserved`: free for its waiter alone.
+ * - `released`: free.
+ * - `absent`: there is no record.
  */
 export type KeyState = "owned" | "expired" | "reserved" | "released" | "absent"
 
@@ -26,7 +29,7 @@ export interface KeyReading {
   readonly generation: Generation
   /** Undefined where it is absent. */
   readonly record: LeaseRecord | undefined
-  /** In Unix milliseconds; undefined where the store has no time that means anything for this record. */
+  /** In Unix milliseconds; undefined if the store's time can't be compared with this record's. */
   readonly storeTime: number | undefined
 }
 
@@ -86,7 +89,7 @@ async function readName(store: LeaseStore, name: string, key: string | undefined
   }
 }
 
-/** A name too long to hold its key. */
+/** The key, for a name that is too long to hold it. */
 function keyIn(text: string): string | undefined {
   try {
     const { key } = JSON.parse(text) as { key?: unknown }
@@ -118,7 +121,7 @@ export function described({ key, state, generation, record, storeTime }: KeyRead
   }
 }
 
-/** The process groups at work under it, as far as it names any. */
+/** The process groups that it names, which may be at work under it. */
 export function groupsOf(record: LeaseRecord | undefined): readonly number[] {
   const groups: unknown = record?.owner?.host?.groups
   return Array.isArray(groups) ? groups : []

@@ -15,7 +15,7 @@ const meanings: Readonly<Record<KeyState, string>> = {
   absent: "free; it has no record",
 }
 
-/** What still works under a lease that is over keeps the key on its machine. */
+/** The meaning of a state. A process group that still works keeps an expired key on its machine. */
 function meaning({ state, record }: KeyReading): string {
   const works = state === "expired" && groupsOf(record).length > 0
   return works ? `${meanings.expired}, on its machine once what works there has ended` : meanings[state]
