@@ -31,7 +31,7 @@ const names = (spec: CommandSpec): string =>
 
 const operandsOf = ({ name }: CommandSpec): string => (name === "completions" ? Object.keys(shells).join(" ") : "")
 
-/** Options whose value has known beginnings, over all commands. */
+/** The options of all commands that take a value, by their names. */
 const valued = (commands: Commands): ReadonlyMap<string, OptionSpec> =>
   new Map(commands.flatMap((spec) => Object.entries(spec.options)).filter(([, { value }]) => value !== undefined))
 

@@ -1,8 +1,8 @@
 /**
- * `leasehold unlock <key> --generation …`: an operator ends another's ownership by force. It says what it breaks,
- * touches only the very version that was looked at, and leaves a released record, so that tokens go on growing.
+ * `leasehold unlock <key> --generation …`: an operator ends another's ownership by force. It tells what that breaks. It
+ * changes only the version that the operator looked at. It leaves a released record, so that tokens go on growing.
  *
- * Not promised: that the owner stops in time. It finds out when it next looks at the record.
+ * Not promised: that the owner stops in time. It stops at its next look at the record.
  */
 import { checkKey, encodeName } from "../../locks/api/keys.ts"
 import { printable } from "../../locks/printable.ts"
@@ -32,7 +32,7 @@ export const unlock: CommandAction = async (call) => {
   return EXIT.ok
 }
 
-/** Writes the released record; if nobody can tell whether that came about, looks. */
+/** Writes the released record. If the answer doesn't tell whether it was written, reads the record. */
 async function release(
   store: LeaseStore,
   reading: KeyReading,
@@ -52,9 +52,10 @@ async function release(
 }
 
 /**
- * The owner is gone from it, the greatest token is kept; a waiter's half stays as it is, and what isn't known here.
- * Nobody is listed as ended, since the owner may go on: a sandbox that comes next waits for as long as that one's lease
- * may last.
+ * The record without its owner. The greatest token, the waiter's half and unknown fields stay.
+ *
+ * `past` stays empty, since the former owner may go on. A sandbox that comes next then waits for as long as that
+ * owner's lease may last.
  */
 function releasedBody(record: LeaseRecord, opId: string, at: number): Uint8Array {
   const ended = { token: lastToken(record), by: opId, how: "release", note: null }
@@ -62,7 +63,9 @@ function releasedBody(record: LeaseRecord, opId: string, at: number): Uint8Array
   return new TextEncoder().encode(`${JSON.stringify(body, null, 2)}\n`)
 }
 
-/** Of the owner, also where a stranger moved the pair that its half belongs to, and of the one before. */
+/**
+ * The greatest token: of the owner, or of the one before. The owner's half counts also if a stranger changed its pair.
+ */
 function lastToken({ owner, ended, body }: LeaseRecord): number {
   const half = body["owner"]
   const raw: unknown = typeof half === "object" && half !== null && "token" in half ? half.token : undefined
@@ -103,7 +106,7 @@ function moved({ output }: Call, reading: KeyReading, expected: string): number 
   return EXIT.refused
 }
 
-/** What an unlock does to whoever is in the record. */
+/** What an unlock breaks, in words. */
 function breaks({ record, key }: KeyReading): string {
   const owner = ownerOf(record)!
   const groups = groupsOf(record)

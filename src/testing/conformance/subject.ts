@@ -1,6 +1,7 @@
 /**
- * The store that one case looks at: its calls, each held to what the contract asks of every call (it settles by its
- * deadline, it never rejects, its answer has the shape of one), and short ways to write what many cases need.
+ * The store that one case looks at. Each call is held to what the contract asks of every call: it settles by its
+ * deadline, it never rejects, its answer has the right shape. Beside that it has short ways to write what many cases
+ * need.
  *
  * Not promised: that a call which never settles is stopped. It is only no longer waited for.
  */

@@ -1,9 +1,9 @@
 /**
- * Simulation: a fleet of processes runs the production manager, lock and protocol on virtual time over a simulated
- * store, under faults that are drawn from a seed, and what comes of it is judged by invariants.
+ * Simulation: a fleet of processes runs the production manager, lock and protocol on virtual time, over a simulated
+ * store. Faults are drawn from a seed. Invariants judge the traces.
  *
- * Not promised: that what no seed has shown isn't there. And that a run ends: code that computes forever is not
- * stopped.
+ * Not promised: that a fault which no seed has shown isn't there. Nor that a run ends: code that computes forever is
+ * not stopped.
  */
 import { TraceHash } from "../../runtime/time/hash.ts"
 import { KeptSeeds } from "./kept-seeds.ts"

@@ -1,10 +1,14 @@
 /**
- * A process that knows only the four published fields of a record, and keeps what else is there or drops it. It goes by
- * the published protocol: it takes what is free or long over, waits where nobody else waits, and leaves what it owns,
- * to nobody, to whoever waits, or by deleting the record. It looks and writes in one moment; its clock may be slow.
- * What it can't read it leaves alone.
+ * A process that knows only the four published fields of a record. Other fields it keeps, or drops. It follows the
+ * published protocol:
  *
- * Not promised: that it renews. What it was given no move for runs out.
+ * - It takes a key that is free or long over.
+ * - It waits where nobody else waits.
+ * - It leaves a key that it owns: to nobody, to the waiter, or by deleting the record.
+ *
+ * It looks and writes in one moment. Its clock may be slow. It leaves alone what it can't read.
+ *
+ * Not promised: that it renews. A lease without another move runs out.
  */
 import type { ObjectRef } from "../../locks/stores/port.ts"
 import type { SimulatedStore } from "./store.ts"

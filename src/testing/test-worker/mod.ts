@@ -1,7 +1,7 @@
 /**
  * One sandbox under test, in a process that exists in the test only: the production manager and protocol, on a clock
- * that stands still until it is told to move. What a test does to it (hand it over, crash it, stop it, lose its
- * messages) gives the worker that owns the sandbox next.
+ * that stands still until it is told to move. A fault or a handoff (hand it over, crash it, stop it, lose its messages)
+ * gives the worker that owns the sandbox next.
  *
  * Not promised: that code which doesn't use `context.clock` stands still. For many processes and drawn faults see
  * `simulate`.

@@ -1,6 +1,7 @@
 /**
- * `leasehold doctor`: whether the store is fit for leases, and what of its settings will cost money, safety or sleep.
- * Each finding says what to do. It changes nothing but scratch objects of the probe, and what a bucket remembers of it.
+ * `leasehold doctor`: whether the store is fit for leases, and which of its settings cost money, safety or sleep. Each
+ * finding says what to do. The doctor changes only the probe's scratch objects, and what a bucket remembers of the
+ * probe.
  */
 import { statSync } from "node:fs"
 import { LockError } from "../../../locks/api/errors.ts"
@@ -42,7 +43,7 @@ async function examine(call: Call, name: StoreName, store: LeaseStore): Promise<
   ]
 }
 
-/** Also where its probe fails, which may come of what is found there. */
+/** Whether the directory is there. It is examined also if its probe failed, since the findings may tell why. */
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 const configuration = (file: string | undefined): Finding => ({
@@ -51,7 +52,7 @@ const configuration = (file: string | undefined): Finding => ({
   found: file ?? "none; everything is as it comes",
 })
 
-/** Create twice, stale put, stale delete: what the store does at a start, also where it remembers that it did. */
+/** Runs the start-up probe (create twice, stale put, stale delete), also if the store remembers one that passed. */
 async function probed(store: LeaseStore, { io }: Call): Promise<Finding> {
   try {
     await withinStart(store, io.clock, (deadline) => store.start({ deadline, probe: "again" }))

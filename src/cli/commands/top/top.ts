@@ -19,7 +19,9 @@ export const top: CommandAction = async (call) => {
   return EXIT.ok
 }
 
-/** Arguments are read by every user of a machine, the environment by its own alone. */
+/**
+ * The page's address, with its token, from the environment. Other users can read arguments, but not the environment.
+ */
 function pageOf({ env }: Io): string {
   const { LEASEHOLD_PAGE: page } = env
   if (page !== undefined && page !== "") return page

@@ -1,9 +1,8 @@
 /**
- * The messages of a worker, over one request that stays open. It comes back by itself after a loss, with the id of the
- * last message, so that nothing is missed where the worker still has what came since.
+ * The messages of a worker, over one request that stays open. After a loss it connects again by itself, with the id of
+ * the last message. So no message is missed that the worker still has.
  *
- * Not promised: that it tries again where a worker refuses the token, or speaks another version; a person has to act
- * then.
+ * Not promised: that it tries again if a worker refuses the token, or speaks another version. A person has to act then.
  */
 import { WIRE_VERSION, type WireMessages } from "../../live/model/wire.ts"
 import { after } from "../look/clock.ts"

@@ -1,6 +1,10 @@
 /**
- * One sandbox at one worker: its chart with the state lit, its lease as it drains, what the store says beside what the
- * worker believes, the chart of the machine that lives in it, and what can be asked of it.
+ * The screen of one sandbox at one worker:
+ *
+ * - its chart, with the current state lit;
+ * - its lease as it runs out, and what the store says of it beside what the worker believes;
+ * - the chart of the machine that lives in it;
+ * - the actions that can be asked for.
  */
 import { html, nothing, render, type TemplateResult } from "lit-html"
 import { pathsIn } from "../../../draw/machine/paths.ts"

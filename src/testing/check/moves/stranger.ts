@@ -1,6 +1,6 @@
 /**
- * A process that knows the four published fields alone. It believes in its clock, which may be slow by as much as the
- * guard allows, and either keeps what it doesn't know, or drops it.
+ * A process that knows the four published fields alone. It keeps unknown fields, or drops them. It relies on its clock,
+ * which may be slow by as much as the guard allows.
  */
 import { owners } from "../world/laws.ts"
 import { written } from "../world/stores.ts"

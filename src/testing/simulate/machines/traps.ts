@@ -1,10 +1,10 @@
 /**
- * Traps for time and chance that no seed controls. While a simulated run lasts, `Date`, timers, `Math.random`, `fetch`
- * and their kin throw where they are called, those of `node:timers` and `node:crypto` too, and the call is noted with
- * its caller: it makes the run fail, also where whoever called swallowed the throw.
+ * Traps for time and chance that no seed controls. While a simulated run lasts these throw where they are called:
+ * `Date`, timers, `Math.random`, `fetch` and the like, also those of `node:timers` and `node:crypto`. The call is noted
+ * with its caller, and makes the run fail, also if the caller caught the error.
  *
- * Not promised: that a copy of such a function, taken before the run began, is caught; on Deno a name that is imported
- * from `node:timers` is one. Nor that I/O is: files, sockets, processes and other threads.
+ * Not promised: that a copy of such a function, taken before the run began, is caught. On Deno a name that is imported
+ * from `node:timers` is such a copy. Nor that I/O is caught: files, sockets, processes and other threads.
  */
 // oxlint-disable no-restricted-globals, no-restricted-imports -- what is forbidden everywhere is what is trapped here
 import nodeCrypto from "node:crypto"

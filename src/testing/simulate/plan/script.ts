@@ -1,6 +1,6 @@
 /**
- * Whether a script can be meant: every fault of a kind that there is, with the fields of that kind and no others, of a
- * worker and a key that the run has, at a time before its end, on a store that can have it. What is misspelt would
+ * Whether a script can be meant. Each of its faults has a kind that exists, with the fields of that kind and no others.
+ * It names a worker and a key of the run, a time before the run's end, and fits the store. A misspelt fault would
  * otherwise never happen, and nobody would know.
  */
 import { oneOf, refusal, refuseUnknown, shown } from "../../../runtime/input/options.ts"
