@@ -23,7 +23,7 @@ import { RunTally } from "../src/testing/simulate/report/tally.ts"
 import { formerLedger, ledger, ledgerAfterwards, ledgerWorkload } from "../src/testing/simulate/run/ledger.ts"
 import { runSeed } from "../src/testing/simulate/seed.ts"
 import { runApart } from "./apart.ts"
-import { argumentsOf, rerunLine, isTwice, seedsOf, type SimArguments, usage } from "./sim/arguments.ts"
+import { argumentsOf, isTwice, rerunLine, seedsOf, type SimArguments, usage } from "./sim/arguments.ts"
 import { drawChart, type StatePair, StatePairs } from "./sim/state-pairs.ts"
 
 /** One line of a worker of this script: what a seed has shown. */

@@ -16,8 +16,8 @@ import type { ObjectStore } from "../locks/stores/port.ts"
 import {
   aClock,
   aFunction,
-  aNumber,
   anObject,
+  aNumber,
   aText,
   one,
   type OptionChecks,
@@ -26,7 +26,7 @@ import {
 import { type OnError, reporter } from "../runtime/report.ts"
 import { type Clock, liveClock } from "../runtime/time/clock.ts"
 import { Handoffs } from "../trace/handoffs.ts"
-import { type Recorded, type RecorderParts, recordedStore } from "../trace/recorded-store.ts"
+import { type Recorded, recordedStore, type RecorderParts } from "../trace/recorded-store.ts"
 import { type AppliedLine, type FaultLine, TRACE_VERSION, type TraceHeader, type TraceLine } from "../trace/trace.ts"
 import { type Called, WorkerLines } from "../trace/worker-lines.ts"
 import { homeOf, recordedSandbox, WorkRecorder } from "./recorded-sandbox.ts"

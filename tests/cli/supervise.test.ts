@@ -1,7 +1,7 @@
 /** A command whose group doesn't end: what is done about it, how often it is looked at, and what the user hears. */
 import { NEVER, Subject } from "rxjs"
 import { describe, expect, it } from "vitest"
-import { Supervision, type SupervisedWork } from "../../src/cli/run/supervise.ts"
+import { type SupervisedWork, Supervision } from "../../src/cli/run/supervise.ts"
 import { LockLostError } from "../../src/locks/api/errors.ts"
 import type { Lease } from "../../src/locks/api/lock.ts"
 import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"

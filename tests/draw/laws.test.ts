@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { brokenBy } from "./laws.ts"
 import checkout from "./machines/checkout.ts"
-import { marksOf, type PlacedDrawing, placed, readMachine } from "./parts.ts"
+import { marksOf, placed, type PlacedDrawing, readMachine } from "./parts.ts"
 
 const graph = readMachine(checkout)
 

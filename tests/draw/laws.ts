@@ -2,7 +2,7 @@
 import type { AnyStateMachine } from "xstate"
 import type { SvgOptions } from "../../src/draw/mod.ts"
 import type { Point, Rect } from "../../src/draw/svg/geometry.ts"
-import { isWithin, readMachine, type PlacedDrawing, marksOf, placed } from "./parts.ts"
+import { isWithin, marksOf, placed, type PlacedDrawing, readMachine } from "./parts.ts"
 
 /** In pixels: coordinates are rounded to half a pixel. */
 const SLACK = 1

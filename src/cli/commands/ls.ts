@@ -5,7 +5,7 @@ import { EXIT } from "../errors/exit-codes.ts"
 import { span } from "../frame/moments.ts"
 import { type Styles, table } from "../frame/output.ts"
 import type { CommandAction } from "../frame/syntax.ts"
-import { described, readAll, type KeyReading, type Unreadable } from "../stores/records.ts"
+import { described, type KeyReading, readAll, type Unreadable } from "../stores/records.ts"
 import { readSession } from "../stores/session.ts"
 
 export const ls: CommandAction = async (call) => {

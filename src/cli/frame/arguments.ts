@@ -1,7 +1,7 @@
 /** Reads the words of a command line. A word that means nothing is refused by its name. */
 import { parseArgs } from "node:util"
 import { UsageError } from "../errors/usage-error.ts"
-import { COMMON_OPTIONS, type CommandSpec, type Given, type OptionSpec } from "./syntax.ts"
+import { type CommandSpec, COMMON_OPTIONS, type Given, type OptionSpec } from "./syntax.ts"
 
 /** All options of a command. */
 export const optionsOf = ({ options }: CommandSpec): Readonly<Record<string, OptionSpec>> => ({

@@ -8,7 +8,7 @@
 import { LockCancelledError, StoreMisconfiguredError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
 import { nameGroups } from "../../locks/lock/name-groups.ts"
-import type { CommandAction, Call } from "../frame/syntax.ts"
+import type { Call, CommandAction } from "../frame/syntax.ts"
 import { checkVariables, type Environment } from "../process/bytes.ts"
 import { openSession } from "../stores/session.ts"
 import { endingOf, unfitEnding } from "./ending.ts"

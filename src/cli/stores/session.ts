@@ -5,7 +5,7 @@ import { started, withinStart } from "../../locks/stores/start.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { Call } from "../frame/syntax.ts"
 import { findConfig, type FoundConfig } from "./config.ts"
-import { storeOf, type StoreName } from "./stores.ts"
+import { type StoreName, storeOf } from "./stores.ts"
 
 /** A store and the configuration beside it. */
 export interface Session extends AsyncDisposable {

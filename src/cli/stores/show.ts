@@ -4,7 +4,7 @@ import { named, ownerOf } from "../../locks/record.ts"
 import { moment } from "../frame/moments.ts"
 import type { Styles } from "../frame/output.ts"
 import { table } from "../frame/output.ts"
-import { groupsOf, type KeyState, type KeyReading } from "./records.ts"
+import { groupsOf, type KeyReading, type KeyState } from "./records.ts"
 
 /** What a state means. */
 const meanings: Readonly<Record<KeyState, string>> = {

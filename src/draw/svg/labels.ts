@@ -4,7 +4,7 @@
  */
 import type { CountOf } from "../machine/counts.ts"
 import type { ChartEdge, ChartGraph, ChartState } from "../machine/graph.ts"
-import { listed, LONGEST_PIECE, type Piece, piece, type TextRun, setLine, wrap } from "../text/lines.ts"
+import { listed, LONGEST_PIECE, type Piece, piece, setLine, type TextRun, wrap } from "../text/lines.ts"
 import { shortened, visible } from "../text/visible.ts"
 import type { Size } from "./geometry.ts"
 import type { Link } from "./links.ts"

@@ -13,7 +13,7 @@ import { type Point, type Rect, round } from "./geometry.ts"
 import { placeHead } from "./heads.ts"
 import type { Block } from "./labels.ts"
 import type { Link } from "./links.ts"
-import type { PlacedDrawing, PlacedBlock, PlacedInitial, PlacedLine, PlacedLink } from "./placed.ts"
+import type { PlacedBlock, PlacedDrawing, PlacedInitial, PlacedLine, PlacedLink } from "./placed.ts"
 
 /** Everything that is to be placed. */
 export interface LayoutDraft {

@@ -1,6 +1,6 @@
 /** The groups of an SVG drawing: a state, the way to a first state, a line with its transitions. */
 import { isTaken, timesWords } from "../machine/counts.ts"
-import { type ChartEdge, type ChartGraph, ROOT, type ChartState, stateOf } from "../machine/graph.ts"
+import { type ChartEdge, type ChartGraph, type ChartState, ROOT, stateOf } from "../machine/graph.ts"
 import { xml } from "../text/visible.ts"
 import { type Point, type Rect, round } from "./geometry.ts"
 import type { TextLine } from "./labels.ts"

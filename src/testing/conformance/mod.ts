@@ -10,7 +10,7 @@ import { living } from "./living.ts"
 import { naming } from "./naming.ts"
 import { type ConformanceOptions, type MakeStore, settingsOf } from "./options.ts"
 import { reading } from "./reading.ts"
-import { type SuiteSettings, Subject } from "./subject.ts"
+import { Subject, type SuiteSettings } from "./subject.ts"
 import type { Trial } from "./trial.ts"
 import { writing } from "./writing.ts"
 

@@ -1,5 +1,5 @@
 /** The shape of a case before it is given a store: files of cases export these. */
-import type { SuiteSettings, Subject } from "./subject.ts"
+import type { Subject, SuiteSettings } from "./subject.ts"
 
 export interface Trial {
   /** A sentence whose subject is the store. */

@@ -7,7 +7,7 @@
  */
 import { TraceHash } from "../../runtime/time/hash.ts"
 import { KeptSeeds } from "./kept-seeds.ts"
-import { type SimulationSettings, settingsOf, type SimulateOptions } from "./options.ts"
+import { settingsOf, type SimulateOptions, type SimulationSettings } from "./options.ts"
 import { attainable } from "./report/sometimes.ts"
 import { RunTally } from "./report/tally.ts"
 import { runSeed } from "./seed.ts"

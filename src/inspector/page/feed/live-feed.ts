@@ -8,7 +8,7 @@ import { WIRE_VERSION, type WireMessages } from "../../live/model/wire.ts"
 import { after } from "../look/clock.ts"
 import { EventStreamParser, type StreamMessage } from "./event-stream.ts"
 import type { Feed, FeedSink } from "./feed.ts"
-import { reasonOf, type PageRequests } from "./requests.ts"
+import { type PageRequests, reasonOf } from "./requests.ts"
 
 /** The first wait before another try, in milliseconds; each next one is twice as long. */
 const FIRST_WAIT = 250

@@ -4,7 +4,7 @@
  * don't meet.
  */
 import { count } from "../look/format.ts"
-import type { TakenEdges, EdgeTimes } from "./edges.ts"
+import type { EdgeTimes, TakenEdges } from "./edges.ts"
 import { safeSvg } from "./safe-svg.ts"
 
 /** What is lit. */

@@ -20,8 +20,8 @@ import { initialState, nextWake, step, traced } from "../../../locks/protocol/re
 import { isHeld } from "../../../locks/protocol/rules/authority.ts"
 import type { Command, Input, LockConfig, ProtocolEvent } from "../../../locks/protocol/rules/state.ts"
 import {
-  acquired,
   acknowledged,
+  acquired,
   asked,
   claimed,
   fenced,
@@ -35,15 +35,15 @@ import {
 } from "./laws.ts"
 import { logOf, savedLog, serve, silence } from "./stores.ts"
 import {
+  type CheckedActivation,
+  type CheckedRequest,
   lifeOf,
   type Mail,
   may,
   nowOf,
   type Process,
-  type CheckedRequest,
   type Rules,
   SHARED,
-  type CheckedActivation,
   trueTime,
   without,
   withProcess,

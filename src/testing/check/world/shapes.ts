@@ -5,7 +5,7 @@
 import type { Hold, LockState, Phase, View } from "../../../locks/protocol/rules/state.ts"
 import type { Sense } from "../../../locks/protocol/rules/time.ts"
 import { ABSENT } from "../../../locks/stores/port.ts"
-import type { Mail, Process, CheckedActivation, World } from "./world.ts"
+import type { CheckedActivation, Mail, Process, World } from "./world.ts"
 
 /** A process, or what is left of one that has nothing to do any more. */
 export function processShape(process: Process): unknown {

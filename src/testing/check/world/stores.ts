@@ -4,7 +4,7 @@ import type { Answer as HeadAnswer } from "../../../actors/checkpoints/head/type
 import { StoreUnavailableError } from "../../../locks/api/errors.ts"
 import type { ReadResult, WriteResult } from "../../../locks/protocol/rules/state.ts"
 import { ABSENT } from "../../../locks/stores/port.ts"
-import { EPOCH, type CheckedRequest, type Rules, type World } from "./world.ts"
+import { type CheckedRequest, EPOCH, type Rules, type World } from "./world.ts"
 
 /** A request has arrived: the world after it, and the answer. */
 export function serve(world: World, request: CheckedRequest, skew: number, rules: Rules): readonly [World, unknown] {

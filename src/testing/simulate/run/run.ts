@@ -8,7 +8,7 @@ import { hearRejections } from "../machines/rejections.ts"
 import { setTraps } from "../machines/traps.ts"
 import type { Plan } from "../plan/plan.ts"
 import { ReachedNames } from "../report/sometimes.ts"
-import { type SimulatedFleetParts, runFleet } from "./fleet.ts"
+import { runFleet, type SimulatedFleetParts } from "./fleet.ts"
 
 /** What came of one run. */
 export interface Run {
