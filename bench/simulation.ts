@@ -11,13 +11,14 @@ import { StoreLock } from "../src/locks/lock/store-lock.ts"
 import type { LeaseStore } from "../src/locks/stores/port.ts"
 import { runForkOn } from "../src/runtime/bridges/effect-clock.ts"
 import { SeededRandom } from "../src/runtime/time/random.ts"
+import { sleep } from "../src/runtime/time/sleep.ts"
 import { VirtualHost } from "../src/runtime/time/virtual-host.ts"
 import { VirtualTime } from "../src/runtime/time/virtual-time.ts"
 import { settingsOf } from "../src/testing/simulate/options.ts"
 import { runFleet } from "../src/testing/simulate/run/fleet.ts"
 import { ledger, ledgerWorkload } from "../src/testing/simulate/run/ledger.ts"
 import { planOf } from "../src/testing/simulate/seed.ts"
-import { Connection } from "../src/testing/simulated-store/connection.ts"
+import { SimulatedConnection } from "../src/testing/simulated-store/connection.ts"
 import { SimulatedStore } from "../src/testing/simulated-store/store.ts"
 import { cpuOf, detail, inTurns, ratio } from "./ratio.ts"
 
@@ -64,7 +65,7 @@ async function costOfLocks(): Promise<number> {
   for (const name of ["a", "b", "c"]) {
     const clock = new VirtualHost(time, { name })
     const lock = new StoreLock("bench", {
-      store: counting(new Connection(store, name, clock), count),
+      store: counting(new SimulatedConnection(store, name, clock), count),
       incarnation: { id: name },
       clock,
     })
@@ -77,7 +78,7 @@ async function costOfLocks(): Promise<number> {
 async function takeTurns(lock: StoreLock, clock: VirtualHost): Promise<never> {
   for (;;) {
     const lease = await lock.acquire({ timeout: "60 min", contention: "retry" })
-    await new Promise<void>((resolve) => void clock.after(HOLD, resolve))
+    await sleep(clock, HOLD)
     await lease.release()
   }
 }

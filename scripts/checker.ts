@@ -16,7 +16,7 @@ import { parseArgs } from "node:util"
 import { runApart, wholeOf } from "./apart.ts"
 import { all, chosen } from "./checker/choice.ts"
 import { type Figures, figuresOf, rewritten } from "./checker/page.ts"
-import { type Searched, search } from "./checker/search.ts"
+import { search, type Searched } from "./checker/search.ts"
 
 const { values: args } = parseArgs({
   options: {

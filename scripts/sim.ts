@@ -17,13 +17,13 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { TraceHash } from "../src/runtime/time/hash.ts"
 import { KeptSeeds } from "../src/testing/simulate/kept-seeds.ts"
-import { settingsOf, type Settings } from "../src/testing/simulate/options.ts"
+import { settingsOf, type SimulationSettings } from "../src/testing/simulate/options.ts"
 import { attainable } from "../src/testing/simulate/report/sometimes.ts"
-import { Tally } from "../src/testing/simulate/report/tally.ts"
+import { RunTally } from "../src/testing/simulate/report/tally.ts"
 import { formerLedger, ledger, ledgerAfterwards, ledgerWorkload } from "../src/testing/simulate/run/ledger.ts"
 import { runSeed } from "../src/testing/simulate/seed.ts"
 import { runApart } from "./apart.ts"
-import { argumentsOf, rerunLine, isTwice, seedsOf, type SimArguments, usage } from "./sim/arguments.ts"
+import { argumentsOf, isTwice, rerunLine, seedsOf, type SimArguments, usage } from "./sim/arguments.ts"
 import { drawChart, type StatePair, StatePairs } from "./sim/state-pairs.ts"
 
 /** One line of a worker of this script: what a seed has shown. */
@@ -112,7 +112,7 @@ function tell(all: readonly Shown[], seconds: number, jobs: number): void {
 }
 
 function neverReached(all: readonly Shown[]): readonly string[] {
-  const tally = new Tally()
+  const tally = new RunTally()
   for (const { reached } of all) tally.add(reached)
   return tally.missing(attainable(all.length))
 }
@@ -133,7 +133,7 @@ async function show(seed: number, mayShrink: boolean): Promise<Shown> {
   return { seed, hash, ms, requests, reached: [...reached], problem: error?.message, pairs: pairs.all }
 }
 
-function settings(mayShrink: boolean): Settings<unknown, unknown> {
+function settings(mayShrink: boolean): SimulationSettings<unknown, unknown> {
   const given = settingsOf({
     sandbox: ledger,
     former: formerLedger,
@@ -145,7 +145,7 @@ function settings(mayShrink: boolean): Settings<unknown, unknown> {
     reports,
     rerun: (seed) => rerunLine(seed, args, here),
     commit,
-  }) as Settings<unknown, unknown>
+  }) as SimulationSettings<unknown, unknown>
   return { ...given, isTwice: (seed) => isTwice(args, seed) }
 }
 

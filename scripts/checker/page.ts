@@ -2,7 +2,7 @@
  * The tables of docs/checked.md. What may happen and how far stands in the configurations, and what came of it in the
  * results: nothing in the tables is written by hand.
  */
-import { type Configuration, configurations, guardSearch, larger } from "../../src/testing/check/configurations.ts"
+import { type CheckConfiguration, configurations, guardSearch, larger } from "../../src/testing/check/configurations.ts"
 import { settingsOf } from "../../src/testing/check/options.ts"
 
 /** What came of a search. */
@@ -18,7 +18,10 @@ export type Found = ReadonlyMap<string, Figures>
 export const GUARD = "guard"
 
 /** The searches of each table, in order. */
-const tables: readonly Readonly<Record<string, Configuration>>[] = [{ ...configurations, [GUARD]: guardSearch }, larger]
+const tables: readonly Readonly<Record<string, CheckConfiguration>>[] = [
+  { ...configurations, [GUARD]: guardSearch },
+  larger,
+]
 
 const titles = ["search", "what may happen, at most", "together", "up to", "states", "seconds"]
 

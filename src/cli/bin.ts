@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /**
- * Where the `leasehold` command begins. A runtime that is too old can't even read the rest: nothing is loaded before
- * that is looked at, and what is written here is understood by every Node since 14.8. Where compiled code is kept is
- * said next: what is loaded before that is compiled anew each time.
+ * The beginning of the `leasehold` command. A runtime that is too old can't parse the other files, so its version is
+ * judged before any is loaded. This file is understood by every Node since 14.8. The cache of compiled code is set up
+ * next, since files that are loaded before it are compiled at each start.
  */
 
 /** As package.json says. */
 const LEAST = 24
 
-// Whatever is imported is loaded first.
+// An import would be loaded before this runs.
 const { process } = globalThis
 const [major] = process.versions.node.split(".")
 if (Number(major) < LEAST) {

@@ -1,7 +1,7 @@
-/** All commands, as data. What each does is loaded when it is called. */
+/** All commands, as data. The code of each is loaded when it is called. */
 import { type CommandSpec, STORE_OPTIONS } from "./frame/syntax.ts"
 
-/** Of those that only read. */
+/** A sentence of the help of commands that only read. */
 const READS =
   "The store is only read, which takes no right to write. A directory in which no lock was ever kept is refused."
 

@@ -1,18 +1,18 @@
-/** The command: finds out what is wanted, does it, and says how it went. Never rejects. */
+/** The command: finds the one that is meant, runs it, and writes how it went. Never rejects. */
 import { COMMANDS } from "./commands.ts"
 import { EXIT, exitCodeOf } from "./errors/exit-codes.ts"
 import { UsageError } from "./errors/usage-error.ts"
 import { readArguments } from "./frame/arguments.ts"
 import { Output } from "./frame/output.ts"
-import type { CommandSpec, Ending } from "./frame/syntax.ts"
+import type { CommandEnding, CommandSpec } from "./frame/syntax.ts"
 import { checkWords } from "./process/bytes.ts"
 import type { Io } from "./process/io.ts"
 import { VERSION } from "./version.ts"
 
 /** Runs the command with the words after its name. */
-export async function main(words: readonly string[], io: Io): Promise<Ending> {
+export async function main(words: readonly string[], io: Io): Promise<CommandEnding> {
   const output = outputFor(words, io)
-  const wanted: Wanted = {}
+  const wanted: FailureOptions = {}
   try {
     return await act(words, io, output, wanted)
   } catch (error) {
@@ -22,20 +22,25 @@ export async function main(words: readonly string[], io: Io): Promise<Ending> {
   }
 }
 
-/** How to speak to who gave these words. */
+/** The output for these words. */
 export function outputFor(words: readonly string[], io: Io): Output {
-  // What comes after -- is not for us.
+  // Words after -- are for the command that is run.
   const end = words.indexOf("--")
   const ours = end < 0 ? words : words.slice(0, end)
   return new Output(io, { json: ours.includes("--json"), color: !ours.includes("--no-color") })
 }
 
-/** What the user wants of failures. */
-interface Wanted {
+/** What the user wants to be done at failures. */
+interface FailureOptions {
   exitCode?: number
 }
 
-async function act([name, ...words]: readonly string[], io: Io, output: Output, wanted: Wanted): Promise<Ending> {
+async function act(
+  [name, ...words]: readonly string[],
+  io: Io,
+  output: Output,
+  wanted: FailureOptions,
+): Promise<CommandEnding> {
   checkWords(name === undefined ? [] : [name, ...words])
   if (name === undefined) throw new UsageError("There is no command", "See: leasehold --help")
   if (name === "--help" || name === "-h" || name === "help") {
@@ -69,7 +74,7 @@ function specOf(name: string): CommandSpec {
   throw new UsageError(`${JSON.stringify(name)} is no command of leasehold`, `Use one of ${all}; see: leasehold --help`)
 }
 
-/** As flock's -E. */
+/** The exit code of timeouts and contention, as of `flock -E`. */
 function exitCodeOption(text: string | true | undefined): number | undefined {
   if (text === undefined) return undefined
   if (typeof text === "string" && /^\d{1,3}$/.test(text) && Number(text) <= 255) return Number(text)

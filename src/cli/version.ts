@@ -1,2 +1,2 @@
-/** As in package.json, with which a test compares it. */
+/** The version, as in package.json: a test compares them. */
 export const VERSION = "0.1.0"

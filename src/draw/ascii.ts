@@ -4,7 +4,7 @@
  */
 import type { AnyStateMachine } from "xstate"
 import { aCount, refuseUnknown } from "../runtime/input/options.ts"
-import { countChecks, countOf, type CountOptions, SHARED_NOTE, type Times, timesOf } from "./machine/counts.ts"
+import { countChecks, countOf, type CountOptions, SHARED_NOTE, type TakenTimes, timesOf } from "./machine/counts.ts"
 import { type ChartEdge, type ChartGraph, type ChartState, isWithin, ROOT, stateOf } from "./machine/graph.ts"
 import { readMachine } from "./machine/read-machine.ts"
 import { columnsOf, wrapColumns } from "./text/columns.ts"
@@ -41,7 +41,7 @@ export function toAscii(machine: AnyStateMachine, options: AsciiOptions = {}): s
 
 interface Tree {
   readonly graph: ChartGraph
-  readonly times: Times | undefined
+  readonly times: TakenTimes | undefined
   readonly width: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Names and texts as Mermaid reads them. Its lexer has words that mean something wherever they stand, so ids are made
- * of letters that can't be one, and texts have all but plain characters as entities.
+ * Names and texts as Mermaid reads them. Its lexer has words that mean something wherever they stand. So ids are made
+ * of letters that form no such word, and in texts all but plain characters are entities.
  */
 import type { ChartGraph } from "./machine/graph.ts"
 import { shortened, visible } from "./text/visible.ts"

@@ -1,13 +1,17 @@
 /**
- * A machine as a Mermaid `stateDiagram-v2`, which GitHub and others draw. What Mermaid has no sign for stands in notes:
- * what a state does on entry and exit, transitions that stay, those from a state into itself or into a state in it
- * (Mermaid's layout fails on them), and what history states remember.
+ * A machine as a Mermaid `stateDiagram-v2`, which GitHub and others draw. Mermaid has no sign for these, which stand in
+ * notes:
  *
- * Not promised: that Mermaid's layout is pretty, or that it draws every machine: its layout is its own.
+ * - what a state does on entry and exit;
+ * - transitions without a change of state, and those from a state into itself or into a state in it, by which Mermaid's
+ *   layout fails;
+ * - what history states remember.
+ *
+ * Not promised: that Mermaid's layout is pretty, or that it draws every machine.
  */
 import type { AnyStateMachine } from "xstate"
 import { refuseUnknown } from "../runtime/input/options.ts"
-import { countChecks, countOf, type CountOptions, timesOf } from "./machine/counts.ts"
+import { countChecks, type CountOf, countOf, type CountOptions, timesOf } from "./machine/counts.ts"
 import {
   type ChartEdge,
   type ChartGraph,
@@ -32,8 +36,6 @@ interface Arrow {
   readonly edge: ChartEdge
   readonly target: string
 }
-
-type CountOf = (edge: ChartEdge) => string | undefined
 
 /**
  * Draws the machine as Mermaid. Throws InvalidConfigError for what is no machine of XState 5, for unknown options, and

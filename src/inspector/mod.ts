@@ -67,8 +67,8 @@ export function nodeListener(page: Inspector): (incoming: IncomingMessage, respo
 }
 
 /**
- * Serves that page, at 127.0.0.1 unless told. Rejects with InvalidConfigError, also where it was to listen at an
- * address that other machines reach and there is no `token`, and with the system's error where it can't listen.
+ * Serves that page, at 127.0.0.1 unless told. Rejects with InvalidConfigError, also if it is to listen at an address
+ * that other machines reach without a `token`. Rejects with the system's error if it can't listen.
  */
 export async function serveInspector(
   manager: SandboxManager,

@@ -16,8 +16,8 @@ import type { ObjectStore } from "../locks/stores/port.ts"
 import {
   aClock,
   aFunction,
-  aNumber,
   anObject,
+  aNumber,
   aText,
   one,
   type OptionChecks,

@@ -7,7 +7,7 @@
 import { aNumber, aText, type OptionChecks, refuseUnknown } from "../runtime/input/options.ts"
 import { aTrace, isTraceLine } from "../trace/trace-text.ts"
 import type { Trace } from "../trace/trace.ts"
-import { RECORDING_ID, RECORDING_PLACE, type Recording } from "./live/recording.ts"
+import { type Recording, RECORDING_ID, RECORDING_PLACE } from "./live/recording.ts"
 import { pageHtml } from "./live/server/page-html.ts"
 
 /** What is marked on the page. */

@@ -1,8 +1,9 @@
 /**
- * A world of processes that exists in a test only: one clock that stands still until it is told to move, one store in
- * memory, and as many processes as the test wants, each with its own misfortunes. Nothing in it takes real time.
+ * A world of processes that exists in a test only. It has one clock that stands still until it is told to move, one
+ * store in memory, and as many processes as the test wants. Each can be made to fail by itself. Nothing in it takes
+ * real time.
  *
- * Not promised: that a paused process's promises stand still. Only what waits for its clock waits.
+ * Not promised: that a paused process's promises stand still. Only timers of its clock do.
  */
 import type { Incarnation } from "../locks/api/lock.ts"
 import { anIncarnation } from "../locks/engine/incarnation.ts"
@@ -59,10 +60,10 @@ const OPTIONS: OptionChecks<FakeWorldOptions> = { seed: aNumber }
 export function fakeWorld(options: FakeWorldOptions = {}): FakeWorld {
   refuseUnknown("fakeWorld", options, OPTIONS)
   const { seed = 1 } = options
-  return new World(seed)
+  return new ProcessWorld(seed)
 }
 
-class World implements FakeWorld {
+class ProcessWorld implements FakeWorld {
   readonly clock: VirtualTime
   readonly store: LeaseStore & CheckpointStore
   readonly #processes = new Map<string, FakeProcess>()

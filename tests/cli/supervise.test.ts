@@ -1,7 +1,7 @@
 /** A command whose group doesn't end: what is done about it, how often it is looked at, and what the user hears. */
 import { NEVER, Subject } from "rxjs"
 import { describe, expect, it } from "vitest"
-import { Supervision, type Work } from "../../src/cli/run/supervise.ts"
+import { type SupervisedWork, Supervision } from "../../src/cli/run/supervise.ts"
 import { LockLostError } from "../../src/locks/api/errors.ts"
 import type { Lease } from "../../src/locks/api/lock.ts"
 import { VirtualTime } from "../../src/runtime/time/virtual-time.ts"
@@ -16,7 +16,7 @@ describe("a group that can't be ended", () => {
     const clock = new VirtualTime()
     const heard: string[] = []
     let [looks, lives] = [0, true]
-    const group: Work["group"] = {
+    const group: SupervisedWork["group"] = {
       id: 42,
       signal: (signal) => heard.push(signal) > 0, // nothing of it may be signalled by this user
       isThere: () => (looks++, lives),

@@ -2,12 +2,12 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { brokenBy } from "./laws.ts"
 import checkout from "./machines/checkout.ts"
-import { marksOf, type Placed, placed, readMachine } from "./parts.ts"
+import { marksOf, placed, type PlacedDrawing, readMachine } from "./parts.ts"
 
 const graph = readMachine(checkout)
 
 describe("a drawing breaks the laws", () => {
-  let right: Placed
+  let right: PlacedDrawing
   beforeAll(async () => {
     right = await placed(graph, marksOf(graph, {}))
   })
@@ -16,8 +16,9 @@ describe("a drawing breaks the laws", () => {
     expect(brokenBy(graph, right)).toEqual([])
   })
 
-  const state = (path: string): Placed["states"][number] => right.states.find((each) => each.state.path === path)!
-  const withState = (path: string, more: Partial<Placed["states"][number]>): Placed => ({
+  const state = (path: string): PlacedDrawing["states"][number] =>
+    right.states.find((each) => each.state.path === path)!
+  const withState = (path: string, more: Partial<PlacedDrawing["states"][number]>): PlacedDrawing => ({
     ...right,
     states: right.states.map((each) => (each.state.path === path ? { ...each, ...more } : each)),
   })
@@ -38,7 +39,7 @@ describe("a drawing breaks the laws", () => {
 
   it("where a label is over another, over a state, or over its text", () => {
     const labels = right.links.filter(({ label }) => label !== undefined)
-    const put = (x: number, y: number): Placed => ({
+    const put = (x: number, y: number): PlacedDrawing => ({
       ...right,
       links: right.links.map((each) => (each === labels[0] ? { ...each, label: { ...each.label!, x, y } } : each)),
     })
@@ -51,7 +52,7 @@ describe("a drawing breaks the laws", () => {
   })
 
   it("where a line doesn't touch its states, or goes through others and through texts", () => {
-    const through = (points: Placed["links"][number]["points"]): string[] =>
+    const through = (points: PlacedDrawing["links"][number]["points"]): string[] =>
       brokenBy(graph, { ...right, links: right.links.map((each, index) => (index === 0 ? { ...each, points } : each)) })
     const { source, target } = right.links[0]!.link
     expect(

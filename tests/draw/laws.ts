@@ -2,7 +2,7 @@
 import type { AnyStateMachine } from "xstate"
 import type { SvgOptions } from "../../src/draw/mod.ts"
 import type { Point, Rect } from "../../src/draw/svg/geometry.ts"
-import { isWithin, readMachine, type Placed, marksOf, placed } from "./parts.ts"
+import { isWithin, marksOf, placed, type PlacedDrawing, readMachine } from "./parts.ts"
 
 /** In pixels: coordinates are rounded to half a pixel. */
 const SLACK = 1
@@ -14,7 +14,7 @@ export async function broken(machine: AnyStateMachine, options: SvgOptions = {})
 }
 
 /** All that breaks a law in what was laid out. */
-export function brokenBy(graph: ReturnType<typeof readMachine>, drawing: Placed): string[] {
+export function brokenBy(graph: ReturnType<typeof readMachine>, drawing: PlacedDrawing): string[] {
   return [
     ...overlappingStates(drawing),
     ...statesOutsideOfTheirs(drawing),
@@ -24,7 +24,7 @@ export function brokenBy(graph: ReturnType<typeof readMachine>, drawing: Placed)
     ...outsideOfAll(drawing),
   ]
 
-  function outsideOfAll({ width, height, states, links, initials }: Placed): string[] {
+  function outsideOfAll({ width, height, states, links, initials }: PlacedDrawing): string[] {
     const all = { x: 0, y: 0, width, height }
     const points = [...links, ...initials].flatMap((link) => link.points)
     return [
@@ -35,20 +35,20 @@ export function brokenBy(graph: ReturnType<typeof readMachine>, drawing: Placed)
     ]
   }
 
-  function overlappingStates({ states }: Placed): string[] {
+  function overlappingStates({ states }: PlacedDrawing): string[] {
     return pairs(states)
       .filter(([a, b]) => a.state.parent === b.state.parent && overlap(a.box, b.box))
       .map(([a, b]) => `${a.state.path} is over ${b.state.path}`)
   }
 
-  function statesOutsideOfTheirs({ states }: Placed): string[] {
+  function statesOutsideOfTheirs({ states }: PlacedDrawing): string[] {
     const boxes = new Map(states.map(({ state, box }) => [state.path, box]))
     return states
       .filter(({ state, box }) => state.parent !== undefined && !holds(boxes.get(state.parent), box))
       .map(({ state }) => `${state.path} is not in ${state.parent}`)
   }
 
-  function textsOutsideOfTheirs({ states, links }: Placed): string[] {
+  function textsOutsideOfTheirs({ states, links }: PlacedDrawing): string[] {
     const heads = states.flatMap(({ state, box, head }) =>
       runsOf(head).flatMap((run) => (holds(box, run) ? [] : [`a text leaves the state ${state.path}`])),
     )
@@ -61,7 +61,7 @@ export function brokenBy(graph: ReturnType<typeof readMachine>, drawing: Placed)
   }
 
   /** A label is over no other label, no state that it isn't in, no text of a state, and no other line. */
-  function labelsOverOthers({ states, links, initials }: Placed): string[] {
+  function labelsOverOthers({ states, links, initials }: PlacedDrawing): string[] {
     const labels = [...links, ...initials].flatMap((link) =>
       link.label === undefined ? [] : [{ link, rect: rectOf(link.label) }],
     )
@@ -91,7 +91,7 @@ export function brokenBy(graph: ReturnType<typeof readMachine>, drawing: Placed)
     ]
   }
 
-  function endsOffTheirStates({ states, links, initials }: Placed): string[] {
+  function endsOffTheirStates({ states, links, initials }: PlacedDrawing): string[] {
     const boxes = new Map(states.map(({ state, box }) => [state.path, box]))
     return [
       ...links.flatMap(({ link, points }) => [
@@ -122,7 +122,7 @@ const rectOf = ({ x, y, block }: { x: number; y: number; block: { width: number;
   ...{ x, y, width: block.width, height: block.height },
 })
 
-type PlacedText = Placed["states"][number]["head"]
+type PlacedText = PlacedDrawing["states"][number]["head"]
 
 /** The boxes of all pieces of text: from the top of their letters to their bottom. */
 const runsOf = ({ x, y, block }: PlacedText): readonly Rect[] =>

@@ -1,7 +1,7 @@
 // Pins the page of a recorded trace: it is the live page with the trace in it as data, and harms nobody. What it shows
 // is tested in a real browser (tests/browser/recorded.test.ts).
 import { beforeAll, describe, expect, it } from "vitest"
-import { RECORDING_ID, RECORDING_PLACE, type Recording } from "../../src/inspector/live/recording.ts"
+import { type Recording, RECORDING_ID, RECORDING_PLACE } from "../../src/inspector/live/recording.ts"
 import { pageHtml } from "../../src/inspector/live/server/page-html.ts"
 import { timelineHtml } from "../../src/inspector/timeline.ts"
 import { fault } from "../testing/invariants/told.ts"

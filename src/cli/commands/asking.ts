@@ -1,27 +1,27 @@
 /**
- * Standing as the waiter of a key for a moment, so that its owner hears of it. Ends by itself whatever the store does:
- * a store that falls silent has 30 s more than the mark is to stand.
+ * Asks the owner of a key to leave: stands as the key's waiter for a moment, which the owner sees at its next look.
+ * Ends within the mark's time and 30 s, also if the store doesn't answer.
  */
 import { LockCancelledError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
 import type { StoreLock } from "../../locks/lock/store-lock.ts"
 import type { Clock, Timer } from "../../runtime/time/clock.ts"
 
-/** What the store may take for all requests together, in milliseconds. */
+/** How long all requests together may take beside the mark's time, in milliseconds. */
 const STORE_MS = 30_000
 
-/** Who asks, and how. */
-export interface Asking {
+/** One request to hand off. */
+export interface HandoffRequest {
   readonly lock: StoreLock
   readonly clock: Clock
   /** How long the mark stands, in milliseconds. */
   readonly stands: number
-  /** The user has thought better of it. */
+  /** Withdraws the request. */
   readonly signal: AbortSignal
 }
 
-/** What the key was left for; undefined where its owner didn't leave in time. Rejects as `acquire` of the lock does. */
-export async function ask({ lock, clock, stands, signal }: Asking): Promise<Lease | undefined> {
+/** The lease, if the owner left in time; else undefined. Rejects as the lock's `acquire` does. */
+export async function ask({ lock, clock, stands, signal }: HandoffRequest): Promise<Lease | undefined> {
   const withdrawn = new AbortController()
   let standing: Timer | undefined
   const events = lock.events$.subscribe(({ type }) => {
@@ -33,7 +33,7 @@ export async function ask({ lock, clock, stands, signal }: Asking): Promise<Leas
       timeout: stands + STORE_MS,
       timeoutSource: { name: `${stands} ms to stand, ${STORE_MS} ms for the store`, change },
       signal: AbortSignal.any([signal, withdrawn.signal]),
-      contention: "fail", // who waits already has asked the owner
+      contention: "fail", // another waiter has asked the owner already
     })
   } catch (error) {
     if (error instanceof LockCancelledError && !signal.aborted) return undefined

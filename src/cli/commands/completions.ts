@@ -5,14 +5,14 @@
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"
 import { optionsOf } from "../frame/arguments.ts"
-import type { Action, CommandSpec, OptionSpec } from "../frame/syntax.ts"
+import type { CommandAction, CommandSpec, OptionSpec } from "../frame/syntax.ts"
 
 type Commands = readonly CommandSpec[]
 
 const shells: Readonly<Record<string, (commands: Commands) => string>> = { bash, zsh, fish }
 
 /** The action of `completions`, for these commands. */
-export function completionsOf(commands: Commands): Action {
+export function completionsOf(commands: Commands): CommandAction {
   return async ({ operands, output }) => {
     const [shell = ""] = operands
     const script = shells[shell]
@@ -31,7 +31,7 @@ const names = (spec: CommandSpec): string =>
 
 const operandsOf = ({ name }: CommandSpec): string => (name === "completions" ? Object.keys(shells).join(" ") : "")
 
-/** Options whose value has known beginnings, over all commands. */
+/** The options of all commands that take a value, by their names. */
 const valued = (commands: Commands): ReadonlyMap<string, OptionSpec> =>
   new Map(commands.flatMap((spec) => Object.entries(spec.options)).filter(([, { value }]) => value !== undefined))
 

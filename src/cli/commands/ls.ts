@@ -4,15 +4,15 @@ import { named, ownerOf } from "../../locks/record.ts"
 import { EXIT } from "../errors/exit-codes.ts"
 import { span } from "../frame/moments.ts"
 import { type Styles, table } from "../frame/output.ts"
-import type { Action } from "../frame/syntax.ts"
-import { described, readAll, type Reading, type Unreadable } from "../stores/records.ts"
+import type { CommandAction } from "../frame/syntax.ts"
+import { described, type KeyReading, readAll, type Unreadable } from "../stores/records.ts"
 import { readSession } from "../stores/session.ts"
 
-export const ls: Action = async (call) => {
+export const ls: CommandAction = async (call) => {
   const [prefix = ""] = call.operands
   const owned = call.options["owned"] === true
   await using session = await readSession(call)
-  const keys: Reading[] = []
+  const keys: KeyReading[] = []
   const unreadable: Unreadable[] = []
   for await (const read of readAll(session.store, prefix)) {
     if ("problem" in read) unreadable.push(read)
@@ -27,14 +27,14 @@ export const ls: Action = async (call) => {
   return unreadable.length > 0 ? EXIT.corrupt : EXIT.ok
 }
 
-function listed(keys: readonly Reading[], unreadable: readonly Unreadable[], { dim, red }: Styles): string {
+function listed(keys: readonly KeyReading[], unreadable: readonly Unreadable[], { dim, red }: Styles): string {
   if (keys.length + unreadable.length === 0) return dim("No keys.")
   const rows = keys.map((reading) => [printable(reading.key), reading.state, ...columns(reading)])
   const broken = unreadable.map(({ name, problem }) => red(printable(`${name}: ${problem.message}`)))
   return [...(rows.length === 0 ? [] : [table([["KEY", "STATE", "ENDS IN", "OWNER"], ...rows])]), ...broken].join("\n")
 }
 
-function columns({ record, storeTime }: Reading): [string, string] {
+function columns({ record, storeTime }: KeyReading): [string, string] {
   const owner = ownerOf(record)
   if (owner === undefined) return ["-", "-"]
   const left = storeTime === undefined ? "?" : owner.expiresAt < storeTime ? "over" : span(owner.expiresAt - storeTime)

@@ -6,11 +6,11 @@ import { timelineHtml } from "../../inspector/timeline.ts"
 import { parseTrace } from "../../trace/trace-text.ts"
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"
-import type { Action } from "../frame/syntax.ts"
+import type { CommandAction } from "../frame/syntax.ts"
 import { textFile } from "../process/text-file.ts"
 import { untilEnded } from "../process/until-ended.ts"
 
-export const open: Action = async ({ operands, options, io, output }) => {
+export const open: CommandAction = async ({ operands, options, io, output }) => {
   const [file = ""] = operands
   const port = portOf(options["port"])
   const trace = parseTrace(textFile(io, file, "Give the file of a trace"))

@@ -1,31 +1,33 @@
 /**
- * `leasehold request <key>`: asks the owner to hand off. It waits for the key as one who wants it does, for a moment,
- * and withdraws; what it is granted it releases at once. An owner looks for waiters every two seconds at least, so it
- * has heard.
+ * `leasehold request <key>`: asks the owner to hand off. It waits for the key for a moment, as any waiter, and then
+ * withdraws. If it is granted the key it releases it at once. An owner looks for waiters every two seconds at least, so
+ * it sees this one.
  *
- * Not promised: that it leaves. That is its own affair (`run --on-request`).
+ * Not promised: that the owner leaves. That is the owner's decision (`run --on-request`).
  */
 import { LockContentionError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
-import { millis } from "../../locks/engine/options.ts"
 import { StoreLock } from "../../locks/lock/store-lock.ts"
 import { printable } from "../../locks/printable.ts"
 import { named, ownerOf } from "../../locks/record.ts"
 import type { LeaseStore } from "../../locks/stores/port.ts"
 import { budgetOf } from "../../runtime/input/budget.ts"
+import { millis } from "../../runtime/input/options.ts"
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"
-import type { Action, Call } from "../frame/syntax.ts"
+import type { Call, CommandAction } from "../frame/syntax.ts"
 import { cancelledBySignals } from "../process/cancel.ts"
 import { cleared } from "../process/clearing.ts"
 import { described, readKey } from "../stores/records.ts"
 import { startSession, textOption } from "../stores/session.ts"
 import { ask } from "./asking.ts"
 
-/** How long the mark stands without being told, in milliseconds. */
+/**
+ * How long the mark stands without `--for`, in milliseconds: more than the two seconds between two looks of an owner.
+ */
 const STANDS_MS = 5000
 
-export const request: Action = async (call) => {
+export const request: CommandAction = async (call) => {
   const [key = ""] = call.operands
   const stands = standsFor(call)
   await using session = await startSession(call)
@@ -47,7 +49,7 @@ export const request: Action = async (call) => {
   return tell("handed over", `${named(owner)} has left; ${JSON.stringify(key)} is free.`)
 }
 
-/** There is room for one who waits, and its mark asks the owner as this one's would. */
+/** The error that another waits: a key has one waiter, whose mark has asked the owner already. */
 function alreadyAsked(error: unknown): LockContentionError {
   if (error instanceof LockContentionError) return error
   throw error
@@ -63,7 +65,7 @@ function standsFor({ options }: Call): number {
   return millis("--for", ms)
 }
 
-/** Whatever comes of it, nothing is left behind. */
+/** Asks, and leaves no mark behind. */
 async function asked({ io }: Call, store: LeaseStore, lock: StoreLock, stands: number): Promise<Lease | undefined> {
   using cancel = cancelledBySignals()
   let lease: Lease | undefined

@@ -1,21 +1,21 @@
 /**
- * `leasehold unlock <key> --generation …`: an operator ends another's ownership by force. It says what it breaks,
- * touches only the very version that was looked at, and leaves a released record, so that tokens go on growing.
+ * `leasehold unlock <key> --generation …`: an operator ends another's ownership by force. It tells what that breaks. It
+ * changes only the version that the operator looked at. It leaves a released record, so that tokens go on growing.
  *
- * Not promised: that the owner stops in time. It finds out when it next looks at the record.
+ * Not promised: that the owner stops in time. It stops at its next look at the record.
  */
 import { checkKey, encodeName } from "../../locks/api/keys.ts"
 import { printable } from "../../locks/printable.ts"
 import { isToken, type LeaseRecord, named, needsError, ownerOf, toSeconds } from "../../locks/record.ts"
 import type { LeaseStore } from "../../locks/stores/port.ts"
 import { EXIT } from "../errors/exit-codes.ts"
-import type { Action, Call } from "../frame/syntax.ts"
+import type { Call, CommandAction } from "../frame/syntax.ts"
 import { quoted } from "../process/quoted.ts"
-import { described, groupsOf, readKey, type Reading, REQUEST_MS } from "../stores/records.ts"
+import { described, groupsOf, type KeyReading, readKey, REQUEST_MS } from "../stores/records.ts"
 import { readSession, startSession, textOption } from "../stores/session.ts"
 import { shown } from "../stores/show.ts"
 
-export const unlock: Action = async (call) => {
+export const unlock: CommandAction = async (call) => {
   const [key = ""] = call.operands
   checkKey(key)
   const generation = textOption(call.options, "generation")
@@ -32,10 +32,10 @@ export const unlock: Action = async (call) => {
   return EXIT.ok
 }
 
-/** Writes the released record; if nobody can tell whether that came about, looks. */
+/** Writes the released record. If the answer doesn't tell whether it was written, reads the record. */
 async function release(
   store: LeaseStore,
-  reading: Reading,
+  reading: KeyReading,
   record: LeaseRecord,
   opId: string,
   wall: number,
@@ -52,9 +52,10 @@ async function release(
 }
 
 /**
- * The owner is gone from it, the greatest token is kept; a waiter's half stays as it is, and what isn't known here.
- * Nobody is listed as ended, since the owner may go on: a sandbox that comes next waits for as long as that one's lease
- * may last.
+ * The record without its owner. The greatest token, the waiter's half and unknown fields stay.
+ *
+ * `past` stays empty, since the former owner may go on. A sandbox that comes next then waits for as long as that
+ * owner's lease may last.
  */
 function releasedBody(record: LeaseRecord, opId: string, at: number): Uint8Array {
   const ended = { token: lastToken(record), by: opId, how: "release", note: null }
@@ -62,14 +63,16 @@ function releasedBody(record: LeaseRecord, opId: string, at: number): Uint8Array
   return new TextEncoder().encode(`${JSON.stringify(body, null, 2)}\n`)
 }
 
-/** Of the owner, also where a stranger moved the pair that its half belongs to, and of the one before. */
+/**
+ * The greatest token: of the owner, or of the one before. The owner's half counts also if a stranger changed its pair.
+ */
 function lastToken({ owner, ended, body }: LeaseRecord): number {
   const half = body["owner"]
   const raw: unknown = typeof half === "object" && half !== null && "token" in half ? half.token : undefined
   return Math.max(owner?.token ?? 0, ended?.token ?? 0, isToken(raw) ? raw : 0)
 }
 
-function nothingOwned({ output }: Call, reading: Reading): number {
+function nothingOwned({ output }: Call, reading: KeyReading): number {
   output.result(
     { unlocked: false, ...described(reading) },
     () => `Nobody owns ${JSON.stringify(reading.key)}: there is nothing to unlock.`,
@@ -77,7 +80,7 @@ function nothingOwned({ output }: Call, reading: Reading): number {
   return EXIT.ok
 }
 
-function onlyTold({ output, options }: Call, reading: Reading): number {
+function onlyTold({ output, options }: Call, reading: KeyReading): number {
   const places = ["store", "config"].flatMap((name) => {
     const value = textOption(options, name)
     if (value === undefined) return []
@@ -94,7 +97,7 @@ function onlyTold({ output, options }: Call, reading: Reading): number {
   return EXIT.refused
 }
 
-function moved({ output }: Call, reading: Reading, expected: string): number {
+function moved({ output }: Call, reading: KeyReading, expected: string): number {
   output.result(
     { unlocked: false, expected, ...described(reading) },
     (styles) =>
@@ -103,8 +106,8 @@ function moved({ output }: Call, reading: Reading, expected: string): number {
   return EXIT.refused
 }
 
-/** What an unlock does to whoever is in the record. */
-function breaks({ record, key }: Reading): string {
+/** What an unlock breaks, in words. */
+function breaks({ record, key }: KeyReading): string {
   const owner = ownerOf(record)!
   const groups = groupsOf(record)
   const work = groups.length === 0 ? "" : ` Process group ${printable(groups.join(", "))} may be at work under it.`

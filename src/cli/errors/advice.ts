@@ -1,6 +1,6 @@
 /**
- * An error of the library as the command tells it. What happened is the same; what to do about it is said to a program
- * there, by options that no flag is, and here to who typed the command.
+ * An error of the library, as the command tells it. What happened is told alike. What to do is said otherwise: the
+ * library names options of its calls, the command its own flags.
  */
 import type { LockError } from "../../locks/api/errors.ts"
 
@@ -31,8 +31,8 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ],
 ])
 
-/** The first of its two sentences, without its full stop. */
+/** The error's first sentence, what happened, without its full stop. */
 export const happened = ({ message, next }: LockError): string => message.slice(0, -`. ${next}.`.length)
 
-/** The second, likewise. */
+/** The error's second sentence, what to do, without its full stop. */
 export const advice = ({ next }: LockError): string => INSTEAD.get(next) ?? next

@@ -1,6 +1,6 @@
 /**
- * The exit codes of the command: one for each way in which it can fail by itself, each its own, so that a script can
- * tell. A command that was run under a lock passes its own code on, which may be any. docs/errors.md lists them beside
+ * The exit codes of the command. Each way in which it can fail by itself has its own, so that a script can tell them
+ * apart. A command that was run under a lock passes on its own code, which may be any. docs/errors.md lists them beside
  * the classes.
  */
 import { LockError } from "../../locks/api/errors.ts"
@@ -9,7 +9,7 @@ import { UnknownEndError } from "./unknown-end-error.ts"
 import { UnwrittenError } from "./unwritten-error.ts"
 import { UsageError } from "./usage-error.ts"
 
-/** Where a number has a meaning in `sysexits.h`, it is near this one. */
+/** Where `sysexits.h` has a number for it, the code is near that number. */
 export const EXIT = {
   ok: 0,
   /** Nothing was done: it was not said to which version, or the record is another by now. */
@@ -33,7 +33,7 @@ export const EXIT = {
   notStarted: 126,
 } as const
 
-/** By the class's name. What isn't named here can't come of the command: it would be a fault of ours. */
+/** By the name of the class. Other errors are faults of ours. */
 const byClass: Readonly<Record<string, number>> = {
   LockTimeoutError: EXIT.timeout,
   LockContentionError: EXIT.contention,
@@ -49,9 +49,7 @@ const byClass: Readonly<Record<string, number>> = {
   TraceFormatError: EXIT.corrupt,
 }
 
-/**
- * What the command ends with when this is thrown. `instead`: the code that the user wants for a timeout and contention.
- */
+/** The exit code for an error. `instead`: the code that the user wants for a timeout and contention. */
 export function exitCodeOf(error: unknown, instead?: number): number {
   if (error instanceof UsageError) return EXIT.usage
   if (error instanceof StartError) return EXIT.notStarted

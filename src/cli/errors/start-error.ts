@@ -1,4 +1,4 @@
-/** The command that was to be run can't even be begun: a shell says so by exit code 126. */
+/** The error of a command that can't be started. Shells have exit code 126 for it. */
 export class StartError extends Error {
   /** What to do about it. */
   readonly next: string =

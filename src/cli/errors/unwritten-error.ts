@@ -1,4 +1,4 @@
-/** What was to be done is done, but its result can't be written where standard output goes. */
+/** The error of a command that did its work, but couldn't write the result to standard output. */
 export class UnwrittenError extends Error {
   /** What to do about it. */
   readonly next = "Make room there, or send it elsewhere; what was to be done is done"

@@ -14,10 +14,10 @@ export class UsageError extends Error {
   }
 }
 
-/** What is wrong with a flag's value, which is a fault of the call, and none of a configuration. */
+/** A flag's bad value as a fault of the call, instead of one of a configuration. */
 export const usageError = (error: InvalidConfigError): UsageError => new UsageError(happened(error), advice(error))
 
-/** What `read` makes of a flag. Throws UsageError for a value that can't be. */
+/** The result of `read`, which reads a flag. Throws UsageError for a bad value. */
 export function ofFlag<A>(read: () => A): A {
   try {
     return read()
@@ -26,7 +26,7 @@ export function ofFlag<A>(read: () => A): A {
   }
 }
 
-/** Throws what came of a flag, as UsageError where its value can't be. */
+/** Throws the error of reading a flag, as UsageError if the value is bad. */
 export function refuseFlag(error: unknown): never {
   throw error instanceof InvalidConfigError ? usageError(error) : error
 }

@@ -1,7 +1,7 @@
-/** From the words of a command line to what was given. Every word that means nothing is refused by name. */
+/** Reads the words of a command line. A word that means nothing is refused by its name. */
 import { parseArgs } from "node:util"
 import { UsageError } from "../errors/usage-error.ts"
-import { COMMON_OPTIONS, type CommandSpec, type Given, type OptionSpec } from "./syntax.ts"
+import { type CommandSpec, COMMON_OPTIONS, type Given, type OptionSpec } from "./syntax.ts"
 
 /** All options of a command. */
 export const optionsOf = ({ options }: CommandSpec): Readonly<Record<string, OptionSpec>> => ({
@@ -22,8 +22,9 @@ export function readArguments(spec: CommandSpec, words: readonly string[]): Give
 }
 
 /**
- * What follows `--` is the command, or more operands of one that runs none. Where no key stands before it, and what
- * follows begins as no command does, it is the keys that follow, up to another `--`.
+ * Divides the words at `--`. What follows is the command, or more operands if this command runs none.
+ *
+ * If no key stands before `--`, and a word that begins with `-` follows, then keys follow. They end at another `--`.
  */
 function apart({ runs }: CommandSpec, operands: readonly string[], rest?: readonly string[]): Omit<Given, "options"> {
   if (runs !== true) return { operands: [...operands, ...(rest ?? [])], command: undefined }

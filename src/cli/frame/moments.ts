@@ -15,7 +15,7 @@ export function span(ms: number): string {
 const two = (a: number, unit: string, b: number, smaller: string): string =>
   b === 0 ? `${a} ${unit}` : `${a} ${unit} ${b} ${smaller}`
 
-/** A moment and how far it is from `now`, where that is known: `2026-01-31T12:00:00Z (in 20 s)`. */
+/** A moment, and how far it is from `now` if that is known: `2026-01-31T12:00:00Z (in 20 s)`. */
 export function moment(at: number, now: number | undefined): string {
   const text = instantText(at)
   if (now === undefined) return text
@@ -24,13 +24,13 @@ export function moment(at: number, now: number | undefined): string {
 
 let formatter: Intl.DateTimeFormat | undefined
 
-/** Made when it is first wanted: the system's locales take milliseconds to load. */
+/** Made at its first use: to load the system's locales takes milliseconds. */
 const utc = (): Intl.DateTimeFormat =>
   (formatter ??= new Intl.DateTimeFormat("sv-SE", { timeZone: "UTC", dateStyle: "short", timeStyle: "medium" }))
 
-/** The last moment that a date can be; the first is as far back. */
+/** The last moment that a Date can be, in Unix ms (ECMAScript). The first is as far before 1970. */
 const LAST = 8.64e15
 
-/** In UTC, to the second. Of what others wrote it may be any number. */
+/** A moment in UTC, to the second. It may be any number: records of others are shown by it. */
 export const instantText = (ms: number): string =>
   `${utc().format(Math.max(-LAST, Math.min(ms, LAST)) || 0)}Z`.replace(" ", "T")

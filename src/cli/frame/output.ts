@@ -1,6 +1,7 @@
 /**
- * How the command speaks: results to standard output, all else to standard error; as text for people, or with `--json`
- * as one JSON document a result and one line a message. Colours only on a terminal that may have them.
+ * The output of the command: results to standard output, messages to standard error. They are text for people. With
+ * `--json` each result is a JSON document, and each message a line of JSON. Colours only on a terminal that allows
+ * them.
  */
 import { LockError } from "../../locks/api/errors.ts"
 import type { LockWaitEventOf, LockWaitObserver } from "../../locks/api/wait-observer.ts"
@@ -15,7 +16,7 @@ import { UnwrittenError } from "../errors/unwritten-error.ts"
 import { UsageError } from "../errors/usage-error.ts"
 import type { Io, Sink } from "../process/io.ts"
 
-type Waiting = LockWaitEventOf<"waitStarted" | "retry">
+type WaitingEvent = LockWaitEventOf<"waitStarted" | "retry">
 
 /** What can be made to stand out. */
 export type Style = (text: string) => string
@@ -29,14 +30,14 @@ export interface Styles {
   readonly green: Style
 }
 
-/** How to speak. */
+/** The form of the output. */
 export interface Manner {
   readonly json: boolean
   /** `--no-color` was not given. */
   readonly color: boolean
 }
 
-/** Says things. */
+/** Writes results and messages. */
 export class Output {
   readonly json: boolean
   /** Of standard output. */
@@ -52,12 +53,12 @@ export class Output {
     this.#errors = stylesOf(io.stderr, plain)
   }
 
-  /** What was asked for. */
+  /** Writes a result. */
   result(value: object, text: (styles: Styles) => string): void {
     this.#io.stdout.write(this.json ? `${json(value, 2)}\n` : `${text(this.styles)}\n`)
   }
 
-  /** Something worth knowing meanwhile. */
+  /** Writes a message beside the result. */
   note(event: string, message: string, more: object = {}): void {
     this.#io.stderr.write(
       this.json
@@ -66,13 +67,16 @@ export class Output {
     )
   }
 
-  /** How a wait is shown: on a terminal as it goes by, elsewhere that it began; as JSON, in lines. */
+  /**
+   * An observer that shows a wait. On a terminal it is drawn as it goes on, elsewhere one line tells that it began. As
+   * JSON each event is a line.
+   */
   waits(): LockWaitObserver {
     const { stderr } = this.#io
     if (this.json) return logWaits((line) => stderr.write(`${escaped(line)}\n`))
     if (stderr.isTTY) return terminalWaits({ stream: stderr })
     const told = new Set<string>()
-    const tell = ({ wait, key, waitingFor, holder }: Waiting): void => {
+    const tell = ({ wait, key, waitingFor, holder }: WaitingEvent): void => {
       if (waitingFor !== "holder" || told.has(wait)) return
       told.add(wait)
       const whom = holder === undefined ? "" : `, which ${named(holder)} has`
@@ -81,7 +85,7 @@ export class Output {
     return { waitStarted: tell, retry: tell }
   }
 
-  /** Why the command fails. */
+  /** Writes the error by which the command fails. */
   failure(error: unknown, exitCode: number): void {
     this.#io.stderr.write(
       this.json ? `${json(described(error, exitCode))}\n` : `${this.#errors.red("leasehold:")} ${said(error)}\n`,
@@ -114,7 +118,8 @@ function described(error: unknown, exitCode: number): object {
 const json = (value: object, indent?: number): string => escaped(JSON.stringify(value, null, indent))
 
 /**
- * JSON leaves characters as they are that steer terminals, and may have any of them escaped. Its line ends are its own.
+ * JSON text in which no character steers a terminal. JSON allows such characters in strings, and any of them may be
+ * escaped. Its own line ends stay.
  */
 const escaped = (text: string): string =>
   text.replaceAll(/[^\P{C}\n]/gu, (character) => character.split("").map(unitOf).join(""))

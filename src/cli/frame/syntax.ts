@@ -1,6 +1,6 @@
 /**
- * What a command looks like, as data: from it come the parser, the help and the completions, so that none of them can
- * know of an option that the others don't.
+ * The syntax of commands, as data. The parser, the help and the completions are made from it, so each knows the same
+ * options.
  */
 import type { Io } from "../process/io.ts"
 import type { Output } from "./output.ts"
@@ -21,7 +21,7 @@ export interface OptionSpec {
 export interface Given {
   readonly options: Readonly<Record<string, string | true | undefined>>
   readonly operands: readonly string[]
-  /** What is to be run; undefined where there is none, or the command runs none. */
+  /** The command to run; undefined if there is none, or this command runs none. */
   readonly command: readonly string[] | undefined
 }
 
@@ -31,11 +31,11 @@ export interface Call extends Given {
   readonly output: Output
 }
 
-/** How the process is to end: with an exit code, or by the signal that ended what it ran. */
-export type Ending = number | NodeJS.Signals
+/** How the process ends: with an exit code, or by the signal that ended the command that it ran. */
+export type CommandEnding = number | NodeJS.Signals
 
-/** Does what the command is for. */
-export type Action = (call: Call) => Promise<Ending>
+/** The work of a command. */
+export type CommandAction = (call: Call) => Promise<CommandEnding>
 
 /** One command. */
 export interface CommandSpec {
@@ -45,24 +45,24 @@ export interface CommandSpec {
   readonly usage: string
   /** How many operands it takes. */
   readonly operands: readonly [least: number, most: number]
-  /** It takes a command after `--`. */
+  /** Whether it takes a command after `--`. */
   readonly runs?: boolean
   readonly options: Readonly<Record<string, OptionSpec>>
   /** Paragraphs of its help. */
   readonly about: readonly string[]
   /** Each with what it does. */
   readonly examples: readonly (readonly [line: string, does: string])[]
-  readonly action: () => Promise<Action>
+  readonly action: () => Promise<CommandAction>
 }
 
-/** Those that every command has. */
+/** The options of every command. */
 export const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   json: { summary: "Results as JSON on standard output, messages as JSON lines on standard error" },
   "no-color": { summary: "No colours; as NO_COLOR=1 in the environment" },
   help: { short: "h", summary: "Show this help" },
 }
 
-/** Those of commands that use a store. */
+/** The options of commands that use a store. */
 export const STORE_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   store: {
     value: "STORE",

@@ -1,10 +1,11 @@
 /**
- * Bytes that are no UTF-8 in what this process was given. Node reads each such word or value with U+FFFD instead, which
- * is another file's name; Deno leaves such a variable out. Owns which were lost in that way; Linux keeps what a process
- * was given.
+ * Words and variables whose bytes are no UTF-8. Node reads each such byte as U+FFFD, which names another file. Deno
+ * leaves such a variable out. On Linux /proc keeps what a process was given, so it is known which were lost.
  *
- * Not promised: which bytes they were, on other systems. There a text with U+FFFD is taken for one that lost some. Nor
- * what Deno left out there, or without `--allow-all`, which it asks for to read what a process was given.
+ * Not promised:
+ *
+ * - Which bytes were lost on other systems. There a text with U+FFFD counts as one that lost some.
+ * - Which variables Deno left out there, or without `--allow-all`, which it asks for to read /proc.
  */
 import { Buffer, isUtf8 } from "node:buffer"
 import { readFileSync } from "node:fs"
@@ -14,13 +15,14 @@ import { UsageError } from "../errors/usage-error.ts"
 /** What decoders write instead of bytes that are no text. */
 export const LOST = "\uFFFD"
 
-/** The variables by which the command and its clients find places of their own. */
+/** The variables that name places which the command and its clients use. */
 const PLACES = [
   ...["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "LEASEHOLD_CONFIG", "LEASEHOLD_STORE"],
   ...["GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG", "STORAGE_EMULATOR_HOST"],
 ]
 
-type Environment = Readonly<Record<string, string | undefined>>
+/** Environment variables, as a runtime has them. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A variable, with all its bytes. */
 export interface LostPair {
@@ -33,13 +35,11 @@ export interface LostPair {
 /** Variables that the runtime didn't read as they were given. */
 export interface LostVariables {
   readonly pairs: readonly LostPair[]
-  /** Those of which nobody can tell any more. */
+  /** The variables whose bytes can't be known. */
   readonly unknown: readonly string[]
 }
 
-/**
- * Throws UsageError for a word after the command's name that isn't what was given. `proc`: where processes are shown.
- */
+/** Throws UsageError for a word after the command's name that lost bytes. `proc`: the /proc to read. */
 export function checkWords(words: readonly string[], proc = "/proc"): void {
   if (!words.some((word) => word.includes(LOST))) return
   const given = givenBytes(proc, "cmdline")?.slice(-words.length)
@@ -51,7 +51,7 @@ export function checkWords(words: readonly string[], proc = "/proc"): void {
   )
 }
 
-/** What became of an environment, as this process has it now. */
+/** The variables of this environment that lost bytes. */
 export function lostVariables(env: Environment, proc = "/proc"): LostVariables {
   const given = givenBytes(proc, "environ")
   if (given !== undefined) return { pairs: given.flatMap((bytes) => lostPair(env, bytes) ?? []), unknown: [] }
@@ -59,8 +59,7 @@ export function lostVariables(env: Environment, proc = "/proc"): LostVariables {
 }
 
 /**
- * Throws InvalidConfigError for a variable that names a place of the command's own, and lost bytes: it would be another
- * place.
+ * Throws InvalidConfigError if a variable that names a place of the command lost bytes: it would name another place.
  */
 export function checkPlaces(env: Environment, proc = "/proc"): void {
   const { pairs, unknown } = lostVariables(env, proc)
@@ -82,7 +81,7 @@ function unreadable(name: string, why: string): InvalidConfigError {
   })
 }
 
-/** A variable that was set since then is as it is. */
+/** The variable, if it lost bytes. One that was set since then lost nothing. */
 function lostPair(env: Environment, bytes: Uint8Array): LostPair | undefined {
   if (isUtf8(bytes)) return undefined
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)
@@ -92,11 +91,11 @@ function lostPair(env: Environment, bytes: Uint8Array): LostPair | undefined {
   return env[name] === undefined || env[name] === value ? { name, bytes } : undefined
 }
 
-/** Whether the character was typed. */
+/** Whether the user typed U+FFFD. */
 const isThat = (word: string, bytes: Uint8Array | undefined): boolean =>
   bytes !== undefined && Buffer.from(word).equals(bytes)
 
-/** To the byte; undefined where nobody tells. Each piece ends with a zero. */
+/** The words or variables to the byte; undefined without /proc. Each ends with a zero byte. */
 function givenBytes(proc: string, file: "cmdline" | "environ"): readonly Uint8Array[] | undefined {
   try {
     const pieces = readFileSync(`${proc}/self/${file}`, "latin1").split("\0") // which has a character for each byte

@@ -1,9 +1,9 @@
-/** The signals that end a wait: as an AbortSignal, for as long as there is something to cancel. */
+/** The signals that cancel a wait, as an AbortSignal. */
 import process from "node:process"
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-/** Aborts at the first of them. Until it is disposed they don't end the process. */
+/** Aborts at the first signal. Until it is disposed the signals don't end the process. */
 export function cancelledBySignals(): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController()
   const abort = (): void => controller.abort()

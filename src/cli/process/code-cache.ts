@@ -1,9 +1,9 @@
 /**
- * Compiled code that Node keeps between runs, which takes a quarter of the command's start. Whoever can write it has
- * this process run code of theirs: it is kept in a directory that nobody else can even read, or not at all.
+ * The compiled code that Node keeps between runs, which saves a quarter of the command's start. Another user who could
+ * write it could run code in this process. So it is kept in a directory that only this user can read, or not at all.
  *
- * Not promised: anything where NODE_COMPILE_CACHE is set. Node reads that before the command begins, as it does
- * NODE_OPTIONS: who sets an environment for Node has it run what they like.
+ * Not promised: anything if NODE_COMPILE_CACHE is set. Node reads that before the command begins, as it does
+ * NODE_OPTIONS.
  */
 import { existsSync, lstatSync } from "node:fs"
 import { homedir } from "node:os"

@@ -6,8 +6,8 @@ import { InvalidConfigError } from "../../locks/api/errors.ts"
 import { LOST } from "./bytes.ts"
 
 /**
- * Its path. Throws InvalidConfigError where it has none: it was removed, or its bytes are no UTF-8, so that no runtime
- * can write it.
+ * The path of the working directory. Throws InvalidConfigError if it has none. It may have been removed, or its bytes
+ * are no UTF-8, so that no runtime can name it.
  */
 export function workingDirectory(): string {
   const path = asTold()
@@ -23,7 +23,7 @@ export function isHere(path: string): boolean {
   return there !== undefined && there.ino === here?.ino && there.dev === here.dev
 }
 
-/** The user's home directory, asked by `home`; undefined where the system knows none. Some runtimes throw then. */
+/** The user's home directory, asked by `home`; undefined if the system knows none. Some runtimes throw then. */
 export function homeFolder(home: () => string): string | undefined {
   try {
     return home() || undefined

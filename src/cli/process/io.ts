@@ -1,17 +1,18 @@
 /**
- * What the command knows of the process that runs it, as a port: the environment, where its output goes, time. Commands
- * touch nothing else of the process but children and signals.
+ * The process as commands see it, as a port: environment, output, time. Beside it commands touch only child processes
+ * and signals.
  */
 import process from "node:process"
 import { isatty } from "node:tty"
 import { type Clock, liveClock } from "../../runtime/time/clock.ts"
+import type { Environment } from "./bytes.ts"
 import { homeFolder, workingDirectory } from "./here.ts"
 
 /** Where text goes. */
 export interface Sink {
   /** Never throws: what can't be written is lost. */
   write(text: string): void
-  /** From now on it is this that writes; for good, and the first that is given. */
+  /** From now on the carrier writes. Only the first carrier counts, and it stays. */
   carriedBy?(carrier: Carrier): void
   readonly isTTY: boolean
   /** How wide a terminal is. */
@@ -22,26 +23,28 @@ export interface Sink {
 export interface Carrier {
   /** Never throws and never waits. */
   write(text: string): void
-  /** Settles once all is there, or will be without this process. Never rejects. */
+  /** Settles once all text is there, or will get there without this process. Never rejects. */
   told(): Promise<void>
 }
 
 /** The process as commands see it. */
 export interface Io {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   /** Throws InvalidConfigError where it has no path. */
   readonly cwd: string
-  /** The user's own folder; undefined where the system knows none, as in a container whose user has no name. */
+  /** The user's home directory; undefined if the system knows none, as in a container whose user has no name. */
   readonly home: string | undefined
   readonly platform: string
   readonly clock: Clock
   readonly stdout: Sink
   readonly stderr: Sink
-  /** What is given back only when the process ends, after the last word was said; without one with the action. */
+  /**
+   * Disposed at the end of the process, after the last output. Without it such things are disposed with the action.
+   */
   readonly untilEnd?: DisposableStack
 }
 
-/** The same, where it can be asked what became of the results. */
+/** The same of this process, which also tells whether its output was written. */
 export interface ProcessIo extends Io {
   readonly stdout: ProcessSink
   readonly stderr: ProcessSink
@@ -67,9 +70,9 @@ export function processIo(home: () => string): ProcessIo {
 }
 
 /**
- * One of the streams of this process. That it can't be written to (its reader has left, its terminal is closed) is no
- * reason to end: what runs under a lease would lose it. The stream itself is made when something is said: `run` mostly
- * says nothing, and it takes milliseconds.
+ * One output stream of this process. A stream that can't be written to (its reader has ended, its terminal is closed)
+ * ends nothing: a command that runs under a lease would lose it. The stream is made at its first use. That takes
+ * milliseconds, and `run` mostly writes nothing.
  */
 export class ProcessSink implements Sink {
   readonly isTTY: boolean
@@ -92,7 +95,7 @@ export class ProcessSink implements Sink {
     this.#carrier ??= carrier
   }
 
-  /** Settles once what was given to be carried is on its way without this process. */
+  /** Settles once the carrier needs this process no more. */
   async carried(): Promise<void> {
     await this.#carrier?.told()
   }
@@ -112,7 +115,7 @@ export class ProcessSink implements Sink {
     }
   }
 
-  /** Settles once all is written, with what went wrong. That its reader has heard enough isn't wrong. */
+  /** Settles once all is written, with the error if there was one. A reader that has ended is no error. */
   async told(): Promise<Error | undefined> {
     await this.#written
     return (this.#trouble as { code?: unknown } | undefined)?.code === "EPIPE" ? undefined : this.#trouble

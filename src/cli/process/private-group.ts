@@ -1,8 +1,8 @@
 /**
- * Whether a group has no member but one user, as useradd makes one for each: its number or its name is the user's, and
- * the system's own files list nobody else in it. The numbers differ once any group was added by itself.
+ * Whether a group has one member only, as useradd makes one for each user. Its number or its name is the user's, and
+ * the system's files list no other member. (The numbers differ once a group was added by itself.)
  *
- * Not promised: anything about members that a directory service knows. To ask it may take long.
+ * Not promised: anything about members in a directory service. To ask one may take long.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

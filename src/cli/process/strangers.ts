@@ -1,9 +1,11 @@
 /**
- * Who could have written a file, beside this user and root. A path is this user's own where those two own it and every
- * directory and link on the way to it, and nobody else may write any of these. ssh asks the same of its keys.
+ * Which other user could have written a file. A path is this user's own under two conditions:
  *
- * Two things are no stranger's: a directory with the sticky bit on the way, as nobody can replace what others own
- * there; and write permission of the user's private group (private-group.ts).
+ * - This user or root owns it, and every directory and link on the way to it.
+ * - No other user may write any of these.
+ *
+ * ssh asks the same of its keys. Two things are allowed: a directory with the sticky bit on the way, where nobody can
+ * replace the files of others, and write permission of the user's private group (private-group.ts).
  *
  * Not promised: anything about access control lists, or about systems whose files have no owners (Windows).
  */
@@ -13,38 +15,36 @@ import process from "node:process"
 import { isPrivate } from "./private-group.ts"
 import { quoted } from "./quoted.ts"
 
-/** Somebody else who could have written a path. */
-export interface Stranger {
-  /** What is the other's: the path itself, or a directory or link on the way to it. */
+/** Another user who could have written a path. */
+export interface PathStranger {
+  /** The path itself, or the directory or link on the way to it, that the other user can change. */
   readonly at: string
-  /** As its owner, or by its permissions. */
+  /** Whether the other user owns it, or has permission to write it. */
   readonly by: "owner" | "permission"
   /** For a message, such as `uid 1000 owns it`. */
   readonly why: string
-  /** What takes the right from the other, for a shell. */
+  /** A line for a shell that takes the right from the other user. */
   readonly remedy: string
 }
 
-/** What a look at a path tells. Where it is there and has no stranger, nobody else can put another in its place. */
-export interface Look {
+/** What a look at a path tells. If it is there without a stranger no other user can replace it. */
+export interface PathLook {
   readonly isThere: boolean
   /** The first on the way to it, also where the path itself is missing. */
-  readonly stranger: Stranger | undefined
+  readonly stranger: PathStranger | undefined
 }
 
 /** As many links as Linux follows. */
 const MOST_LINKS = 40
 const STICKY = 0o1000
-/** What the kernel shows instead of an owner that has no number in this user namespace. */
+/** The owner that the kernel shows for one that has no number in this user namespace. */
 const OVERFLOW_UID = 65_534
 
-/**
- * Looks at a path and all that is on the way to it, for `only` such strangers or all. Throws what the file system says.
- */
-export function lookAt(path: string, only?: Stranger["by"]): Look {
+/** Looks at a path and all that is on the way to it. `only`: by which right. Throws the file system's errors. */
+export function lookAt(path: string, only?: PathStranger["by"]): PathLook {
   if (process.geteuid === undefined) return { isThere: existsSync(path), stranger: undefined }
   let isThere = true
-  let stranger: Stranger | undefined
+  let stranger: PathStranger | undefined
   for (const { at, found, isLast } of wayTo(resolve(path))) {
     isThere = found !== undefined
     if (stranger !== undefined || !(found instanceof Stats)) continue
@@ -55,17 +55,17 @@ export function lookAt(path: string, only?: Stranger["by"]): Look {
 }
 
 /**
- * Makes a directory that only this user can read, where there is none. The stranger who could have written it, if there
- * is one. Throws what the file system says.
+ * Makes a directory that only this user can read, if it is missing. Returns the stranger who could have written it, if
+ * any. Throws the file system's errors.
  */
-export function makePrivate(directory: string): Stranger | undefined {
+export function makePrivate(directory: string): PathStranger | undefined {
   const { isThere, stranger } = lookAt(directory)
   if (isThere || stranger !== undefined) return stranger
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   return lookAt(directory).stranger // below a directory with the sticky bit another may have been faster
 }
 
-interface Step {
+interface PathStep {
   readonly at: string
   /** Undefined where nothing is there. */
   readonly found: Stats | "hidden" | undefined
@@ -73,10 +73,10 @@ interface Step {
 }
 
 /**
- * Each name on the way to an absolute path, from the root on, and those that its links lead over: in the order of the
- * kernel.
+ * All names on the way to an absolute path, from the root on, also those on the way of its links, as the kernel follows
+ * them.
  */
-function* wayTo(path: string): Generator<Step> {
+function* wayTo(path: string): Generator<PathStep> {
   let at = "/"
   let links = 0
   const rest = path.split("/").filter((name) => name !== "")
@@ -97,16 +97,17 @@ function* wayTo(path: string): Generator<Step> {
   }
 }
 
-const isLink = (found: Step["found"]): boolean => found instanceof Stats && found.isSymbolicLink()
+const isLink = (found: PathStep["found"]): boolean => found instanceof Stats && found.isSymbolicLink()
 
-/** A file on the way has nothing below it, whoever may write it: such as /dev/null. */
-const below = (found: Step["found"], isLast: boolean): Step["found"] =>
+/** A file on the way, such as /dev/null, has nothing below it. So it doesn't matter who may write it. */
+const below = (found: PathStep["found"], isLast: boolean): PathStep["found"] =>
   isLast || !(found instanceof Stats) || found.isDirectory() || found.isSymbolicLink() ? found : undefined
 
 /**
- * What Deno doesn't permit to look at is passed over on the way, and is not there for this process at the end of it.
+ * Looks at one path. One that Deno doesn't permit to look at counts as missing at the end of the way, and is passed
+ * over before.
  */
-function look(path: string, isLast: boolean): Step["found"] {
+function look(path: string, isLast: boolean): PathStep["found"] {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
@@ -117,7 +118,7 @@ function look(path: string, isLast: boolean): Step["found"] {
   }
 }
 
-function judge(at: string, found: Stats, isLast: boolean): Stranger | undefined {
+function judge(at: string, found: Stats, isLast: boolean): PathStranger | undefined {
   const { uid, gid, mode } = found
   const remedy = "allow that"
   const user = asked(process.geteuid)
@@ -135,13 +136,10 @@ function judge(at: string, found: Stats, isLast: boolean): Stranger | undefined 
   return undefined
 }
 
-/**
- * What else a message has to say. What another made is not to be taken over: who can tell what it is, or who has it
- * open?
- */
-export const orRemedy = ({ by, remedy }: Stranger): string => (by === "owner" ? "" : `; or ${remedy}`)
+/** The remedy as the end of a message. For a file that another user owns there is none: its content is unknown. */
+export const orRemedy = ({ by, remedy }: PathStranger): string => (by === "owner" ? "" : `; or ${remedy}`)
 
-/** A number of this process; undefined where Deno wasn't allowed to tell. */
+/** A user's or group's number of this process; undefined if Deno wasn't allowed to tell. */
 function asked(number: (() => number) | undefined): number | undefined {
   try {
     return number?.()
@@ -153,10 +151,10 @@ function asked(number: (() => number) | undefined): number | undefined {
 
 const untold = (number: "uid" | "gid"): string => `Deno tells this user's ${number} only by --allow-sys`
 
-/** What was read of groups: the same few are on the way to each place that is looked at. */
+/** Groups that were looked at: the same few come up on the way to each place. */
 const ownGroups = new Map<string, boolean>()
 
-/** Whether a group is the one that this user's files are for, and has no other member. */
+/** Whether a group is this user's private group: the one of the user's files, with no other member. */
 export function isPrivateGroup(gid: number, user: number | undefined = process.geteuid?.()): boolean {
   if (user === undefined || gid !== process.getegid?.()) return false
   const both = `${gid} ${user}`
@@ -166,8 +164,8 @@ export function isPrivateGroup(gid: number, user: number | undefined = process.g
 }
 
 /**
- * In a user namespace that has no number for root, as sandboxes make it, the system's own directories are nobody's. So
- * is what any other user puts where all may.
+ * Whether root owns it, without a number for root in this user namespace, as in sandboxes. The system's directories
+ * have the overflow owner there. So have files of other users, in directories that all may write: those don't count.
  */
 function isRootUnmapped(at: string, uid: number): boolean {
   if (uid !== OVERFLOW_UID) return false

@@ -4,10 +4,10 @@ import { resolve } from "node:path"
 import { UsageError } from "../errors/usage-error.ts"
 import type { Io } from "./io.ts"
 
-/** A text of more is none that Node can have, or that anybody looks at. In bytes. */
+/** The longest text, in bytes: near the longest string of Node. */
 const LONGEST = 400 * 1024 * 1024
 
-/** Reads it. Throws UsageError for one that can't be read, or is too long; `next` says what to give. */
+/** Reads it. Throws UsageError if it can't be read, or is too long; `next` says what to give. */
 export function textFile(io: Io, file: string, next: string): string {
   try {
     const path = resolve(io.cwd, file)

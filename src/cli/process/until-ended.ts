@@ -1,9 +1,9 @@
-/** Waits for a signal that asks this process to end: of commands that go on until their user has enough. */
+/** Waits for a signal that asks this process to end, for commands that go on until then. */
 import process from "node:process"
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-/** Settles when one of the signals comes, or `done` has settled, and listens no more. */
+/** Settles at the first signal, or when `done` has settled. The signals then end the process again. */
 export async function untilEnded(done: Promise<unknown> = new Promise(() => {})): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const end = (): void => resolve()

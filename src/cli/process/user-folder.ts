@@ -1,6 +1,6 @@
 /**
- * Where a user's own files of a kind are: by the XDG variables, else below the home directory. Owns no judgement of who
- * may write there (strangers.ts).
+ * The folders of a user's own files: by the XDG variables, else below the home directory. Who else may write there is
+ * not judged here (strangers.ts).
  */
 import { isAbsolute, join } from "node:path"
 import type { Io } from "./io.ts"
@@ -12,7 +12,7 @@ const PLACES = {
   state: { variable: "XDG_STATE_HOME", below: ".local/state", darwin: "Library/Application Support" },
 } as const
 
-/** The folder of leasehold for that kind; undefined for a user without a home directory whose variable names none. */
+/** Leasehold's folder of that kind; undefined if no variable names one and the user has no home directory. */
 export function userFolder(
   { env, home, platform }: Pick<Io, "env" | "home" | "platform">,
   kind: keyof typeof PLACES,

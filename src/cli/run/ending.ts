@@ -5,9 +5,9 @@
 import { constants } from "node:os"
 import { EXIT } from "../errors/exit-codes.ts"
 import { UnknownEndError } from "../errors/unknown-end-error.ts"
-import type { Call, Ending } from "../frame/syntax.ts"
+import type { Call, CommandEnding } from "../frame/syntax.ts"
 import type { Exit } from "./process/gate.ts"
-import type { Outcome } from "./supervise.ts"
+import type { RunOutcome } from "./supervise.ts"
 import type { UnfitCommandError } from "./unfit-command.ts"
 
 /**
@@ -27,7 +27,7 @@ const NOT_PASSED: ReadonlySet<string> = new Set([
 ])
 
 /** Of a command that ran: a lost lease counts before how the command ended. */
-export function endingOf({ output }: Call, { exit, lost }: Outcome): Ending {
+export function endingOf({ output }: Call, { exit, lost }: RunOutcome): CommandEnding {
   if (lost === undefined && !("unknown" in exit)) return passedOn(exit)
   const [error, code] = lost === undefined ? [new UnknownEndError(), EXIT.unknownEnd] : [lost, EXIT.leaseLost]
   output.failure(error, code)
@@ -35,12 +35,12 @@ export function endingOf({ output }: Call, { exit, lost }: Outcome): Ending {
 }
 
 /** Of a command that can't be run. */
-export function unfitEnding({ output }: Call, error: UnfitCommandError): Ending {
+export function unfitEnding({ output }: Call, error: UnfitCommandError): CommandEnding {
   output.failure(error, error.exitCode)
   return error.exitCode
 }
 
-function passedOn(exit: Exclude<Exit, { unknown: true }>): Ending {
+function passedOn(exit: Exclude<Exit, { unknown: true }>): CommandEnding {
   if ("code" in exit) return exit.code
   return NOT_PASSED.has(exit.signal) ? 128 + constants.signals[exit.signal] : exit.signal
 }

@@ -1,32 +1,32 @@
 /**
- * `--on-request=exec:…`: what the user wants to be done when another asks for the key. Nothing of it outlives the run.
+ * `--on-request=exec:…`: the user's command for when another process asks for the key. No such command outlives the
+ * run.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Clock } from "../../runtime/time/clock.ts"
+import type { Environment } from "../process/bytes.ts"
 import { ProcessGroup } from "./process/group.ts"
 import { AS_GIVEN, CLOSE_OTHERS, givenTo, helperShell } from "./process/helper-shell.ts"
 import { passageOf } from "./process/passage.ts"
 
-/** What the shell has to say that closes descriptors, such as of a locale that isn't there, is not for the user. */
+/** Hides what the first shell says, such as of a missing locale. The user's command gets standard error back. */
 const QUIET = 'exec 3>&2 2>/dev/null && exec "$@"'
 const CLOSED = `${CLOSE_OTHERS}${AS_GIVEN}\nexec 2>&3 3>&- 4>&-\nset -- /bin/sh -c "$1"`
 
-/** How long it has from SIGTERM to SIGKILL, in ms. The end of the run waits for it. */
+/** From SIGTERM to SIGKILL, in ms. The end of the run waits for as long, so it is short. */
 const GRACE_MS = 1000
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** All that were started for one run. */
+/** The hooks of one run. */
 export class Hooks {
   readonly #clock: Clock
-  /** The groups of those that haven't ended: the number of one that has may be another's. */
+  /** The process groups of the hooks that run. When a hook has ended its number may be given to another group. */
   readonly #running = new Map<number, Promise<void>>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Starts a line in a process group of its own. `failed` is told where it can't be started. */
+  /** Starts a line in a process group of its own. Calls `failed` if it can't be started. */
   start(line: string, env: Environment, failed: (error: unknown) => void): void {
     try {
       const child = spawned(line, env).on("error", failed)
@@ -43,12 +43,12 @@ export class Hooks {
     }
   }
 
-  /** Ends those that still run. Settles once they have ended; never rejects. */
+  /** Ends the hooks that still run. Settles once they have ended; never rejects. */
   async end(): Promise<void> {
     await Promise.all(Array.from(this.#running, ([id, ended]) => this.#end(new ProcessGroup(id), ended)))
   }
 
-  /** What it began in its group ends with it. */
+  /** Ends one hook, and what it started in its group. */
   async #end(group: ProcessGroup, ended: Promise<void>): Promise<void> {
     group.signal("SIGTERM")
     const killing = this.#clock.after(GRACE_MS, () => group.signal("SIGKILL"))

@@ -1,15 +1,15 @@
 /**
- * LEASEHOLD_LEASE_FILE: what a command can read of its lease at any time. A file in a folder that only its user can
- * read, replaced whole at each renewal, and gone when the command has ended.
+ * LEASEHOLD_LEASE_FILE: the lease of a run, for its command to read at any time. It is replaced whole at each renewal,
+ * and removed when the command has ended. Only its user can read its folder.
  */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { InvalidConfigError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
-import { lookAt, type Stranger } from "../process/strangers.ts"
+import { lookAt, type PathStranger } from "../process/strangers.ts"
 
-/** The file of one run. */
+/** The lease file of one run. */
 export class LeaseFile implements Disposable {
   readonly folder: string
   readonly path: string
@@ -20,7 +20,7 @@ export class LeaseFile implements Disposable {
     this.path = join(this.folder, "lease.json")
   }
 
-  /** Says what is held now. `deadline`s are Unix milliseconds. Throws what the file system says. */
+  /** Writes the leases as they are now. `deadline`s are Unix milliseconds. Throws the file system's errors. */
   write(leases: readonly Lease[], owner: string): void {
     const keys = leases.map((lease) => ({
       key: lease.key,
@@ -59,10 +59,10 @@ function ownFolder(): string {
 }
 
 /**
- * Its owner could put a link in place of what is made there. Who else may write there is up to the system: containers
- * have it so.
+ * The folder's owner could replace by a link what is made in it. Write permission of others is not judged: a
+ * container's /tmp may have it.
  */
-function foreign(folder: string, { at, why }: Stranger): InvalidConfigError {
+function foreign(folder: string, { at, why }: PathStranger): InvalidConfigError {
   return new InvalidConfigError({
     message: `The folder ${folder} for the lease file could be another user's (${at}: ${why})`,
     next: "Name another folder by TMPDIR, such as /tmp",

@@ -1,9 +1,11 @@
 /**
- * Standard error through a process of its own: its reader may stand still, as a pager does or a log collector that is
- * stuck, and a write would stop this process then, with a command at work and its lease not renewed. Whether it would
- * can't be asked, and to write without waiting would be for the command too, which shares what is written to.
+ * Writes standard error through a process of its own. The reader of standard error may stand still, as a pager does. A
+ * write by this process would then block it, and the lease would not be renewed.
  *
- * What can't be said yet is kept, within bounds, also when this process is gone: it is said as soon as it is read.
+ * - Whether a write would block can't be asked.
+ * - Writes that don't block are no way out: the setting would be the command's too, which shares the open file.
+ *
+ * Text that isn't read yet is kept, up to a bound. It is written once it is read, also after the end of this process.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Clock } from "../../runtime/time/clock.ts"
@@ -11,12 +13,12 @@ import type { Carrier } from "../process/io.ts"
 import { ALOOF, helperShell } from "./process/helper-shell.ts"
 import { standardEnvironment } from "./process/standard-environment.ts"
 
-/** The most that waits here beside what the system keeps of it, in characters. What comes then is lost. */
+/** The most text that waits here, in characters: as much again as a pipe of Linux keeps. Further text is lost. */
 const MOST_KEPT = 65_536
 /** How long the end of this process waits for a reader, in ms. */
 const PATIENCE = 1000
 
-/** Begins when there is something to say. */
+/** Starts its process with the first text. */
 export class Messenger implements Carrier {
   readonly #clock: Clock
   #child: ChildProcess | undefined
@@ -32,7 +34,7 @@ export class Messenger implements Carrier {
     if (input && input.writableLength + text.length <= MOST_KEPT) input.write(text)
   }
 
-  /** Settles once all is said, or a reader has had its time. */
+  /** Settles once all text is written, or after PATIENCE. */
   async told(): Promise<void> {
     if (this.#child === undefined) return
     this.#child.stdin?.end()
@@ -42,8 +44,8 @@ export class Messenger implements Carrier {
   }
 
   /**
-   * In a session of its own, and deaf: what ends a run, such as Ctrl-C or the stop of a service, is not for it. Where
-   * there is no room for it, what it was to say is lost.
+   * Starts it in a session of its own, where it ignores the signals that end a run, such as Ctrl-C. If the system has
+   * no room for a process the text is lost.
    */
   #begun(): ChildProcess | undefined {
     const gone = (): void => this.#gone.resolve()
@@ -55,7 +57,7 @@ export class Messenger implements Carrier {
         detached: true,
       })
       child.once("exit", gone).once("error", gone)
-      child.stdin?.on("error", () => {}) // that it is gone tells enough
+      child.stdin?.on("error", () => {}) // its `exit` follows
       return child
     } catch {
       return undefined

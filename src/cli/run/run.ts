@@ -8,8 +8,8 @@
 import { LockCancelledError, StoreMisconfiguredError } from "../../locks/api/errors.ts"
 import type { Lease } from "../../locks/api/lock.ts"
 import { nameGroups } from "../../locks/lock/name-groups.ts"
-import type { Action, Call } from "../frame/syntax.ts"
-import { checkVariables } from "../process/bytes.ts"
+import type { Call, CommandAction } from "../frame/syntax.ts"
+import { checkVariables, type Environment } from "../process/bytes.ts"
 import { openSession } from "../stores/session.ts"
 import { endingOf, unfitEnding } from "./ending.ts"
 import { Hooks } from "./hook.ts"
@@ -18,16 +18,15 @@ import { LeaseFile } from "./lease-file.ts"
 import { Messenger } from "./messenger.ts"
 import { ProcessGroup } from "./process/group.ts"
 import { GuardedCommand } from "./process/guarded-command.ts"
-import type { Environment } from "./process/passage.ts"
 import { passageOf } from "./process/passage.ts"
 import { RunSignals } from "./process/signals.ts"
 import { isInForeground } from "./process/terminal.ts"
 import { ReleaseRequests } from "./release-requests.ts"
 import { type RunSettings, runSettings } from "./settings.ts"
-import { type Outcome, Supervision } from "./supervise.ts"
+import { type RunOutcome, Supervision } from "./supervise.ts"
 import { UnfitCommandError, unfitness } from "./unfit-command.ts"
 
-export const run: Action = async (call) => {
+export const run: CommandAction = async (call) => {
   const { env, platform, clock, stderr, untilEnd } = call.io
 
   // 1. Check what was asked for. Nothing is begun yet.
@@ -106,7 +105,7 @@ function unfitOf({ command, io: { env } }: Call): UnfitCommandError | undefined 
   return unfitness(name, env["PATH"])
 }
 
-interface Job {
+interface RunJob {
   readonly call: Call
   readonly settings: RunSettings
   readonly leases: readonly Lease[]
@@ -120,7 +119,7 @@ interface Job {
 }
 
 /** Step 8. Rejects with LockCancelledError where a signal came before the command was let in. */
-async function superviseWork(job: Job): Promise<Outcome> {
+async function superviseWork(job: RunJob): Promise<RunOutcome> {
   const { call, settings, leases, owner, env, file, hooks, requests, signals } = job
   const { gated, guardian } = job.command
   const { clock } = call.io

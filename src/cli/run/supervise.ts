@@ -21,6 +21,7 @@ import { lacksRoom } from "../../locks/stores/room.ts"
 import type { Clock, Timer } from "../../runtime/time/clock.ts"
 import { sleep } from "../../runtime/time/sleep.ts"
 import { instantText } from "../frame/moments.ts"
+import type { Environment } from "../process/bytes.ts"
 import type { Hooks } from "./hook.ts"
 import type { LeaseFile } from "./lease-file.ts"
 import type { Exit } from "./process/gate.ts"
@@ -38,7 +39,7 @@ const LOOK_MS = 5
 const LONGEST_LOOK = 1000
 
 /** The command, its leases, and the parts that a supervision acts through. */
-export interface Work {
+export interface SupervisedWork {
   readonly leases: readonly Lease[]
   readonly group: WorkGroup
   readonly ended: Promise<Exit>
@@ -48,7 +49,7 @@ export interface Work {
   /** The incarnation that owns the keys. */
   readonly owner: string
   /** The environment of the command, without the tokens and the deadline: its gate tells it those. */
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   readonly settings: Pick<RunSettings, "ttl" | "grace" | "onRequest">
   readonly clock: Clock
   /** Tells the user. Called after the act that it tells of. */
@@ -56,14 +57,14 @@ export interface Work {
 }
 
 /** How a command ended, and the loss of its lease if there was one. */
-export interface Outcome {
+export interface RunOutcome {
   readonly exit: Exit
   readonly lost: LockLostError | undefined
 }
 
 /** Supervises one command, from before it is let in until its group is empty. */
 export class Supervision implements Disposable {
-  readonly #work: Work
+  readonly #work: SupervisedWork
   readonly #lead: number
   readonly #endings: Disposable[] = []
   readonly #noted = new Set<string>()
@@ -72,7 +73,7 @@ export class Supervision implements Disposable {
   #lost: LockLostError | undefined
   #over = false
 
-  constructor(work: Work) {
+  constructor(work: SupervisedWork) {
     this.#work = work
     this.#lead = Math.min(LONGEST_LEAD, work.settings.ttl / 6)
     this.#deadline = this.#earliest().deadline
@@ -87,7 +88,7 @@ export class Supervision implements Disposable {
   }
 
   /** Settles once the command and all of its group have ended. */
-  async finish(): Promise<Outcome> {
+  async finish(): Promise<RunOutcome> {
     // 1. Wait for the command.
     const exit = await this.#work.ended
     // 2. End what it left in its group.
@@ -126,7 +127,7 @@ export class Supervision implements Disposable {
   }
 
   /** The command's environment, with the tokens and the deadline as they are now, and who asks. */
-  #hookEnv(waiterId: string): Readonly<Record<string, string | undefined>> {
+  #hookEnv(waiterId: string): Environment {
     const { env, leases, group } = this.#work
     return {
       ...env,

@@ -11,7 +11,7 @@ import type { WaitBudgetOptions } from "../../locks/waits/budget.ts"
 import { budgetOf } from "../../runtime/input/budget.ts"
 import { checkPlaces } from "../process/bytes.ts"
 import type { Io } from "../process/io.ts"
-import { lookAt, orRemedy, type Stranger } from "../process/strangers.ts"
+import { lookAt, orRemedy, type PathStranger } from "../process/strangers.ts"
 import { userFolder } from "../process/user-folder.ts"
 
 /** What can be configured. Bare numbers are seconds. */
@@ -27,7 +27,7 @@ export interface FoundConfig {
   readonly config: Config
 }
 
-/** In the working directory and those above it. */
+/** Its name in a project: looked for in the working directory and those above it. */
 export const PROJECT_FILE = "leasehold.config.json"
 
 /**
@@ -51,7 +51,8 @@ export function findConfig(io: Io, named: string | undefined): FoundConfig {
 }
 
 /**
- * Of a file that nobody named: it counts only where nobody else can have put it there. A lock elsewhere would be none.
+ * Reads a file that nobody named, if it is there. It counts only if no other user can have put it there: with another
+ * store a lock would keep nobody out.
  */
 function textFound(file: string): string | undefined {
   const { isThere, stranger } = reading(file, () => lookAt(file)) ?? {}
@@ -71,13 +72,13 @@ export function places(io: Io): readonly string[] {
 
 const textOf = (file: string): string | undefined => reading(file, () => readFileSync(file, "utf8"))
 
-/** What `read` comes to; undefined where the file is not there. */
+/** The result of `read`; undefined if the file is missing. */
 function reading<A>(file: string, read: () => A): A | undefined {
   try {
     return read()
   } catch (cause) {
     const { code, name } = cause as { code?: unknown; name?: unknown }
-    // What may not be read was not meant for this process: Deno says so for every place that it wasn't allowed.
+    // Deno says NotCapable of each place that it may not read: no file there is meant for this process.
     if (code === "ENOENT" || code === "ENOTDIR" || name === "NotCapable") return undefined
     throw new InvalidConfigError({
       message: `The configuration ${file} can't be read (${String(code ?? cause)})`,
@@ -87,7 +88,7 @@ function reading<A>(file: string, read: () => A): A | undefined {
   }
 }
 
-function foreign(file: string, stranger: Stranger): InvalidConfigError {
+function foreign(file: string, stranger: PathStranger): InvalidConfigError {
   const { at, why } = stranger
   const where = at === file ? "" : `${at}: `
   return new InvalidConfigError({
@@ -126,7 +127,7 @@ function parseConfig(file: string, text: string): Config {
   return top
 }
 
-/** Also where it isn't used: it would be found wrong in the middle of something else, by somebody else. */
+/** Checks a budget, also one that this call doesn't use: else another call would fail by it later. */
 function checkBudget(file: string, what: string, written: unknown): void {
   if (budgetOf(written) !== undefined) return
   const next = 'Write seconds (30 or 2.5), a duration ("30 s", "2 min"), 0 for one try without waiting, or "infinite"'

@@ -1,6 +1,6 @@
 /**
- * Lease records as an operator sees them: read once, with the generation under which they may be changed. Owns no
- * judgement of leases beyond what a record and the store's own time say; the locks judge more carefully
+ * Lease records as an operator sees them: read once, with the generation under which they may be changed. A lease is
+ * judged here by its record and the store's time alone. The locks judge more carefully
  * (src/locks/protocol/rules/expiry.ts).
  */
 import { LockError } from "../../locks/api/errors.ts"
@@ -14,19 +14,22 @@ export const REQUEST_MS = 10_000
 const AT_ONCE = 16
 
 /**
- * `owned`; `expired`: it names an owner whose time is over, whom the next may take over unless a process group that it
- * names lives; `reserved`: free for its waiter alone; `released`; `absent`: there is no record.
+ * - `owned`: its owner's time isn't over.
+ * - `expired`: its owner's time is over. The next may take it over, unless a process group that it names lives.
+ * - `reserved`: free for its waiter alone.
+ * - `released`: free.
+ * - `absent`: there is no record.
  */
 export type KeyState = "owned" | "expired" | "reserved" | "released" | "absent"
 
 /** A key's record as it was read. */
-export interface Reading {
+export interface KeyReading {
   readonly key: string
   readonly state: KeyState
   readonly generation: Generation
   /** Undefined where it is absent. */
   readonly record: LeaseRecord | undefined
-  /** In Unix milliseconds; undefined where the store has no time that means anything for this record. */
+  /** In Unix milliseconds; undefined if the store's time can't be compared with this record's. */
   readonly storeTime: number | undefined
 }
 
@@ -38,14 +41,14 @@ export interface Unreadable {
 }
 
 /** Reads a key. Rejects with CorruptRecordError, StoreUnavailableError or StoreMisconfiguredError. */
-export async function readKey(store: LeaseStore, key: string): Promise<Reading> {
+export async function readKey(store: LeaseStore, key: string): Promise<KeyReading> {
   const read = await readName(store, encodeName(key), key)
   if ("problem" in read) throw read.problem
   return read
 }
 
 /** Reads all keys that begin with a prefix, in the store's order. */
-export async function* readAll(store: LeaseStore, prefix: string): AsyncGenerator<Reading | Unreadable> {
+export async function* readAll(store: LeaseStore, prefix: string): AsyncGenerator<KeyReading | Unreadable> {
   let after: string | undefined
   do {
     const options = { prefix: namePrefix(prefix), deadline: REQUEST_MS, ...(after !== undefined && { after }) }
@@ -60,7 +63,7 @@ export async function* readAll(store: LeaseStore, prefix: string): AsyncGenerato
   } while (after !== undefined)
 }
 
-async function readName(store: LeaseStore, name: string, key: string | undefined): Promise<Reading | Unreadable> {
+async function readName(store: LeaseStore, name: string, key: string | undefined): Promise<KeyReading | Unreadable> {
   const answer = await store.read({ area: "leases", name }, { limit: RECORD_LIMIT, deadline: REQUEST_MS })
   switch (answer.kind) {
     case "failed":
@@ -86,7 +89,7 @@ async function readName(store: LeaseStore, name: string, key: string | undefined
   }
 }
 
-/** A name too long to hold its key. */
+/** The key, for a name that is too long to hold it. */
 function keyIn(text: string): string | undefined {
   try {
     const { key } = JSON.parse(text) as { key?: unknown }
@@ -104,7 +107,7 @@ function stateOf(record: LeaseRecord, storeTime: number | undefined): KeyState {
 }
 
 /** The same as JSON. Times are Unix milliseconds of the store's time. */
-export function described({ key, state, generation, record, storeTime }: Reading): object {
+export function described({ key, state, generation, record, storeTime }: KeyReading): object {
   const waiter = record?.waitingOwnerId ?? null
   return {
     key,
@@ -118,7 +121,7 @@ export function described({ key, state, generation, record, storeTime }: Reading
   }
 }
 
-/** The process groups at work under it, as far as it names any. */
+/** The process groups that it names, which may be at work under it. */
 export function groupsOf(record: LeaseRecord | undefined): readonly number[] {
   const groups: unknown = record?.owner?.host?.groups
   return Array.isArray(groups) ? groups : []

@@ -1,11 +1,11 @@
-/** The store of a call, opened, with what was configured: what every command that touches keys begins with. */
+/** The store of a call, and its configuration: each command that touches keys begins with it. */
 import { StoreMisconfiguredError } from "../../locks/api/errors.ts"
 import type { LeaseStore } from "../../locks/stores/port.ts"
 import { started, withinStart } from "../../locks/stores/start.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { Call } from "../frame/syntax.ts"
 import { findConfig, type FoundConfig } from "./config.ts"
-import { storeOf, type StoreName } from "./stores.ts"
+import { type StoreName, storeOf } from "./stores.ts"
 
 /** A store and the configuration beside it. */
 export interface Session extends AsyncDisposable {
@@ -30,7 +30,8 @@ export function startSession(call: Call): Promise<Session> {
 }
 
 /**
- * The same for who only reads: nothing is written, which needs no right to do so, and nothing made. Rejects likewise.
+ * The same for a command that only reads. It writes nothing, so it needs no right to write, and makes no directory.
+ * Rejects likewise.
  */
 export function readSession(call: Call): Promise<Session> {
   return sessionBy(call, async (session, clock) => {
@@ -44,7 +45,7 @@ export function readSession(call: Call): Promise<Session> {
   })
 }
 
-/** A user's own directory, which nobody named, is made by whichever command comes first. */
+/** Whether it is the user's default directory, not made yet: any command may be the first. */
 const isUnused = ({ name }: Session, error: unknown): boolean =>
   name.kind === "file" &&
   name.isDefault === true &&
@@ -62,7 +63,7 @@ async function sessionBy(call: Call, start: (session: Session, clock: Clock) => 
   }
 }
 
-/** What was given for an option that takes text. */
+/** The text of an option that takes one. */
 export function textOption(options: Call["options"], name: string): string | undefined {
   const value = options[name]
   return value === true ? undefined : value

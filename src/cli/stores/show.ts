@@ -4,7 +4,7 @@ import { named, ownerOf } from "../../locks/record.ts"
 import { moment } from "../frame/moments.ts"
 import type { Styles } from "../frame/output.ts"
 import { table } from "../frame/output.ts"
-import { groupsOf, type KeyState, type Reading } from "./records.ts"
+import { groupsOf, type KeyReading, type KeyState } from "./records.ts"
 
 /** What a state means. */
 const meanings: Readonly<Record<KeyState, string>> = {
@@ -15,19 +15,19 @@ const meanings: Readonly<Record<KeyState, string>> = {
   absent: "free; it has no record",
 }
 
-/** What still works under a lease that is over keeps the key on its machine. */
-function meaning({ state, record }: Reading): string {
+/** The meaning of a state. A process group that still works keeps an expired key on its machine. */
+function meaning({ state, record }: KeyReading): string {
   const works = state === "expired" && groupsOf(record).length > 0
   return works ? `${meanings.expired}, on its machine once what works there has ended` : meanings[state]
 }
 
 /** All of it, a line each. */
-export function shown(reading: Reading, { bold, dim }: Styles): string {
+export function shown(reading: KeyReading, { bold, dim }: Styles): string {
   const facts = factsOf(reading).map(([name, value]) => [`  ${dim(name)}`, printable(value)])
   return `${bold(printable(reading.key))}  ${meaning(reading)}\n${table(facts)}`
 }
 
-function factsOf({ record, generation, storeTime }: Reading): [string, string][] {
+function factsOf({ record, generation, storeTime }: KeyReading): [string, string][] {
   const owner = ownerOf(record)
   const facts: [string, string][] = []
   if (owner !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * Which store a command uses, and the store itself. Each kind is loaded only when it is used: whoever locks in a
- * directory doesn't pay for a client of Cloud Storage.
+ * Which store a command uses, and the store itself. Each kind is loaded at its first use: a lock in a directory needs
+ * no client of Cloud Storage.
  */
 import { dirname, join, resolve } from "node:path"
 import { InvalidConfigError, StoreMisconfiguredError } from "../../locks/api/errors.ts"
@@ -25,9 +25,13 @@ export interface NamedStore {
 }
 
 /**
- * Makes the store that counts (`storeName`). Nothing is opened before its start. Rejects with UsageError where the flag
- * names none, with InvalidConfigError where another does, or where what nobody named could be another user's, and with
- * StoreMisconfiguredError for a directory on Windows. Leaves the user's own directory behind, where that is the store.
+ * Makes the store that counts (`storeName`). Nothing is opened before its start. Rejects with:
+ *
+ * - UsageError if the flag names no store;
+ * - InvalidConfigError if another source names none, or if a default place could be another user's;
+ * - StoreMisconfiguredError for a directory on Windows.
+ *
+ * Makes the user's own directory, if that is the store.
  */
 export async function storeOf(io: Io, flag: string | undefined, found: FoundConfig): Promise<NamedStore> {
   const make = async (): Promise<NamedStore> => {
@@ -39,7 +43,7 @@ export async function storeOf(io: Io, flag: string | undefined, found: FoundConf
   return named
 }
 
-/** What nobody named is to be nobody else's: where the user's own locks are, and the credentials of a bucket. */
+/** Refuses default places that could be another user's: the directory of locks, and the credentials of a bucket. */
 function checkPlaces(name: StoreName, io: Io): void {
   if (name.kind === "gs") checkCredentials(io)
   if (name.kind === "file" && name.isDefault === true) claim(name.directory)
@@ -56,7 +60,7 @@ export function storeName(io: Io, flag: string | undefined, { file, config }: Fo
 }
 
 /** Where a store's name was written. */
-interface Written {
+interface StoreSource {
   readonly io: Io
   /** What the path of a directory is relative to. */
   readonly base: string
@@ -64,7 +68,7 @@ interface Written {
 }
 
 /** Reads a store's name. Throws InvalidConfigError. */
-function parseStore(text: string, written: Written): StoreName {
+function parseStore(text: string, written: StoreSource): StoreName {
   if (text === "memory:") return { kind: "memory" }
   if (text.startsWith("file:") && text.length > 5) return { kind: "file", directory: directoryOf(text, written) }
   const [, bucket, prefix = "", query] = /^gs:\/\/([^/?]+)(?:\/([^?]*?))?\/?(?:\?(.*))?$/.exec(text) ?? []
@@ -76,8 +80,11 @@ function parseStore(text: string, written: Written): StoreName {
   return { kind: "gs", bucket, prefix, ...(query !== undefined && payerIn(query, text, written)) }
 }
 
-/** What follows the `?` of a bucket's name. Another setting there would be lost, or taken for a part of the prefix. */
-function payerIn(query: string, text: string, { source }: Written): { readonly userProject: string } {
+/**
+ * Reads what follows the `?` of a bucket's name. Other settings are refused: they would be lost, or taken for the
+ * prefix.
+ */
+function payerIn(query: string, text: string, { source }: StoreSource): { readonly userProject: string } {
   const [[name, userProject = ""] = [], ...others] = new URLSearchParams(query)
   if (name === "userProject" && userProject !== "" && others.length === 0) return { userProject }
   throw new InvalidConfigError({
@@ -87,10 +94,10 @@ function payerIn(query: string, text: string, { source }: Written): { readonly u
 }
 
 /**
- * After `file:` no shell expands a `~`, and elsewhere there is none: taken as a name it would be another directory
+ * Reads the path. A `~` is refused: no shell expands it after `file:`, and as a name it would be another directory
  * everywhere.
  */
-function directoryOf(text: string, { io, base, source }: Written): string {
+function directoryOf(text: string, { io, base, source }: StoreSource): string {
   const path = text.slice(5).replace(/^\/\/(?=[/~])/, "")
   const [, user, below = ""] = /^~([^/]*)\/*(.*)$/s.exec(path) ?? []
   if (user === undefined) return resolve(base, path)
@@ -104,7 +111,7 @@ function directoryOf(text: string, { io, base, source }: Written): string {
   })
 }
 
-/** Where a user's own locks are, without being told. Throws InvalidConfigError. */
+/** The default directory of a user's locks. Throws InvalidConfigError if the user has no home directory. */
 export function ownDirectory(io: Io): string {
   const folder = userFolder(io, "state")
   if (folder === undefined) throw homeless()
@@ -130,10 +137,7 @@ async function makeStore(name: StoreName, { clock, platform }: Io): Promise<Leas
   }
 }
 
-/**
- * Makes a user's own directory, where nobody named one. Throws InvalidConfigError where it could be another's, as under
- * sudo.
- */
+/** Makes the default directory. Throws InvalidConfigError if it could be another user's, as under sudo. */
 function claim(directory: string): void {
   const stranger = unlessHidden(() => makePrivate(directory))
   if (stranger === undefined) return
@@ -144,8 +148,8 @@ function claim(directory: string): void {
 }
 
 /**
- * Credentials say which file is read next and where it is sent. Those that the client of Cloud Storage finds by itself
- * are to be nobody else's. Throws InvalidConfigError.
+ * Refuses credentials that the client of Cloud Storage finds by itself, if they could be another user's: they say which
+ * file is read next, and where it is sent. Throws InvalidConfigError.
  */
 function checkCredentials({ env }: Io): void {
   const named = ["GOOGLE_APPLICATION_CREDENTIALS", "google_application_credentials", "CLOUDSDK_CONFIG"]
@@ -160,7 +164,7 @@ function checkCredentials({ env }: Io): void {
   })
 }
 
-/** Undefined where this user can't look there or make it: the store's start, or its client, says so. */
+/** The result of `look`; undefined if this user can't look there: the store's start or its client says why. */
 function unlessHidden<A>(look: () => A): A | undefined {
   try {
     return look()

@@ -5,7 +5,7 @@ import { aList, aNumber, type OptionCheck, refusal, shown } from "../../runtime/
 import type { ChartEdge, ChartGraph } from "./graph.ts"
 
 /** How often each transition was taken. */
-export interface Times {
+export interface TakenTimes {
   readonly of: (id: string) => TimesOf
   /** Some can't be told apart. */
   readonly isShared: boolean
@@ -45,7 +45,7 @@ export const countChecks: Readonly<Record<keyof CountOptions, OptionCheck>> = { 
 export const SHARED_NOTE = "≤n: one of several was taken n times; the states don't tell which."
 
 /** Reads counts; undefined where nothing is counted. Throws InvalidConfigError for what the machine hasn't. */
-export function timesOf(graph: ChartGraph, { counts, shared }: CountOptions): Times | undefined {
+export function timesOf(graph: ChartGraph, { counts, shared }: CountOptions): TakenTimes | undefined {
   if (counts === undefined && shared === undefined) return undefined
   const sure = new Map<string, number>()
   const perhaps = new Map<string, number>()
@@ -90,9 +90,12 @@ export function timesWords({ sure, perhaps }: TimesOf): string {
 export const isTaken = ({ sure, perhaps }: TimesOf): boolean => sure + perhaps > 0
 
 /** How often an edge was taken, in words; undefined where it never was, or nobody counted. */
+export type CountOf = (edge: ChartEdge) => string | undefined
+
+/** That, from what was counted. */
 export const countOf =
-  (times: Times | undefined) =>
-  ({ id }: ChartEdge): string | undefined => {
+  (times: TakenTimes | undefined): CountOf =>
+  ({ id }) => {
     const each = times?.of(id)
     return each !== undefined && isTaken(each) ? timesWords(each) : undefined
   }

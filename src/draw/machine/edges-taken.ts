@@ -10,7 +10,7 @@ import { aText } from "../../runtime/input/options.ts"
 import { type Configuration, enterDefault, ordered, signatureOf, wholeConfigurationOf } from "./configuration.ts"
 import { type ChartEdge, type ChartGraph, isWithin, ROOT, stateOf } from "./graph.ts"
 import { readMachine } from "./read-machine.ts"
-import { combinations, isOfDone, isTriggeredBy, type Step } from "./steps.ts"
+import { combinations, isOfDone, isTriggeredBy, type MachineStep } from "./steps.ts"
 
 /** What is known of the way from one state to another. */
 export interface EdgesTaken {
@@ -73,13 +73,13 @@ function startTo(graph: ChartGraph, goal: Configuration): EdgesTaken | undefined
 }
 
 /** What was come to, and by which ways of one length. */
-interface Reached {
+interface ReachedConfiguration {
   readonly ways: readonly Way[]
   readonly at: Configuration
 }
 
 /** All shortest ways on to the goal by transitions without an event. */
-function reach(graph: ChartGraph, begun: readonly Reached[], goal: Configuration): readonly Way[] {
+function reach(graph: ChartGraph, begun: readonly ReachedConfiguration[], goal: Configuration): readonly Way[] {
   const wanted = signatureOf(goal)
   const seen = new Set<string>()
   let now = merged(begun)
@@ -98,8 +98,8 @@ function reach(graph: ChartGraph, begun: readonly Reached[], goal: Configuration
   return []
 }
 
-function merged(all: readonly Reached[]): Map<string, Reached> {
-  const by = new Map<string, Reached>()
+function merged(all: readonly ReachedConfiguration[]): Map<string, ReachedConfiguration> {
+  const by = new Map<string, ReachedConfiguration>()
   for (const { ways, at } of all) {
     const signature = signatureOf(at)
     by.set(signature, { at, ways: [...(by.get(signature)?.ways ?? []), ...ways].slice(0, MOST_STATES) })
@@ -119,7 +119,7 @@ function answer(ways: readonly Way[], from: "step" | "start"): EdgesTaken | unde
 }
 
 /** What is active after one step. Where a history state leads is told by the goal. */
-function after(graph: ChartGraph, before: Configuration, step: Step, goal: Configuration): Configuration {
+function after(graph: ChartGraph, before: Configuration, step: MachineStep, goal: Configuration): Configuration {
   const active = new Set(before)
   for (const { source, targets, reenter } of step) {
     if (targets.length === 0) continue

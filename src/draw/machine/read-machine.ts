@@ -9,7 +9,7 @@ import { pathFrom } from "./paths.ts"
 import { actionsWords, eventWords, guardWords, invokeWord, invokeWords } from "./words.ts"
 
 type StateNode = AnyStateMachine["root"]
-type Transition = NonNullable<StateNode["always"]>[number] & { readonly delay?: unknown }
+type MachineTransition = NonNullable<StateNode["always"]>[number] & { readonly delay?: unknown }
 
 /** Reads the machine. Throws InvalidConfigError for what is none. */
 export function readMachine(machine: AnyStateMachine): ChartGraph {
@@ -83,7 +83,7 @@ function edgesOf(node: StateNode): readonly ChartEdge[] {
   const invokes = new Map(node.invoke.map((invoke) => [invoke.id, invokeWord(invoke)]))
   const byEvent = [...node.transitions.entries(), ["", node.always ?? []] as const]
   const edges = byEvent.flatMap(([descriptor, transitions]) =>
-    (transitions as readonly Transition[]).map((transition, index) =>
+    (transitions as readonly MachineTransition[]).map((transition, index) =>
       edgeOf(node, descriptor, transition, index, invokes),
     ),
   )
@@ -93,7 +93,7 @@ function edgesOf(node: StateNode): readonly ChartEdge[] {
 function edgeOf(
   node: StateNode,
   descriptor: string,
-  transition: Transition,
+  transition: MachineTransition,
   index: number,
   invokes: ReadonlyMap<string, string>,
 ): ChartEdge {

@@ -6,7 +6,7 @@ import type { Configuration } from "./configuration.ts"
 import { type ChartEdge, type ChartGraph, isWithin, stateOf } from "./graph.ts"
 
 /** Transitions that are taken at once. */
-export type Step = readonly ChartEdge[]
+export type MachineStep = readonly ChartEdge[]
 
 /**
  * Of steps of one configuration: with many regions that hear of one event there are more than anybody wants to look at.
@@ -18,7 +18,7 @@ export function combinations(
   graph: ChartGraph,
   active: Configuration,
   counts: (edge: ChartEdge) => boolean,
-): readonly Step[] {
+): readonly MachineStep[] {
   const byTrigger = new Map<string, ChartEdge[]>()
   for (const edge of graph.edges.values()) {
     if (!active.has(edge.source) || !counts(edge) || (isOfDone(edge) && !isDone(graph, active, edge.source))) continue
@@ -40,8 +40,8 @@ function isDone(graph: ChartGraph, active: Configuration, path: string): boolean
 }
 
 /** Every choice of transitions, at least one, of which none leaves what another begins in. */
-function subsets(graph: ChartGraph, edges: readonly ChartEdge[]): readonly Step[] {
-  let steps: readonly Step[] = []
+function subsets(graph: ChartGraph, edges: readonly ChartEdge[]): readonly MachineStep[] {
+  let steps: readonly MachineStep[] = []
   for (const edge of edges) {
     const joined = steps.filter((step) => step.every((other) => areBeside(graph, edge, other)))
     steps = [...steps, [edge], ...joined.map((step) => [...step, edge])].slice(0, MOST_STEPS)

@@ -9,9 +9,9 @@ import { formatDelay } from "./delay-words.ts"
 /** In characters: parameters are a hint, not a listing. */
 const LONGEST_PARAMS = 40
 
-type Fields = Readonly<Record<string, unknown>>
+type ConfigFields = Readonly<Record<string, unknown>>
 
-const isFields = (value: unknown): value is Fields =>
+const isFields = (value: unknown): value is ConfigFields =>
   (typeof value === "object" && value !== null) || typeof value === "function"
 
 const field = (value: unknown, name: string): unknown => (isFields(value) ? value[name] : undefined)
@@ -102,7 +102,7 @@ export function eventWords(descriptor: string, delay: unknown, invokes: Readonly
   return descriptor
 }
 
-function withParams(named: Fields): string {
+function withParams(named: ConfigFields): string {
   const { type, params } = named
   const name = typeof type === "string" ? type : "inline"
   return params === undefined || typeof params === "function" ? name : `${name} ${jsonOf(params)}`

@@ -2,15 +2,16 @@
  * What is written into the boxes of states and on the lines between them, and how much room it takes. Owns all texts of
  * a drawing; where they stand is the layout's to say.
  */
+import type { CountOf } from "../machine/counts.ts"
 import type { ChartEdge, ChartGraph, ChartState } from "../machine/graph.ts"
-import { listed, LONGEST_PIECE, type Piece, piece, type Run, setLine, wrap } from "../text/lines.ts"
+import { listed, LONGEST_PIECE, type Piece, piece, setLine, type TextRun, wrap } from "../text/lines.ts"
 import { shortened, visible } from "../text/visible.ts"
 import type { Size } from "./geometry.ts"
 import type { Link } from "./links.ts"
 
 /** One line of text. */
-export interface Line {
-  readonly runs: readonly Run[]
+export interface TextLine {
+  readonly runs: readonly TextRun[]
   /** From the top of its block to the line on which its letters stand. */
   readonly baseline: number
   /** The transition that it is about. */
@@ -19,13 +20,10 @@ export interface Line {
 
 /** Lines of text with the room around them. */
 export interface Block extends Size {
-  readonly lines: readonly Line[]
+  readonly lines: readonly TextLine[]
   /** Of a state: from its top to where its title ends and more follows; undefined where there is no more. */
   readonly rule: number | undefined
 }
-
-/** What is told of a transition beside what the machine says: how often it was taken. */
-export type CountOf = (edge: ChartEdge) => string | undefined
 
 /** In characters: a longer title is cut. */
 const LONGEST_TITLE = 32
@@ -103,7 +101,7 @@ function labelBlock(rows: readonly Row[]): Block | undefined {
 
 const aRow = (...pieces: readonly Piece[]): Row => ({ pieces, edge: undefined })
 
-function lineOf({ pieces, edge }: Row, from: number, baseline: number): { line: Line; width: number } {
+function lineOf({ pieces, edge }: Row, from: number, baseline: number): { line: TextLine; width: number } {
   const { runs, width } = setLine(pieces, from)
   return { line: { runs, baseline, edge }, width }
 }

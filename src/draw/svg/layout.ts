@@ -13,10 +13,10 @@ import { type Point, type Rect, round } from "./geometry.ts"
 import { placeHead } from "./heads.ts"
 import type { Block } from "./labels.ts"
 import type { Link } from "./links.ts"
-import type { Placed, PlacedBlock, PlacedInitial, PlacedLine, PlacedLink } from "./placed.ts"
+import type { PlacedBlock, PlacedDrawing, PlacedInitial, PlacedLine, PlacedLink } from "./placed.ts"
 
 /** Everything that is to be placed. */
-export interface Draft {
+export interface LayoutDraft {
   readonly graph: ChartGraph
   readonly links: readonly Link[]
   /** The texts of a state. */
@@ -63,7 +63,7 @@ const PLACEMENTS = {
 const ON_THE_LINE: LayoutOptions = { "elk.edgeLabels.inline": "true", "elk.edgeLabels.placement": "CENTER" }
 
 /** Places everything. Rejects with InvalidConfigError where elkjs isn't installed. */
-export async function place(draft: Draft): Promise<Placed> {
+export async function place(draft: LayoutDraft): Promise<PlacedDrawing> {
   const first = read(draft, await layOut(elkGraph(draft, new Set())), new Set())
   if (first.crowded.size === 0) return first.placed
   // elkjs leads lines around boxes, not around the heads of boxes: a head without room is made a box of its own.
@@ -71,7 +71,11 @@ export async function place(draft: Draft): Promise<Placed> {
 }
 
 /** Reads a layout. `boxed` heads have boxes of their own; `crowded` are those for which there is no room. */
-function read(draft: Draft, root: ElkNode, boxed: ReadonlySet<string>): { placed: Placed; crowded: Set<string> } {
+function read(
+  draft: LayoutDraft,
+  root: ElkNode,
+  boxed: ReadonlySet<string>,
+): { placed: PlacedDrawing; crowded: Set<string> } {
   const boxes = boxesOf(root)
   const lines = linesOf(root)
   const links = draft.links.map((link, index) => placedLink(draft, link, lines.get(`link ${index}`)))
@@ -90,7 +94,7 @@ function read(draft: Draft, root: ElkNode, boxed: ReadonlySet<string>): { placed
   return { placed: { ...size, states, links, initials }, crowded }
 }
 
-function elkGraph(draft: Draft, boxed: ReadonlySet<string>): ElkNode {
+function elkGraph(draft: LayoutDraft, boxed: ReadonlySet<string>): ElkNode {
   const placement = isEntangled(draft.graph, draft.links) ? PLACEMENTS.fast : PLACEMENTS.best
   const options = { ...EVERYWHERE, ...placement, "elk.direction": draft.direction.toUpperCase() }
   const links = draft.links.map((link, index) => edge(`link ${index}`, link.source, link.target, draft.linkBlock(link)))
@@ -115,7 +119,7 @@ const headOf = (path: string): string => `head ${path}`
 /** A head comes before the states below it. */
 const FIRST: LayoutOptions = { "elk.layered.layering.layerConstraint": "FIRST" }
 
-function node(draft: Draft, state: ChartState, options: LayoutOptions, boxed: ReadonlySet<string>): ElkNode {
+function node(draft: LayoutDraft, state: ChartState, options: LayoutOptions, boxed: ReadonlySet<string>): ElkNode {
   const { width, height } = draft.stateBlock(state)
   const id = nodeOf(state.path)
   if (state.children.length === 0) return { id, width, height }
@@ -166,7 +170,7 @@ function linesOf(root: ElkNode): ReadonlyMap<string, ElkExtendedEdge> {
   return lines
 }
 
-function placedLink(draft: Draft, link: Link, line: ElkExtendedEdge | undefined): PlacedLink {
+function placedLink(draft: LayoutDraft, link: Link, line: ElkExtendedEdge | undefined): PlacedLink {
   return { link, ...placedLine(line, draft.linkBlock(link)) }
 }
 
@@ -192,7 +196,7 @@ const straightened = (points: readonly Point[]): readonly Point[] =>
   })
 
 function initialsOf(
-  { graph, initialBlock }: Draft,
+  { graph, initialBlock }: LayoutDraft,
   boxes: ReadonlyMap<string, Rect>,
   lines: ReadonlyMap<string, ElkExtendedEdge>,
 ): readonly PlacedInitial[] {

@@ -2,7 +2,7 @@
 import type { StateValue } from "xstate"
 import { aList, oneOf, refuseUnknown } from "../../runtime/input/options.ts"
 import { configurationOf } from "../machine/configuration.ts"
-import { countChecks, type CountOptions, type Times, timesOf, unknownId } from "../machine/counts.ts"
+import { countChecks, type CountOptions, type TakenTimes, timesOf, unknownId } from "../machine/counts.ts"
 import type { ChartGraph } from "../machine/graph.ts"
 
 /** What is lit, counted and told in a drawing. */
@@ -16,7 +16,7 @@ export interface SvgOptions extends CountOptions {
 }
 
 /** What the drawing shows beside the machine. */
-export interface Marks {
+export interface ChartMarks {
   /** Paths of active states. */
   readonly lit: ReadonlySet<string>
   /** Paths of states that were passed. */
@@ -26,12 +26,12 @@ export interface Marks {
   /** The last of them. */
   readonly last: string | undefined
   /** How often a transition was taken; undefined where nothing is counted. */
-  readonly times: Times | undefined
+  readonly times: TakenTimes | undefined
   readonly direction: "down" | "right"
 }
 
 /** Reads the options. Throws InvalidConfigError for what the machine hasn't. */
-export function marksOf(graph: ChartGraph, options: SvgOptions): Marks {
+export function marksOf(graph: ChartGraph, options: SvgOptions): ChartMarks {
   refuseUnknown("toSvg", options, { ...countChecks, state: true, path: aList, direction: true })
   const { state, path = [], direction = "down" } = options
   for (const id of path) {

@@ -36,7 +36,7 @@ export interface PlacedInitial extends PlacedLine {
 }
 
 /** A drawing without its colours. */
-export interface Placed extends Size {
+export interface PlacedDrawing extends Size {
   /** Each before those in it. */
   readonly states: readonly PlacedState[]
   readonly links: readonly PlacedLink[]

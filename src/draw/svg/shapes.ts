@@ -1,11 +1,11 @@
 /** The groups of an SVG drawing: a state, the way to a first state, a line with its transitions. */
 import { isTaken, timesWords } from "../machine/counts.ts"
-import { type ChartEdge, type ChartGraph, ROOT, type ChartState, stateOf } from "../machine/graph.ts"
+import { type ChartEdge, type ChartGraph, type ChartState, ROOT, stateOf } from "../machine/graph.ts"
 import { xml } from "../text/visible.ts"
 import { type Point, type Rect, round } from "./geometry.ts"
-import type { Line } from "./labels.ts"
+import type { TextLine } from "./labels.ts"
 import { DOT_RADIUS } from "./layout.ts"
-import type { Marks } from "./options.ts"
+import type { ChartMarks } from "./options.ts"
 import type { PlacedBlock, PlacedInitial, PlacedLink, PlacedState } from "./placed.ts"
 
 /** In pixels: the corners of boxes and lines, and how far the second border of a final state is from the first. */
@@ -17,7 +17,7 @@ const classes = (...names: readonly (string | false | undefined)[]): string =>
   names.filter((name) => name !== false && name !== undefined).join(" ")
 
 /** A state: its box, its texts, and the transitions that stay in it. */
-export function stateGroup(graph: ChartGraph, marks: Marks, { state, box, head, depth }: PlacedState): string {
+export function stateGroup(graph: ChartGraph, marks: ChartMarks, { state, box, head, depth }: PlacedState): string {
   const { path, type, children, history, description } = state
   const isRegion =
     state.parent !== undefined && stateOf(graph, state.parent).type === "parallel" && history === undefined
@@ -75,7 +75,7 @@ export function initialGroup({ dot, points, label }: PlacedInitial): string {
 }
 
 /** A line between states, with a row for each of its transitions. */
-export function linkGroup(marks: Marks, { link, points, label }: PlacedLink): string {
+export function linkGroup(marks: ChartMarks, { link, points, label }: PlacedLink): string {
   const ids = link.edges.map(({ id }) => id)
   const { times } = marks
   const name = classes(
@@ -102,10 +102,14 @@ interface Attributes {
   readonly title: string
 }
 
-const edgeAttributes = (graph: ChartGraph, marks: Marks, id: string, more: string): Attributes | undefined =>
+const edgeAttributes = (graph: ChartGraph, marks: ChartMarks, id: string, more: string): Attributes | undefined =>
   attributesOf(marks, graph.edges.get(id), more)
 
-function attributesOf(marks: Marks, edge: ChartEdge | undefined, more: string | undefined): Attributes | undefined {
+function attributesOf(
+  marks: ChartMarks,
+  edge: ChartEdge | undefined,
+  more: string | undefined,
+): Attributes | undefined {
   if (edge === undefined) return undefined
   const { id } = edge
   const times = marks.times?.of(id)
@@ -153,7 +157,7 @@ function textsOf({ x, y, block }: PlacedBlock, attributes: (id: string) => Attri
 }
 
 /** In a viewer without these fonts `textLength` makes another one as wide. */
-const textOf = ({ text, look, x, width }: Line["runs"][number], left: number, baseline: number): string =>
+const textOf = ({ text, look, x, width }: TextLine["runs"][number], left: number, baseline: number): string =>
   `<text class="${look}" x="${tenth(left + x)}" y="${baseline}" textLength="${tenth(width)}" lengthAdjust="spacingAndGlyphs">${xml(text)}</text>`
 
 const tenth = (value: number): number => Math.round(value * 10) / 10

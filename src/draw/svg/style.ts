@@ -3,10 +3,10 @@
  * `.leasehold-chart`, so that a page that shows the drawing keeps its own. A page whose policy refuses styles within
  * the drawing takes this text itself.
  */
-import { FONT_SIZE, isBold, type Look } from "../text/lines.ts"
+import { FONT_SIZE, isBold, type TextLook } from "../text/lines.ts"
 import { FONT } from "../text/width.ts"
 
-interface Palette {
+interface ChartPalette {
   readonly ground: string
   readonly panels: readonly [string, string]
   readonly box: string
@@ -22,18 +22,18 @@ interface Palette {
   readonly last: string
 }
 
-const light: Palette = {
+const light: ChartPalette = {
   ...{ ground: "#ffffff", panels: ["#f3f5f8", "#e9edf3"], box: "#ffffff", border: "#8a94a3", text: "#1b212b" },
   ...{ muted: "#566170", line: "#66717f", event: "#173f77", guard: "#7b3a8f" },
   ...{ litBox: "#d7e8ff", lit: "#0b63ce", passedBox: "#eef5ff", last: "#b84300" },
 }
-const dark: Palette = {
+const dark: ChartPalette = {
   ...{ ground: "#0f141b", panels: ["#171e28", "#1f2834"], box: "#0f141b", border: "#5d6b7e", text: "#e7ecf3" },
   ...{ muted: "#9eabbc", line: "#8795a8", event: "#9cc7ff", guard: "#dba6ec" },
   ...{ litBox: "#123a6b", lit: "#6cb0ff", passedBox: "#16263c", last: "#ff9d5c" },
 }
 
-const looks: readonly Look[] = ["title", "event", "guard", "action", "word", "note", "count"]
+const looks: readonly TextLook[] = ["title", "event", "guard", "action", "word", "note", "count"]
 
 /** Rules as `selector { declarations }`, each selector below the drawing's class. */
 const rules = (...all: readonly (readonly [string, string])[]): string =>
@@ -61,7 +61,7 @@ const shapes = rules(
   [".link.untaken, .link:not(.untaken) .untaken, .state .untaken", "opacity:.5"],
 )
 
-const colours = (palette: Palette): string =>
+const colours = (palette: ChartPalette): string =>
   rules(
     [".root > .box", `fill:${palette.ground};stroke:${palette.border}`],
     [".box, .inner-box, .ring", `fill:${palette.box};stroke:${palette.border}`],

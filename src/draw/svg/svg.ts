@@ -13,8 +13,8 @@ import { shortened, xml } from "../text/visible.ts"
 import { initialBlock, linkBlock, stateBlock } from "./labels.ts"
 import { place } from "./layout.ts"
 import { linksOf } from "./links.ts"
-import { type Marks, marksOf, type SvgOptions } from "./options.ts"
-import type { Placed } from "./placed.ts"
+import { type ChartMarks, marksOf, type SvgOptions } from "./options.ts"
+import type { PlacedDrawing } from "./placed.ts"
 import { initialGroup, linkGroup, stateGroup } from "./shapes.ts"
 import { chartStyle } from "./style.ts"
 
@@ -32,7 +32,7 @@ export async function toSvg(machine: AnyStateMachine, options: SvgOptions = {}):
 }
 
 /** Where everything of such a drawing stands. */
-export function placed(graph: ChartGraph, marks: Marks): Promise<Placed> {
+export function placed(graph: ChartGraph, marks: ChartMarks): Promise<PlacedDrawing> {
   const links = linksOf(graph)
   const count = countOf(marks.times)
   const notes = marks.times?.isShared === true ? [SHARED_NOTE] : []
@@ -46,7 +46,11 @@ export function placed(graph: ChartGraph, marks: Marks): Promise<Placed> {
   })
 }
 
-function rendered(graph: ChartGraph, marks: Marks, { width, height, states, links, initials }: Placed): string {
+function rendered(
+  graph: ChartGraph,
+  marks: ChartMarks,
+  { width, height, states, links, initials }: PlacedDrawing,
+): string {
   const name = xml(shortened(graph.name, LONGEST_NAME))
   const about = `State chart ${name}: ${graph.states.size - 1} states and ${graph.edges.size} transitions.`
   return [

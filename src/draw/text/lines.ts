@@ -5,16 +5,16 @@ import { shortened, visible } from "./visible.ts"
 import { textWidth } from "./width.ts"
 
 /** What a piece of text is, which decides its letters and its colour. */
-export type Look = "title" | "event" | "guard" | "action" | "word" | "note" | "count"
+export type TextLook = "title" | "event" | "guard" | "action" | "word" | "note" | "count"
 
 /** A piece of text that is never broken. */
 export interface Piece {
   readonly text: string
-  readonly look: Look
+  readonly look: TextLook
 }
 
 /** A piece that has its place. */
-export interface Run extends Piece {
+export interface TextRun extends Piece {
   /** From the left end of its line, in pixels. */
   readonly x: number
   readonly width: number
@@ -24,24 +24,24 @@ export interface Run extends Piece {
 export const LONGEST_PIECE = 34
 
 /** Of letters, in pixels: readable at 100 %. */
-export const FONT_SIZE: Readonly<Record<Look, number>> = {
+export const FONT_SIZE: Readonly<Record<TextLook, number>> = {
   ...{ title: 13, event: 11, guard: 11, action: 11, word: 11, note: 11, count: 11 },
 }
 
 /** The looks with bold letters. */
-export const isBold = (look: Look): boolean => look === "title" || look === "event" || look === "count"
+export const isBold = (look: TextLook): boolean => look === "title" || look === "event" || look === "count"
 
 /** In pixels, between two pieces of a line. */
 const SPACE = 4
 
 /** A piece of at most so many characters, all of them visible. */
-export const piece = (look: Look, text: string, most: number = LONGEST_PIECE): Piece => ({
+export const piece = (look: TextLook, text: string, most: number = LONGEST_PIECE): Piece => ({
   look,
   text: shortened(visible(text), most),
 })
 
 /** Names with commas between them. */
-export const listed = (look: Look, names: readonly string[]): readonly Piece[] =>
+export const listed = (look: TextLook, names: readonly string[]): readonly Piece[] =>
   names.map((name, index) => {
     const { text } = piece(look, name)
     return { look, text: index < names.length - 1 ? `${text},` : text }
@@ -80,7 +80,7 @@ function glued(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
 export function setLine(
   pieces: readonly Piece[],
   from: number,
-): { readonly runs: readonly Run[]; readonly width: number } {
+): { readonly runs: readonly TextRun[]; readonly width: number } {
   let x = from
   const runs = pieces.map((each) => {
     const run = { ...each, x, width: widthOf(each) }

@@ -6,7 +6,7 @@ import { html, render } from "lit-html"
 import type { Feed } from "./feed/feed.ts"
 import { LiveFeed } from "./feed/live-feed.ts"
 import { RecordedFeed, recordingOf } from "./feed/recording.ts"
-import { Requests } from "./feed/requests.ts"
+import { PageRequests } from "./feed/requests.ts"
 import { FleetScreen } from "./fleet/screen.ts"
 import type { App, Screen } from "./frame/app.ts"
 import { HelpSheet } from "./frame/help.ts"
@@ -22,9 +22,9 @@ import { SequenceScreen } from "./sequence/screen.ts"
 import { TimelineScreen } from "./timeline/screen.ts"
 
 /** The page as a whole. */
-class Page implements App {
+class LivePage implements App {
   readonly model = new Model()
-  readonly requests: Requests | null
+  readonly requests: PageRequests | null
   readonly mark: App["mark"]
   readonly #feed: Feed
   readonly #shell: Shell
@@ -38,7 +38,7 @@ class Page implements App {
   constructor() {
     const recording = recordingOf(document)
     const token = new URLSearchParams(location.search).get("token") ?? ""
-    this.requests = recording === null ? new Requests(token) : null
+    this.requests = recording === null ? new PageRequests(token) : null
     this.#feed = this.requests === null ? new RecordedFeed(recording!) : new LiveFeed(this.requests)
     this.mark = recording?.violation ?? null
     this.#palette = readPalette()
@@ -140,7 +140,7 @@ class Page implements App {
 
 /** A page that can't begin says so: an empty one would tell nothing. */
 try {
-  new Page().start()
+  new LivePage().start()
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error)
   render(

@@ -24,8 +24,6 @@ import { type HostHalf, isToken } from "../record.ts"
 import type { StoreCapabilities } from "../stores/port.ts"
 import { anIncarnation, hostOf } from "./incarnation.ts"
 
-export { millis, oneOf, refuseUnknown } from "../../runtime/input/options.ts"
-
 /** How a lock behaves. */
 export interface LockOptions {
   /** How long a lease lasts without renewal: 6 s to 24 h (from 500 ms on memory and file stores). Without one: 30 s. */

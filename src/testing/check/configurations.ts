@@ -2,7 +2,7 @@
 import type { CheckOptions } from "./mod.ts"
 
 /** What is searched. */
-export interface Configuration {
+export interface CheckConfiguration {
   /**
    * What may happen, at most, beside what always may: each process wants the key, a waiter is granted it, time goes on.
    */
@@ -34,7 +34,7 @@ const strangeAfter: CheckOptions = {
 }
 
 /** Complete in CI, within two minutes each. */
-export const configurations: Readonly<Record<string, Configuration>> = {
+export const configurations: Readonly<Record<string, CheckConfiguration>> = {
   together: {
     why: "a crash, a loss, a late message and a cancel, any three of them in one run, until the lease of who died is taken over; a handoff; each owner claims, also after a grant, and commits",
     options: { ...faults, commits: 1, together: 3, until: 7100, afterGrant: "claim" },
@@ -206,7 +206,7 @@ export const configurations: Readonly<Record<string, Configuration>> = {
 }
 
 /** Too large for CI: `npm run checker -- --large` runs them. */
-export const larger: Readonly<Record<string, Configuration>> = {
+export const larger: Readonly<Record<string, CheckConfiguration>> = {
   "all at once, longer": {
     why: "a crash, a loss, a late message and a cancel, all four in one run, until the lease of who died is taken over; a commit by each owner",
     options: { ...faults, commits: 1, until: 7100, limit: 4_000_000 },
@@ -222,7 +222,7 @@ export const larger: Readonly<Record<string, Configuration>> = {
 }
 
 /** What the least guard is looked for with: clocks as wrong as is assumed, and a process that is stopped. */
-export const guardSearch: Configuration = {
+export const guardSearch: CheckConfiguration = {
   why: "the same clocks as in `clocks`, under the least guard; the time is that of looking for it, all searches with other guards included",
   options: configurations["clocks"]!.options,
 }

@@ -1,8 +1,13 @@
 /**
  * An exhaustive search: everything that can come of a few processes, one key and a bounded number of faults, by the
  * very reducers that production runs. It ends with all worlds seen, or with a shortest way to one in which a law is
- * broken: two who may act at once, a token that doesn't grow, an owner that acts again after it has left, a commit that
- * was acknowledged and is lost, a head written under a token that is over.
+ * broken:
+ *
+ * - two may act at once;
+ * - a token doesn't grow;
+ * - an owner acts again after it has left;
+ * - a commit that was acknowledged is lost;
+ * - a head is written under a token that is over.
  *
  * Not promised: anything about what it leaves out, which each result lists.
  */

@@ -13,7 +13,7 @@ import {
   refuseUnknown,
   shown,
 } from "../../runtime/input/options.ts"
-import type { Left, Rules } from "./world/world.ts"
+import type { LeftFaults, Rules } from "./world/world.ts"
 
 /** How wrong clocks are. */
 export interface ClockError {
@@ -103,7 +103,7 @@ export interface CheckSettings {
   readonly processes: number
   readonly attempts: number
   readonly record: "absent" | "released"
-  readonly left: Left
+  readonly left: LeftFaults
   readonly rules: Rules
   readonly until: number
   readonly limit: number
@@ -225,7 +225,7 @@ const kinds = [
   ...(["strangers", "deletions"] as const),
 ]
 
-function leftOf(options: CheckOptions): Left {
+function leftOf(options: CheckOptions): LeftFaults {
   const each = kinds.map((kind) => [kind, countOf(kind, options[kind] ?? 0, 0, 9)] as const)
   const most = each.reduce((sum, [, count]) => sum + count, 0)
   const sum = countOf("together", options.together ?? most, 0, 99)
@@ -233,7 +233,7 @@ function leftOf(options: CheckOptions): Left {
 }
 
 /** What a search says nothing about. */
-function omitted(left: Left, rules: Rules, until: number): readonly string[] {
+function omitted(left: LeftFaults, rules: Rules, until: number): readonly string[] {
   const { commits, claimsGranted, clock, rates, skews } = rules
   return [
     ...kinds.filter((kind) => left[kind] === 0).map((kind) => `${kind} of any number`),

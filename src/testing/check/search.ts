@@ -2,7 +2,7 @@
  * A search through all worlds that can come of one, nearest first, so that the first broken law is a shortest way to
  * it.
  */
-import { type Bounds, moves } from "./moves/moves.ts"
+import { type CheckHorizon, moves } from "./moves/moves.ts"
 import { keyOf } from "./world/canon.ts"
 import { Broken, judge } from "./world/laws.ts"
 import type { Rules, World } from "./world/world.ts"
@@ -15,7 +15,7 @@ interface Trail {
 }
 
 /** What a search has come to. */
-export interface Found {
+export interface SearchResult {
   /** Worlds that differ. */
   readonly states: number
   /** The most that happened in one run. */
@@ -30,9 +30,9 @@ export interface Found {
 export function search(
   first: World,
   rules: Rules,
-  bounds: Bounds,
+  bounds: CheckHorizon,
   { orders, limit }: { readonly orders: readonly (readonly number[])[]; readonly limit: number },
-): Found {
+): SearchResult {
   const seen = new Set([keyOf(first, orders)])
   let level: (readonly [World, Trail | undefined])[] = [[first, undefined]]
   let depth = 0

@@ -10,7 +10,7 @@ import { living } from "./living.ts"
 import { naming } from "./naming.ts"
 import { type ConformanceOptions, type MakeStore, settingsOf } from "./options.ts"
 import { reading } from "./reading.ts"
-import { type Settings, Subject } from "./subject.ts"
+import { Subject, type SuiteSettings } from "./subject.ts"
 import type { Trial } from "./trial.ts"
 import { writing } from "./writing.ts"
 
@@ -44,7 +44,7 @@ export function conformance(makeStore: MakeStore, options: ConformanceOptions = 
     .map((trial) => ({ name: trial.name, run: () => runTrial(settings, trial) }))
 }
 
-async function runTrial(settings: Settings, { asks, raw, run }: Trial): Promise<void> {
+async function runTrial(settings: SuiteSettings, { asks, raw, run }: Trial): Promise<void> {
   const place = `case-${settings.clock.id()}`
   const subject = new Subject(settings, place, await settings.make(place), asks)
   let ran = false

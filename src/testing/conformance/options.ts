@@ -16,7 +16,7 @@ import {
   shown,
 } from "../../runtime/input/options.ts"
 import { type Clock, liveClock } from "../../runtime/time/clock.ts"
-import type { Settings } from "./subject.ts"
+import type { SuiteSettings } from "./subject.ts"
 
 /**
  * Makes a store object, not started, on the objects of a place; a place that it sees for the first time is empty. A
@@ -53,7 +53,7 @@ const OPTIONS: OptionChecks<ConformanceOptions> = {
 }
 
 /** The checked options. Throws InvalidConfigError. */
-export function settingsOf(make: MakeStore, options: ConformanceOptions): Settings {
+export function settingsOf(make: MakeStore, options: ConformanceOptions): SuiteSettings {
   refuseUnknown("conformance", options, OPTIONS)
   const { deadline = 10_000, grace = 1000, deletes = true, names = 1203, silence, clock = liveClock } = options
   demand(typeof make === "function", "makeStore", make, "a function that makes a store for a place")

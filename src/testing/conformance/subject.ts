@@ -1,6 +1,7 @@
 /**
- * The store that one case looks at: its calls, each held to what the contract asks of every call (it settles by its
- * deadline, it never rejects, its answer has the shape of one), and short ways to write what many cases need.
+ * The store that one case looks at. Each call is held to what the contract asks of every call: it settles by its
+ * deadline, it never rejects, its answer has the right shape. Beside that it has short ways to write what many cases
+ * need.
  *
  * Not promised: that a call which never settles is stopped. It is only no longer waited for.
  */
@@ -19,10 +20,11 @@ import {
   type WriteAnswer,
 } from "../../locks/stores/port.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
+import { sleep } from "../../runtime/time/sleep.ts"
 import { ConformanceError } from "./verdict.ts"
 
 /** What all cases of a suite share. */
-export interface Settings {
+export interface SuiteSettings {
   readonly make: (place: string) => ObjectStore | Promise<ObjectStore>
   readonly clock: Clock
   readonly deadline: number
@@ -47,15 +49,15 @@ export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text
 export const textOf = (body: Uint8Array): string => new TextDecoder().decode(body)
 export const shown = (ref: ObjectRef): string => `${ref.area}/${ref.name}`
 
-type Request = Partial<RequestOptions>
+type SubjectRequest = Partial<RequestOptions>
 
 export class Subject {
   readonly store: ObjectStore
-  readonly settings: Settings
+  readonly settings: SuiteSettings
   readonly place: string
   readonly #asks: string
 
-  constructor(settings: Settings, place: string, store: ObjectStore, asks: string) {
+  constructor(settings: SuiteSettings, place: string, store: ObjectStore, asks: string) {
     this.settings = settings
     this.place = place
     this.store = store
@@ -105,12 +107,12 @@ export class Subject {
     return answer
   }
 
-  put(ref: ObjectRef, expected: Generation, text: string, options: Request = {}): Promise<WriteAnswer> {
+  put(ref: ObjectRef, expected: Generation, text: string, options: SubjectRequest = {}): Promise<WriteAnswer> {
     const asked = { deadline: this.settings.deadline, ...options }
     return this.#writes(`a put of ${shown(ref)}`, asked, () => this.store.put(ref, expected, bytes(text), asked))
   }
 
-  remove(ref: ObjectRef, expected: Generation, options: Request = {}): Promise<WriteAnswer> {
+  remove(ref: ObjectRef, expected: Generation, options: SubjectRequest = {}): Promise<WriteAnswer> {
     const asked = { deadline: this.settings.deadline, ...options }
     return this.#writes(`a delete of ${shown(ref)}`, asked, () => this.store.remove(ref, expected, asked))
   }
@@ -158,7 +160,7 @@ export class Subject {
   }
 
   pause(ms: number): Promise<void> {
-    return new Promise((settle) => void this.settings.clock.after(ms, settle))
+    return sleep(this.settings.clock, ms)
   }
 
   /** Lets the store go on for a turn of the event loop. */

@@ -1,5 +1,5 @@
 /** The shape of a case before it is given a store: files of cases export these. */
-import type { Settings, Subject } from "./subject.ts"
+import type { Subject, SuiteSettings } from "./subject.ts"
 
 export interface Trial {
   /** A sentence whose subject is the store. */
@@ -7,7 +7,7 @@ export interface Trial {
   /** What the contract asks, as a sentence without its full stop. */
   readonly asks: string
   /** Whether it belongs to a suite of these settings; default: always. */
-  readonly when?: (settings: Settings) => boolean
+  readonly when?: (settings: SuiteSettings) => boolean
   /** Not started beforehand. */
   readonly raw?: true
   /** Throws ConformanceError, by the subject. */

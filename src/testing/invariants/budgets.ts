@@ -52,7 +52,7 @@ export const withinBudget: Invariant = {
 /** Faults after which a process that lives on can't be expected to answer in time. */
 const stops: ReadonlySet<string> = new Set(["pause", "suspend", "sleep", "stall", "resume"])
 
-interface Wait {
+interface JudgedWait {
   readonly line: LockLine
   /** When the key last came to somebody else: others may be before it. */
   since: number
@@ -95,7 +95,7 @@ class Owners {
   }
 
   /** A wait that begins. */
-  waiting(line: LockLine): Wait {
+  waiting(line: LockLine): JudgedWait {
     const calm = this.obeys(encodeName(line.key))
     return { line, since: line.at, calm, behindDead: this.hasDeadBefore(line) }
   }
@@ -127,9 +127,9 @@ export const servedWithin = (patienceMs: number): Invariant => ({
   name: "waiters are served",
   sentence: `A live waiter that asks a live owner that obeys gets the key, or gives up, within ${patienceMs / 1000} s of the last turn without a fault.`,
   watch(found) {
-    const waits = new Map<string, Wait>()
+    const waits = new Map<string, JudgedWait>()
     const owners = new Owners()
-    const judge = ({ line, since, calm, behindDead }: Wait, at: number): void => {
+    const judge = ({ line, since, calm, behindDead }: JudgedWait, at: number): void => {
       const waited = Math.round(at - since)
       if (!calm || waited <= patienceMs + (behindDead ? LINE_LIFE : 0)) return
       const { key, worker } = line

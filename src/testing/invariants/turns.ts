@@ -12,7 +12,7 @@ import { Aftermath } from "./reading/aftermath.ts"
 import type { Invariant } from "./reading/invariant.ts"
 
 /** One that waits for a key: whom it saw come while it stood in the record, and since it first did. */
-interface Asking {
+interface QueuedProcess {
   /** It asks nobody to leave: those that do come before it, as often as they like. */
   readonly isQuiet: boolean
   standing: string[]
@@ -20,9 +20,9 @@ interface Asking {
 }
 
 /** What one record says, and who asks. */
-interface Asked {
+interface RecordQueue {
   lease: TraceLease | undefined
-  readonly asking: Map<string, Asking>
+  readonly asking: Map<string, QueuedProcess>
 }
 
 /** One that is dropped from the line may be passed until it stands there again, but not for ever. */
@@ -34,13 +34,13 @@ export const everybodysTurn: Invariant = {
   sentence:
     "While one stands in a record that waits for its key no other becomes its owner twice, and none four times before it does, but for one that asks before one that only waits.",
   watch(found) {
-    const records = new Map<string, Asked>()
+    const records = new Map<string, RecordQueue>()
     const workers = new Map<string, string>()
     const aftermath = new Aftermath()
     let isMixed = false
     const isExplained = (id: string, { name, at }: AppliedLine): boolean =>
       aftermath.explains(workers.get(id) ?? id, name, at)
-    const came = ({ asking }: Asked, served: string, line: AppliedLine, asked: boolean): void => {
+    const came = ({ asking }: RecordQueue, served: string, line: AppliedLine, asked: boolean): void => {
       for (const [id, { isQuiet, standing, all }] of asking) {
         if (isQuiet && asked) continue
         standing.push(served)
@@ -81,7 +81,7 @@ export const everybodysTurn: Invariant = {
 }
 
 /** One stands in the record. */
-function see({ asking }: Asked, id: string, isQuiet: boolean): void {
+function see({ asking }: RecordQueue, id: string, isQuiet: boolean): void {
   if (asking.get(id)?.isQuiet !== isQuiet) asking.set(id, { isQuiet, standing: [], all: [] })
 }
 

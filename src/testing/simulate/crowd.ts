@@ -1,8 +1,10 @@
 /**
- * More sandboxes than a store bears: one process with many of them on a store of so many requests a second, enough for
- * the leases and for nothing like all that is asked. All start at once and are idle; the process is drained after two
- * minutes. What is judged is what has to hold of every trace (no lease is lost, and no state in the drain), and that
- * each use which was answered before the drain is found after it.
+ * More sandboxes than a store bears: one process with many of them, on a store that serves enough requests a second for
+ * the leases, and far too few for all that is asked. All start at once and are idle. The process is drained after two
+ * minutes.
+ *
+ * Two things are judged: what has to hold of every trace (no lease is lost, and no state in the drain), and that each
+ * use which was answered before the drain is found after it.
  */
 import { defineSandbox } from "../../actors/api/definition.ts"
 import type { SandboxDefinition } from "../../actors/api/sandbox.ts"

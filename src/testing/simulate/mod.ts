@@ -1,15 +1,15 @@
 /**
- * Simulation: a fleet of processes runs the production manager, lock and protocol on virtual time over a simulated
- * store, under faults that are drawn from a seed, and what comes of it is judged by invariants.
+ * Simulation: a fleet of processes runs the production manager, lock and protocol on virtual time, over a simulated
+ * store. Faults are drawn from a seed. Invariants judge the traces.
  *
- * Not promised: that what no seed has shown isn't there. And that a run ends: code that computes forever is not
- * stopped.
+ * Not promised: that a fault which no seed has shown isn't there. Nor that a run ends: code that computes forever is
+ * not stopped.
  */
 import { TraceHash } from "../../runtime/time/hash.ts"
 import { KeptSeeds } from "./kept-seeds.ts"
-import { type Settings, settingsOf, type SimulateOptions } from "./options.ts"
+import { settingsOf, type SimulateOptions, type SimulationSettings } from "./options.ts"
 import { attainable } from "./report/sometimes.ts"
-import { Tally } from "./report/tally.ts"
+import { RunTally } from "./report/tally.ts"
 import { runSeed } from "./seed.ts"
 import { inTurn } from "./turns.ts"
 
@@ -73,11 +73,11 @@ export async function simulate<S, C>(options: SimulateOptions<S, C>): Promise<Si
   return inTurn(() => simulateNow(settings))
 }
 
-async function simulateNow<S, C>(settings: Settings<S, C>): Promise<Simulation> {
+async function simulateNow<S, C>(settings: SimulationSettings<S, C>): Promise<Simulation> {
   const kept = new KeptSeeds(settings.reports)
   const hash = new TraceHash()
   const seeds = kept.before(settings.seeds)
-  const reached = new Tally()
+  const reached = new RunTally()
   let ms = 0
   let requests = 0
   for (const seed of seeds) {

@@ -83,7 +83,7 @@ export interface SimulatedClocks {
 }
 
 /** Options that hold. */
-export interface Settings<S, C> extends PlanBounds {
+export interface SimulationSettings<S, C> extends PlanBounds {
   readonly seeds: readonly number[]
   readonly sandbox: SandboxDefinition<S, C>
   readonly former: SandboxDefinition<S, C> | undefined
@@ -137,7 +137,7 @@ const TIMES: OptionChecks<PlannedTimes> = {
 }
 
 /** The checked options. Throws InvalidConfigError or UnknownDefinitionError. */
-export function settingsOf<S, C>(options: SimulateOptions<S, C>): Settings<S, C> {
+export function settingsOf<S, C>(options: SimulateOptions<S, C>): SimulationSettings<S, C> {
   refuseUnknown("simulate", options, OPTIONS, ["sandbox", "seeds"])
   formerOf(options)
   const { duration = "2 min", workers = 3, keys = 2, budget = "30 s", shrinkFor = "20 s", clocks = {} } = options

@@ -4,7 +4,7 @@
  */
 import { type StateLine, TRACE_VERSION, type TraceLine } from "../../trace/trace.ts"
 import type { Violation } from "../invariants/mod.ts"
-import type { Settings } from "./options.ts"
+import type { SimulationSettings } from "./options.ts"
 import { failureOf, type SimulationError } from "./plan/failure.ts"
 import { drawPlan, type Plan } from "./plan/plan.ts"
 import { shrink } from "./plan/shrink.ts"
@@ -20,7 +20,7 @@ export interface SeedResult {
 /** Runs a seed. What fails is in the result. `onState` gets the states of its first run. */
 export async function runSeed<S, C>(
   seed: number,
-  settings: Settings<S, C>,
+  settings: SimulationSettings<S, C>,
   onState?: (line: StateLine) => void,
 ): Promise<SeedResult> {
   const plan = planOf(seed, settings)
@@ -33,7 +33,7 @@ export async function runSeed<S, C>(
 }
 
 /** What befalls the fleet under a seed. */
-export function planOf<S, C>(seed: number, settings: Settings<S, C>): Plan {
+export function planOf<S, C>(seed: number, settings: SimulationSettings<S, C>): Plan {
   const plan = drawPlan(seed, settings)
   return settings.script === undefined ? plan : { ...plan, faults: settings.script }
 }
@@ -47,7 +47,7 @@ const unlike = (first: Run, second: Run): Violation => ({
 async function failed<S, C>(
   plan: Plan,
   violations: readonly Violation[],
-  settings: Settings<S, C>,
+  settings: SimulationSettings<S, C>,
 ): Promise<SimulationError> {
   const { shrinkFor, reports, commit, rerun } = settings
   const broken = violations[0]!.invariant

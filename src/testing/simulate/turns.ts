@@ -1,7 +1,6 @@
 /**
- * Turns of simulations: the traps of a run are the whole process's, so of several simulations that are asked for at
- * once one runs after the other, in the order in which they were asked for. One that rejects keeps nobody from its
- * turn.
+ * Turns of simulations. The traps of a run are the whole process's, so simulations run one after the other, in the
+ * order of their calls. One that rejects keeps none from its turn.
  *
  * Not promised: anything between threads or processes, which share no traps.
  */

@@ -20,13 +20,13 @@ import type {
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { Fate } from "./fate.ts"
 import type { StoreOp } from "./faults.ts"
-import type { BootTime, SimulatedStore, StoredVersion, Written } from "./store.ts"
+import type { BootTime, SimulatedStore, StoredVersion, WriteFate } from "./store.ts"
 
 /** What a request does when it arrives: its answer, without a time. */
 type Arrive<A> = () => A
 
 /** A request that is to be sent. */
-interface Request<A> {
+interface TravellingRequest<A> {
   readonly op: StoreOp
   readonly ref?: ObjectRef
   readonly fate: Fate
@@ -42,7 +42,7 @@ interface Request<A> {
 const page = 1000
 
 /** A way of one process to the store. Answers come by its clock. */
-export class Connection implements LeaseStore, CheckpointStore {
+export class SimulatedConnection implements LeaseStore, CheckpointStore {
   readonly leases = true as const
   readonly checkpoints = true as const
   readonly name: string
@@ -135,7 +135,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   ): Promise<WriteAnswer> {
     const fate = this.#store.strike(this.#worker, op, ref)
     const arrive: Arrive<WriteAnswer> = () => {
-      const written: Written = fate.isLimited ? "throttled" : this.#store.write(this.#worker, ref, expected, body)
+      const written: WriteFate = fate.isLimited ? "throttled" : this.#store.write(this.#worker, ref, expected, body)
       if (written === "refused") return { kind: "refused" }
       if (written === "throttled") return failed(this.#error(429), 429)
       return { kind: "applied", generation: op === "remove" ? expected : written.generation }
@@ -150,7 +150,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   }
 
   /** Sends a request; settles with its answer, or as `failed` says when none comes by its deadline. */
-  #send<A>(request: Request<A>, { signal, deadline }: RequestOptions): Promise<A> {
+  #send<A>(request: TravellingRequest<A>, { signal, deadline }: RequestOptions): Promise<A> {
     const { promise, resolve } = Promise.withResolvers<A>()
     const giveUp = (): void => settle(request.failed(this.#error("no answer")))
     const timer = this.#clock.after(deadline, giveUp, { background: true })
@@ -170,7 +170,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   }
 
   /** There and back, as its fate lets it. */
-  #travel<A>(request: Request<A>, came: (answer: A) => void): void {
+  #travel<A>(request: TravellingRequest<A>, came: (answer: A) => void): void {
     const { op, ref, fate } = request
     const store = this.#store
     const { again } = fate
@@ -198,7 +198,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   }
 
   /** What the store does when the request arrives, and what it says to it. */
-  #answer<A>(request: Request<A>): A {
+  #answer<A>(request: TravellingRequest<A>): A {
     const { fate, arrive, failed } = request
     const { instead } = fate
     if (instead?.applied === false) return failed(this.#error(instead.status), instead.status)
@@ -207,7 +207,7 @@ export class Connection implements LeaseStore, CheckpointStore {
   }
 
   /** Where the time is that of a boot a process looks at its own clock, once it has the answer. */
-  #stampedBy<A>(who: "store" | "process", { fate, stamp }: Request<A>, answer: A): A {
+  #stampedBy<A>(who: "store" | "process", { fate, stamp }: TravellingRequest<A>, answer: A): A {
     if (stamp === undefined || (this.#store.profile.isOfBoots ? "process" : "store") !== who) return answer
     const { timeError } = fate
     const storeTime = timeError === undefined ? undefined : this.#store.stamp(timeError, this.#time)

@@ -1,6 +1,6 @@
 /**
- * An operator, who goes by no protocol: deletes a record under whoever owns it, or leaves in its place what is no
- * record, and mends that later as errors ask operators to, by deleting it.
+ * An operator, who follows no protocol. It deletes a record under its owner, or replaces it by what is no record. The
+ * latter it mends later by deleting it, as the errors ask operators to.
  *
  * Not promised: to touch anything but lease records. Heads are fenced by nothing else.
  */

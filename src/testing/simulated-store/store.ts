@@ -68,7 +68,7 @@ export interface BootTime {
 }
 
 /** What became of a write when it arrived. */
-export type Written = "refused" | "throttled" | { readonly generation: Generation }
+export type WriteFate = "refused" | "throttled" | { readonly generation: Generation }
 
 interface Active {
   readonly fault: StoreFault
@@ -207,7 +207,7 @@ export class SimulatedStore implements StoreControl {
   }
 
   /** A write that arrives. */
-  write(worker: string, ref: ObjectRef, expected: Generation, body: Uint8Array | undefined): Written {
+  write(worker: string, ref: ObjectRef, expected: Generation, body: Uint8Array | undefined): WriteFate {
     const there = this.look(ref)?.generation ?? ABSENT
     if (there !== expected || (body === undefined && expected === ABSENT)) return "refused"
     const { writeSpacing } = this.profile.capabilities

@@ -1,10 +1,14 @@
 /**
- * A process that knows only the four published fields of a record, and keeps what else is there or drops it. It goes by
- * the published protocol: it takes what is free or long over, waits where nobody else waits, and leaves what it owns,
- * to nobody, to whoever waits, or by deleting the record. It looks and writes in one moment; its clock may be slow.
- * What it can't read it leaves alone.
+ * A process that knows only the four published fields of a record. Other fields it keeps, or drops. It follows the
+ * published protocol:
  *
- * Not promised: that it renews. What it was given no move for runs out.
+ * - It takes a key that is free or long over.
+ * - It waits where nobody else waits.
+ * - It leaves a key that it owns: to nobody, to the waiter, or by deleting the record.
+ *
+ * It looks and writes in one moment. Its clock may be slow. It leaves alone what it can't read.
+ *
+ * Not promised: that it renews. A lease without another move runs out.
  */
 import type { ObjectRef } from "../../locks/stores/port.ts"
 import type { SimulatedStore } from "./store.ts"
@@ -15,7 +19,7 @@ export type StrangerMove = "own" | "wait" | "leave" | "grant" | "delete"
 /** Every move. */
 export const strangerMoves: readonly StrangerMove[] = ["own", "wait", "leave", "grant", "delete"]
 
-interface Published {
+interface StrangerFields {
   readonly ownerId: string | null
   readonly expiresAt: number
   readonly waitingOwnerId: string | null
@@ -32,7 +36,7 @@ const waiterTtl = 12_000
  */
 const tenure = 10_000
 
-const nobody: Published = { ownerId: null, expiresAt: 0, waitingOwnerId: null, waiterExpiresAt: null }
+const nobody: StrangerFields = { ownerId: null, expiresAt: 0, waitingOwnerId: null, waiterExpiresAt: null }
 const noWaiter = { waitingOwnerId: null, waiterExpiresAt: null }
 
 /** One such process. */
@@ -100,10 +104,10 @@ export class Stranger {
   }
 
   /** Undefined where no record can be read: that is nobody's to take. */
-  #read(ref: ObjectRef): Published | undefined {
+  #read(ref: ObjectRef): StrangerFields | undefined {
     const body = this.#body(ref)
     if (body === undefined) return undefined
-    const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = body as unknown as Published
+    const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = body as unknown as StrangerFields
     return { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt }
   }
 
@@ -118,7 +122,7 @@ export class Stranger {
     }
   }
 
-  #write(ref: ObjectRef, fields: Partial<Published>): void {
+  #write(ref: ObjectRef, fields: Partial<StrangerFields>): void {
     const before = this.#keeps ? this.#body(ref) : this.#read(ref)
     this.#store.tamper(ref, new TextEncoder().encode(JSON.stringify({ ...before, ...fields })))
   }

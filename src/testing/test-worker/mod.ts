@@ -1,7 +1,7 @@
 /**
  * One sandbox under test, in a process that exists in the test only: the production manager and protocol, on a clock
- * that stands still until it is told to move. What a test does to it (hand it over, crash it, stop it, lose its
- * messages) gives the worker that owns the sandbox next.
+ * that stands still until it is told to move. A fault or a handoff (hand it over, crash it, stop it, lose its messages)
+ * gives the worker that owns the sandbox next.
  *
  * Not promised: that code which doesn't use `context.clock` stands still. For many processes and drawn faults see
  * `simulate`.
@@ -136,7 +136,7 @@ export async function testWorker<S, C>(
 /** Another process, once it runs the sandbox. */
 async function nextWorker<S, C>(world: WorkerWorld<S, C>): Promise<TestWorker<S, C>> {
   const process = await world.start()
-  const worker = new Worker(world, process)
+  const worker = new WorkerUnderTest(world, process)
   try {
     await worker.restore()
   } catch (error) {
@@ -149,7 +149,7 @@ async function nextWorker<S, C>(world: WorkerWorld<S, C>): Promise<TestWorker<S,
 /** A crashed owner's lease has to run out first. */
 const patience = "5 min"
 
-class Worker<S, C> implements TestWorker<S, C> {
+class WorkerUnderTest<S, C> implements TestWorker<S, C> {
   readonly trace: LockEvent[] = []
   readonly #world: WorkerWorld<S, C>
   readonly #process: StartedProcess

@@ -7,7 +7,7 @@
  */
 import type { VirtualTime } from "../../runtime/time/virtual-time.ts"
 
-interface Wait {
+interface TimeWait {
   /** Settles with the promise that is waited for, and never rejects. */
   readonly settled: Promise<void>
   /** What is waited for has settled. */
@@ -19,7 +19,7 @@ interface Wait {
 /** Who moves the time of a world. Nobody else may while a call waits. */
 export class Mover {
   readonly #time: VirtualTime
-  readonly #waits = new Set<Wait>()
+  readonly #waits = new Set<TimeWait>()
   #news = Promise.withResolvers<void>()
   #reached: (() => void)[] = []
   #moving = false
@@ -34,7 +34,7 @@ export class Mover {
    */
   async run<A>(promise: Promise<A>): Promise<A> {
     const settle = (): void => void (wait.over = true)
-    const wait: Wait = { settled: promise.then(settle, settle), over: false, rest: Promise.withResolvers() }
+    const wait: TimeWait = { settled: promise.then(settle, settle), over: false, rest: Promise.withResolvers() }
     this.#waits.add(wait)
     this.#news.resolve()
     void this.#move()

@@ -10,7 +10,7 @@ import { anObject, aText, oneOf, refusal, shown } from "../../runtime/input/opti
 import { SeededRandom } from "../../runtime/time/random.ts"
 import { VirtualTime } from "../../runtime/time/virtual-time.ts"
 import { SimulatedProcess, type StartedProcess } from "../simulate/machines/process.ts"
-import { Connection } from "../simulated-store/connection.ts"
+import { SimulatedConnection } from "../simulated-store/connection.ts"
 import { checkStoreFault, type StoreFault } from "../simulated-store/faults.ts"
 import { SimulatedStore, type StoreControl } from "../simulated-store/store.ts"
 import { Mover } from "./mover.ts"
@@ -106,7 +106,7 @@ export class WorkerWorld<S, C> {
 
   async #start(id: string, sandbox: AnyDefinition): Promise<StartedProcess> {
     const process = new SimulatedProcess({ id, time: this.time, clock: { name: id }, gone: () => ended(id) })
-    const store = new Connection(this.store, id, process.host)
+    const store = new SimulatedConnection(this.store, id, process.host)
     const onError = (error: unknown): void => void this.errors.push(error)
     const started = await this.#mover.run(process.start({ store, onError, sandboxes: [sandbox], minTenure: 0 }))
     this.#processes.add(started)

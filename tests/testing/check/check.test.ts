@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest"
 import { InvalidConfigError } from "../../../src/locks/api/errors.ts"
 import { configurations } from "../../../src/testing/check/configurations.ts"
-import { type CheckOptions, check, smallestGuard } from "../../../src/testing/check/mod.ts"
+import { check, type CheckOptions, smallestGuard } from "../../../src/testing/check/mod.ts"
 import { settingsOf } from "../../../src/testing/check/options.ts"
 
 const refusal = expect.objectContaining({ name: InvalidConfigError.name, next: expect.stringMatching(/./) })

@@ -5,7 +5,7 @@ import { VirtualHost } from "../../../src/runtime/time/virtual-host.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { conformance } from "../../../src/testing/conformance/mod.ts"
 import { Draw } from "../../../src/testing/simulate/plan/draw.ts"
-import { Connection } from "../../../src/testing/simulated-store/connection.ts"
+import { SimulatedConnection } from "../../../src/testing/simulated-store/connection.ts"
 import { drawStoreFault, type StoreFault, storeFaultKinds } from "../../../src/testing/simulated-store/faults.ts"
 import { generationStyles, type StoreProfileName } from "../../../src/testing/simulated-store/profile.ts"
 import { SimulatedStore } from "../../../src/testing/simulated-store/store.ts"
@@ -18,7 +18,7 @@ describe.each(["exact", "memory", "clockless", "file", "gcs", "keeps"] as const)
     const make = (place: string): LeaseStore & CheckpointStore => {
       let store = places.get(place)
       if (store === undefined) places.set(place, (store = new SimulatedStore({ time, chance: new Draw(1), profile })))
-      return new Connection(store, "a", time)
+      return new SimulatedConnection(store, "a", time)
     }
     const cases = conformance(make, { clock: time, deletes: profile !== "keeps", names: 1003 })
     it.each(cases)("$name", async ({ run }) => {
@@ -44,7 +44,7 @@ class World {
         void this.applied.push(`${worker} ${before === "0"} ${generation !== "0"}`),
     })
     this.host = new VirtualHost(this.time, { name: "a" })
-    this.wire = new Connection(this.store, "a", this.host)
+    this.wire = new SimulatedConnection(this.store, "a", this.host)
   }
 
   put(text = "x", expected = "0"): Promise<WriteAnswer> {
@@ -256,24 +256,27 @@ describe("a simulated store", () => {
       new VirtualHost(time, { name: "m1", wallOffset: 5000, bootAhead: -9000 }),
     ] as const
     const ahead = async (host: VirtualHost): Promise<number | undefined> => {
-      const read = new Connection(store, "a", host).read(ref, { limit: 100, deadline: 90_000 })
+      const read = new SimulatedConnection(store, "a", host).read(ref, { limit: 100, deadline: 90_000 })
       const { storeTime } = await time.runUntil(read)
       return storeTime === undefined ? undefined : storeTime - time.read().wall
     }
     expect(await Promise.all(hosts.slice(0, 1).map(ahead))).toEqual([5000])
     expect([await ahead(hosts[1]), await ahead(hosts[2]), await ahead(hosts[3])]).toEqual([5000, -5000, undefined])
     expect(await ahead(hosts[4])).toBe(5000) // by a clock of its own
-    const { capabilities } = new Connection(store, "a", hosts[4])
+    const { capabilities } = new SimulatedConnection(store, "a", hosts[4])
     expect(capabilities).toMatchObject({ clock: "exact", bootId: `${hosts[0].bootId}~1` })
-    const wire = new Connection(store, "a", hosts[0])
+    const wire = new SimulatedConnection(store, "a", hosts[0])
     const read = wire.read(ref, { limit: 100, deadline: 90_000 })
     hosts[0].pause()
     await time.advance(40_000)
     hosts[0].resume()
     expect((await time.runUntil(read)).storeTime).toBe(time.read().wall + 5000)
     expect(wire.capabilities).toMatchObject({ clock: "exact", bootId: hosts[0].bootId, sameClock: true })
-    expect(new Connection(store, "a", hosts[3]).capabilities).toMatchObject({ clock: "none", sameClock: false })
-    expect(new Connection(store, "a", hosts[3]).capabilities).not.toHaveProperty("bootId")
+    expect(new SimulatedConnection(store, "a", hosts[3]).capabilities).toMatchObject({
+      clock: "none",
+      sameClock: false,
+    })
+    expect(new SimulatedConnection(store, "a", hosts[3]).capabilities).not.toHaveProperty("bootId")
   })
 
   it("takes one write a second for an object where it is like GCS", async () => {

@@ -1,8 +1,8 @@
 /**
- * `leasehold chart [module]`: draws a machine of the user's, or leasehold's own chart, as SVG, Mermaid or text; or how
- * often a recorded trace took each transition of leasehold's own.
+ * `leasehold chart [module]`: draws a machine of the user's, or leasehold's own chart, as SVG, Mermaid or text. With a
+ * trace the drawing tells how often each transition of leasehold's own chart was taken.
  *
- * The module is run: nothing else is, and none is looked for but at the path that was given.
+ * The module is run, from the path that is given. No other module is looked for.
  */
 import { writeFileSync } from "node:fs"
 import { extname, resolve } from "node:path"
@@ -14,21 +14,21 @@ import { toSvg } from "../../../draw/svg/svg.ts"
 import { EXIT } from "../../errors/exit-codes.ts"
 import { UnwrittenError } from "../../errors/unwritten-error.ts"
 import { UsageError } from "../../errors/usage-error.ts"
-import type { Action, Call } from "../../frame/syntax.ts"
+import type { Call, CommandAction } from "../../frame/syntax.ts"
 import { textOption } from "../../stores/session.ts"
 import { countsOf } from "./counts.ts"
 import { machineOf } from "./module.ts"
 
 type Form = "svg" | "mermaid" | "ascii"
 
-/** By what a file's name ends with. */
+/** The form of a drawing, by the ending of its file. */
 const byExtension: Readonly<Record<string, Form>> = {
   ...{ ".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".txt": "ascii" },
 }
-/** In columns: where a terminal is narrower, lines are longer than it. */
+/** The least width of a drawing as text, in columns. Narrower terminals wrap its lines. */
 const LEAST_COLUMNS = 40
 
-export const chart: Action = async (call) => {
+export const chart: CommandAction = async (call) => {
   const form = formOf(call)
   const [module] = call.operands
   const trace = textOption(call.options, "trace")
@@ -61,7 +61,7 @@ function formOf({ options }: Call): Form {
   )
 }
 
-/** leasehold's own chart is drawn already: for that nobody needs elkjs. */
+/** The drawing. The SVG of leasehold's own chart is drawn at build time, so it needs no elkjs. */
 async function drawn({ io }: Call, form: Form, machine: AnyStateMachine, counted?: CountOptions): Promise<string> {
   if (form === "mermaid") return toMermaid(machine, counted)
   if (form === "ascii") {

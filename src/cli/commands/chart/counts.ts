@@ -9,12 +9,14 @@ import type { StateLine } from "../../../trace/trace.ts"
 import { ofFlag, UsageError } from "../../errors/usage-error.ts"
 import type { Call } from "../../frame/syntax.ts"
 
-/** Of keys that a message names, at most so many. */
+/** The most keys that a message names. */
 const MOST_KEYS = 5
 
 /**
- * Counts the transitions of a trace's sandboxes, or of those of one lock key. Throws UsageError where the file can't be
- * read or has no such key, or states that this release's chart hasn't, and TraceFormatError where it is no trace.
+ * Counts the transitions of a trace's sandboxes, or of those of one lock key. Throws:
+ *
+ * - UsageError if the file can't be read, has no such key, or has states that this release's chart hasn't;
+ * - TraceFormatError if it is no trace.
  */
 export function countsOf({ io, output }: Call, file: string, key: string | undefined): CountOptions {
   const states = stateLinesOf(textOf(resolve(io.cwd, file), file))

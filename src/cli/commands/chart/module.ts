@@ -1,6 +1,5 @@
 /**
- * The machine in a module of the user's. The module is run by the runtime of the command: its code is trusted as a
- * script's is.
+ * The machine in a module of the user's. The command's runtime runs the module: its code is trusted as a script is.
  */
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
@@ -14,15 +13,15 @@ import { printingAside } from "./printing-aside.ts"
 type Exports = Readonly<Record<string, unknown>>
 
 /**
- * What a module may take to load, and each promise that it exports, in ms: longer than any build, shorter than a CI
- * job.
+ * The longest that a module may take to load, and each promise that it exports, in ms. Builds are shorter, a CI job is
+ * longer.
  */
 const LOAD_WITHIN = 60_000
 
 /**
  * Loads `path` or `path#export`. Without a name it is the default export, or the only machine that is exported. A
- * promise of one is awaited. What the module prints goes to standard error. Rejects with UsageError where there is no
- * file, no machine, or more than one, and where the module doesn't load within a minute.
+ * promise of a machine is awaited. What the module prints goes to standard error. Rejects with UsageError if there is
+ * no file, no machine or more than one, and if the module doesn't load within a minute.
  */
 export async function machineOf({ cwd, clock }: { cwd: string; clock: Clock }, name: string): Promise<AnyStateMachine> {
   const { path, wanted } = parted(cwd, name)
@@ -48,7 +47,7 @@ export async function machineOf({ cwd, clock }: { cwd: string; clock: Clock }, n
       )
 }
 
-/** A file whose name has a number sign is a file. */
+/** The path and the export's name. A file whose name has a number sign is meant as a file. */
 function parted(cwd: string, name: string): { path: string; wanted: string | undefined } {
   const at = name.lastIndexOf("#")
   if (at < 0 || isFile(resolve(cwd, name))) return { path: resolve(cwd, name), wanted: undefined }
@@ -69,7 +68,10 @@ async function load(path: string, name: string): Promise<Exports> {
   }
 }
 
-/** A module whose top-level `await` never settles would end the process with no word of ours. */
+/**
+ * Runs it; rejects after LOAD_WITHIN. A top-level `await` that never settles would else end the process without a
+ * message.
+ */
 async function within<A>(clock: Clock, name: string, run: () => Promise<A>): Promise<A> {
   const { promise: over, reject } = Promise.withResolvers<never>()
   const tooLong = new UsageError(
@@ -84,7 +86,7 @@ async function within<A>(clock: Clock, name: string, run: () => Promise<A>): Pro
   }
 }
 
-/** Machines, and what has one, such as the definition of a sandbox that is a machine. */
+/** The machines among the exports, by name: an export itself, or the one that it has, as a sandbox's definition has. */
 async function machinesIn(exports: Exports): Promise<ReadonlyMap<string, AnyStateMachine>> {
   const found = new Map<string, AnyStateMachine>()
   for (const [name, given] of Object.entries(exports)) {

@@ -1,10 +1,10 @@
-/** Code of the user's that the command loads prints beside the result: standard output is the result's alone. */
+/** Keeps standard output for the result: what the user's code prints meanwhile goes to standard error. */
 import process from "node:process"
 
-/** What prints to standard output, by Node's streams and by either runtime's console. */
+/** The functions that print to standard output: of Node's streams, and of either runtime's console. */
 const TELLING = ["log", "info", "debug", "table", "dir"] as const
 
-/** Runs it; what is printed meanwhile goes to standard error. Settles as it does. */
+/** Runs it, with its prints at standard error. Settles as it does. */
 export async function printingAside<A>(run: () => Promise<A>): Promise<A> {
   const { stdout, stderr } = process
   const { console } = globalThis

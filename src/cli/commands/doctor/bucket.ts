@@ -1,6 +1,6 @@
 /**
- * What `leasehold doctor` says of a bucket's settings. A lease is one small object that is written over and over:
- * whatever keeps old versions costs money, and whatever forbids overwriting ends all leases.
+ * What `leasehold doctor` says of a bucket's settings. A lease is one small object that is written over and over. A
+ * setting that keeps old versions costs money, and one that forbids overwriting ends all leases.
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
 import type { StoreName } from "../../stores/stores.ts"
@@ -8,7 +8,7 @@ import type { Finding } from "./finding.ts"
 
 type Metadata = Readonly<Record<string, unknown>>
 
-/** By one request for the bucket's metadata. */
+/** Findings about a bucket, by one request for its metadata. */
 export async function bucketFindings(
   name: StoreName & { readonly kind: "gs" },
   clock: Clock,

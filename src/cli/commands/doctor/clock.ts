@@ -5,10 +5,13 @@ import { span } from "../../frame/moments.ts"
 import { REQUEST_MS } from "../../stores/records.ts"
 import type { Finding } from "./finding.ts"
 
-/** Leases don't depend on it; what people compare with the times in records does. */
+/**
+ * From this offset on a finding warns, in ms. Leases don't depend on it, but people compare clocks with times in
+ * records.
+ */
 const FAR_MS = 5000
 
-/** By one read of an object that isn't there. */
+/** Findings about the clock, by one read of an object that is missing. */
 export async function clockFindings(store: LeaseStore, clock: Clock): Promise<readonly Finding[]> {
   const before = clock.read()
   const answer = await store.read({ area: "probe", name: "doctor" }, { limit: 1024, deadline: REQUEST_MS })
@@ -16,7 +19,7 @@ export async function clockFindings(store: LeaseStore, clock: Clock): Promise<re
   if (answer.kind === "failed") throw answer.error
   const took: Finding = { check: "round trip", status: "ok", found: `a read takes ${span(after.mono - before.mono)}` }
   if (answer.storeTime === undefined) return [took, clockless]
-  // A whole second is rounded down.
+  // The time of a coarse clock is rounded down to a second: half a second more is its mean.
   const half = store.capabilities.clock === "coarse" ? 500 : 0
   const offset = answer.storeTime + half - (before.wall + after.wall) / 2
   return [took, offsetFinding(offset, store)]

@@ -5,7 +5,7 @@ import { quoted } from "../../process/quoted.ts"
 import { isPrivateGroup, lookAt } from "../../process/strangers.ts"
 import type { Finding } from "./finding.ts"
 
-/** Of statfs(2), those that are on other machines. */
+/** The types of statfs(2) that are file systems of other machines (linux/magic.h). */
 const NETWORK: Readonly<Record<number, string>> = {
   0x6969: "NFS",
   0xff534d42: "CIFS",
@@ -17,15 +17,15 @@ const NETWORK: Readonly<Record<number, string>> = {
   0x5346414f: "AFS",
 }
 
-/** What of statfs(2) is looked at. */
+/** The part of statfs(2) that is looked at. */
 export type Statfs = (path: string) => { readonly type: number }
 
-/** Of a directory that is there. */
+/** Findings about a directory that is there. */
 export function directoryFindings(directory: string, statfs: Statfs = statfsSync): readonly Finding[] {
   return [...looked(() => permissions(directory)), fileSystem(statfs(directory))]
 }
 
-/** What this user may not look at is unknown. */
+/** The findings of `look`, or one that this user may not look there. */
 function looked(look: () => readonly Finding[]): readonly Finding[] {
   try {
     return look()
@@ -35,7 +35,7 @@ function looked(look: () => readonly Finding[]): readonly Finding[] {
   }
 }
 
-/** Each thing that is wrong, or one finding that nothing is. */
+/** A finding for each fault of the permissions, or one that there is none. */
 function permissions(directory: string): readonly Finding[] {
   const { mode, gid } = statSync(directory)
   const text = `mode ${(mode & 0o7777).toString(8).padStart(3, "0")}`
@@ -62,7 +62,7 @@ function openToAll(directory: string, mode: number, text: string): Wrong | undef
   }
 }
 
-/** Whom the directory's own mode admits is told of apart. */
+/** Another user who could write the directory. Those whom its own mode admits are told by `openToAll`. */
 function stranger(directory: string): Wrong | undefined {
   const { stranger: found } = lookAt(directory)
   if (found === undefined || (found.by === "permission" && found.at === realpathSync(directory))) return undefined
@@ -70,7 +70,7 @@ function stranger(directory: string): Wrong | undefined {
   return { found: `${at}: ${why}, and with it can break, move or replace all locks there`, remedy }
 }
 
-/** A group whose members use the directory: what one of them makes must be for the others too. */
+/** Faults of a directory that a group shares: files that one member makes must be usable by the others. */
 function sharing(directory: string, mode: number, gid: number): readonly (Wrong | undefined)[] {
   const path = quoted(directory)
   const repair = `chgrp -R ${gid} ${path}; chmod -R g+rX ${path}; find ${path} -type d -exec chmod g+ws {} +`
@@ -92,7 +92,7 @@ function sharing(directory: string, mode: number, gid: number): readonly (Wrong 
   ]
 }
 
-/** What in a directory a group can't use: a directory that it can't write, a file that it can't read. */
+/** Paths in a directory that a group can't use: directories that it can't write, files that it can't read. */
 function* withheldFrom(gid: number, directory: string): Generator<string> {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)

@@ -1,6 +1,7 @@
 /**
- * `leasehold doctor`: whether the store is fit for leases, and what of its settings will cost money, safety or sleep.
- * Each finding says what to do. It changes nothing but scratch objects of the probe, and what a bucket remembers of it.
+ * `leasehold doctor`: whether the store is fit for leases, and which of its settings cost money, safety or sleep. Each
+ * finding says what to do. The doctor changes only the probe's scratch objects, and what a bucket remembers of the
+ * probe.
  */
 import { statSync } from "node:fs"
 import { LockError } from "../../../locks/api/errors.ts"
@@ -10,7 +11,7 @@ import { withinStart } from "../../../locks/stores/start.ts"
 import { advice, happened } from "../../errors/advice.ts"
 import { EXIT } from "../../errors/exit-codes.ts"
 import type { Styles } from "../../frame/output.ts"
-import type { Action, Call } from "../../frame/syntax.ts"
+import type { Call, CommandAction } from "../../frame/syntax.ts"
 import { findConfig } from "../../stores/config.ts"
 import { textOption } from "../../stores/session.ts"
 import { type StoreName, storeOf } from "../../stores/stores.ts"
@@ -19,7 +20,7 @@ import { clockFindings } from "./clock.ts"
 import { directoryFindings } from "./directory.ts"
 import type { Finding } from "./finding.ts"
 
-export const doctor: Action = async (call) => {
+export const doctor: CommandAction = async (call) => {
   const found = findConfig(call.io, textOption(call.options, "config"))
   const { name, store } = await storeOf(call.io, textOption(call.options, "store"), found)
   try {
@@ -42,7 +43,7 @@ async function examine(call: Call, name: StoreName, store: LeaseStore): Promise<
   ]
 }
 
-/** Also where its probe fails, which may come of what is found there. */
+/** Whether the directory is there. It is examined also if its probe failed, since the findings may tell why. */
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 const configuration = (file: string | undefined): Finding => ({
@@ -51,7 +52,7 @@ const configuration = (file: string | undefined): Finding => ({
   found: file ?? "none; everything is as it comes",
 })
 
-/** Create twice, stale put, stale delete: what the store does at a start, also where it remembers that it did. */
+/** Runs the start-up probe (create twice, stale put, stale delete), also if the store remembers one that passed. */
 async function probed(store: LeaseStore, { io }: Call): Promise<Finding> {
   try {
     await withinStart(store, io.clock, (deadline) => store.start({ deadline, probe: "again" }))

@@ -1,4 +1,4 @@
-/** Where `top` has its fleet from: a worker's page, or a recorded trace. */
+/** The fleet that `top` shows: from a worker's page, or from a recorded trace. */
 import { Fleet } from "../../../inspector/live/model/fleet.ts"
 import { WIRE_VERSION, type WireMessages } from "../../../inspector/live/model/wire.ts"
 import { follow } from "../../../inspector/live/stream/follow.ts"
@@ -9,33 +9,33 @@ import { UsageError } from "../../errors/usage-error.ts"
 import type { Io } from "../../process/io.ts"
 import { textFile } from "../../process/text-file.ts"
 
-/** What happens at the fleet, as it happens. */
+/** The events of a feed. */
 export interface FeedEvents {
-  /** After the fleet has taken it. */
+  /** A message, after the fleet has taken it. */
   line(line: TraceLine | UnknownLine): void
-  /** The fleet is there as a whole, for the first time or anew. */
+  /** The fleet is complete, for the first time or again after a loss. */
   ready(): void
-  /** Why nothing is heard; null: it is heard again. */
+  /** Why the connection is lost; null: it is back. */
   problem(problem: string | null): void
 }
 
 /** A fleet that is kept current while `run` goes on. */
-export interface Feed {
-  /** Without what nobody else is to read: a token. */
+export interface TopFeed {
+  /** The address without its token, which others must not read. */
   readonly name: string
   readonly isLive: boolean
   readonly fleet: Fleet
-  /** By the clock of the fleet: where a trace was recorded, when its last line was. */
+  /** The present by the fleet's clock. Of a recorded trace it is the time of the last line. */
   now(): number
-  /** Settles when there is no more, or the signal aborts. Rejects with UsageError where it never will be. */
+  /** Settles at the end of the feed, or when the signal aborts. Rejects with UsageError if there can't be a feed. */
   run(events: FeedEvents, signal: AbortSignal): Promise<void>
 }
 
-/** Statuses after which it is of no use to ask again: the address, or its token, is wrong. */
+/** Statuses after which a retry is of no use: the address or its token is wrong. */
 const FINAL: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 421])
 
 /** The fleet of a worker's page. Throws UsageError for an address that is none. */
-export function liveFeed(text: string, clock: Clock): Feed {
+export function liveFeed(text: string, clock: Clock): TopFeed {
   const page = URL.canParse(text) ? new URL(text) : undefined
   const token = page?.searchParams.get("token")
   if (page === undefined || token == null || token === "") {
@@ -86,7 +86,7 @@ export function liveFeed(text: string, clock: Clock): Feed {
 }
 
 /** The fleet of a recorded trace. Throws UsageError and TraceFormatError. */
-export function recordedFeed(io: Io, file: string): Feed {
+export function recordedFeed(io: Io, file: string): TopFeed {
   const { lines } = parseTrace(textFile(io, file, "Give the address of a worker's page, or the file of a trace"))
   const fleet = new Fleet()
   const last = lines.findLast((line) => typeof line["at"] === "number") as { readonly at: number } | undefined

@@ -1,6 +1,6 @@
 /**
- * The screen as lines of text: what the fleet does, its workers, its sandboxes, and why the selected one is where it
- * is. Pure.
+ * The screen as lines of text: the fleet, its workers, its sandboxes, and the reason of the selected sandbox's state.
+ * Pure.
  */
 import { columnsOf } from "../../../draw/text/columns.ts"
 import { whyNotOwned } from "../../../inspector/live/model/attention.ts"
@@ -10,8 +10,8 @@ import type { WorkerRow } from "../../../inspector/live/model/wire.ts"
 import { visible } from "../../../inspector/live/visible.ts"
 import { instantText, span } from "../../frame/moments.ts"
 import type { Style } from "../../frame/output.ts"
-import type { Feed } from "./feed.ts"
-import type { View } from "./view.ts"
+import type { TopFeed } from "./feed.ts"
+import type { TopView } from "./view.ts"
 
 /** What can be made to stand out. */
 export interface Paint {
@@ -26,27 +26,27 @@ export interface Paint {
 }
 
 /** The size of a terminal, in characters. */
-export interface Size {
+export interface TerminalSize {
   readonly columns: number
   readonly rows: number
 }
 
 /** What a frame is made of. */
 export interface FrameParts {
-  readonly feed: Feed
-  readonly view: View
-  readonly size: Size
+  readonly feed: TopFeed
+  readonly view: TopView
+  readonly size: TerminalSize
   readonly paint: Paint
-  /** Why nothing is heard. */
+  /** Why the connection is lost. */
   readonly problem: string | null
   /** Renewals of each worker per second, where that is known. */
   readonly rates: ReadonlyMap<string, number>
 }
 
-/** Workers that are shown at once; of more the ones with problems come first. */
+/** The most workers that are shown at once. Those with problems come first. */
 const MOST_WORKERS = 6
 
-/** Exactly as many lines as the terminal has, none wider than it is. */
+/** The frame: as many lines as the terminal has, none wider than the terminal. */
 export function frameOf(parts: FrameParts): readonly string[] {
   const { size, view, paint } = parts
   const workers = workerLines(parts)
@@ -99,7 +99,7 @@ function aboutWorker({ runtime, clockOffset, closed, stats, address }: WorkerRow
 }
 
 const HEAD = ["  STATE", "FOR", "HELD", "LEASE", "TOKEN", "WORKER", "KEY"]
-/** Of all columns but the last, in characters. */
+/** The widths of all columns but the last, in characters. */
 const WIDTHS = [26, 11, 11, 9, 8, 14]
 
 const columnsText = (cells: readonly string[]): string =>
@@ -137,7 +137,7 @@ function stateOf({ parts, stuck }: LiveRow): string {
   return stuck === null ? `${top} ${visible(within.join(", "), 60)}` : `${top} stuck (${visible(stuck, 12)})`
 }
 
-/** Why the selected one is where it is, and what keys do. */
+/** The reason of the selected sandbox's state, and the keys. */
 function footLines({ feed, view, size, paint }: FrameParts): readonly string[] {
   const { selected } = view
   const why =

@@ -18,9 +18,9 @@ export type Key =
         | "other"
     }
 
-type Named = Exclude<Key["name"], "text">
+type NamedKey = Exclude<Key["name"], "text">
 
-const SEQUENCES: ReadonlyMap<string, Named> = new Map(
+const SEQUENCES: ReadonlyMap<string, NamedKey> = new Map(
   Object.entries({
     "\u001b[A": "up",
     "\u001bOA": "up",

@@ -1,6 +1,6 @@
 /**
- * A fleet as lines for a log: what each sandbox is in at first, then one line a change, or a time reached that is
- * searched for.
+ * A fleet as lines for a log: first the state of each sandbox, then one line for each change, and for each time reached
+ * that the search asks for.
  */
 import type { LiveRow } from "../../../inspector/live/model/live-row.ts"
 import type { Search } from "../../../inspector/live/model/search.ts"
@@ -13,14 +13,16 @@ import { instantText } from "../../frame/moments.ts"
 import { jsonLine } from "../../frame/output.ts"
 import type { Call } from "../../frame/syntax.ts"
 import { untilEnded } from "../../process/until-ended.ts"
-import type { Feed } from "./feed.ts"
+import type { TopFeed } from "./feed.ts"
 import { readerGone } from "./reader-gone.ts"
 
-/** Times that are searched for come about though nothing happens. In milliseconds. */
+/**
+ * The pause between two looks for times that the search asks for, in milliseconds: they are reached without any event.
+ */
 const TICK_EVERY = 1000
 
-/** Goes on until there is no more, nobody reads it any more, or its user ends it. */
-export async function plain(call: Call, feed: Feed, search: Search): Promise<void> {
+/** Settles at the end of the feed, when standard output has no reader any more, or at a signal. */
+export async function plain(call: Call, feed: TopFeed, search: Search): Promise<void> {
   const end = new AbortController()
   const log = new Log(call, feed, search)
   const running = feed.run(log, end.signal)
@@ -33,20 +35,20 @@ export async function plain(call: Call, feed: Feed, search: Search): Promise<voi
   await running
 }
 
-/** Kinds of lines that say that something changed; requests and hooks are the business of the trace itself. */
+/** The kinds of lines that tell of a change. Requests and hooks are left to the trace. */
 const CHANGES: ReadonlySet<string> = new Set(["state", "handoff", "fault", "note"])
 const LEASES: ReadonlySet<string> = new Set(["Lost", "Suspect", "Degraded", "Recovered", "GaveUp"])
 
 class Log {
   readonly #call: Call
-  readonly #feed: Feed
+  readonly #feed: TopFeed
   readonly #search: Search
   #problem: string | null | undefined = undefined
   #ticking: Timer | undefined
-  /** What a search for times found when it last looked, or by a line since. */
+  /** The rows that the search found at its last look, or by a line since. */
   #found = new Set<LiveRow>()
 
-  constructor(call: Call, feed: Feed, search: Search) {
+  constructor(call: Call, feed: TopFeed, search: Search) {
     this.#call = call
     this.#feed = feed
     this.#search = search
@@ -93,7 +95,7 @@ class Log {
     this.#ticking = this.#call.io.clock.after(TICK_EVERY, () => this.#tick())
   }
 
-  /** Tells what the search finds and didn't find before. */
+  /** Writes the rows that the search finds now, and did not find before. */
   #look(): void {
     const now = this.#feed.now()
     const found = new Set<LiveRow>()
@@ -114,11 +116,11 @@ class Log {
   }
 }
 
-/** In characters: of a key all, of an error the most. */
+/** The longest part of a line, in characters: a key fits whole, an error is cut. */
 const LONGEST = 600
 
 const isChange = (line: TraceLine): boolean => CHANGES.has(line.kind) || (line.kind === "lock" && LEASES.has(line.type))
 
-/** To the millisecond, in UTC. */
+/** A moment in UTC, to the millisecond. */
 const instant = (at: number): string =>
   instantText(at).replace("Z", `.${String(Math.floor(at) % 1000).padStart(3, "0")}Z`)

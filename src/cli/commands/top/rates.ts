@@ -1,17 +1,17 @@
 /** How often workers renew, from counters that only grow. */
 import type { WorkerRow } from "../../../inspector/live/model/wire.ts"
 
-/** Over how long a rate is taken: leases of 30 s are renewed every 10 s. In milliseconds. */
+/** The time over which a rate is taken, in milliseconds: leases of 30 s are renewed every 10 s. */
 const OVER = 10_000
 
-interface Reading {
+interface CounterReading {
   readonly at: number
   readonly count: number
 }
 
-/** Remembers readings of some seconds. */
+/** The readings of the last seconds, by worker. */
 export class Rates {
-  readonly #readings = new Map<string, Reading[]>()
+  readonly #readings = new Map<string, CounterReading[]>()
 
   /** Reads the counters, at a time in milliseconds that never goes back. */
   read(workers: Iterable<WorkerRow>, at: number): void {

@@ -1,7 +1,7 @@
-/** When nobody reads standard output any more: what tells of a fleet has nobody to tell then. */
+/** Tells when standard output has no reader any more, for commands that write until then. */
 import process from "node:process"
 
-/** Settles when a write has failed as its reader has left. */
+/** Settles when a write has failed because the reader has closed its end. */
 export function readerGone(): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.on("error", () => resolve())

@@ -1,31 +1,31 @@
-/** A fleet on the whole terminal, until its user has enough. */
+/** A fleet on the whole terminal, until its user quits. */
 import { quiet } from "../../../runtime/races.ts"
 import type { Timer } from "../../../runtime/time/clock.ts"
 import type { Styles } from "../../frame/output.ts"
 import type { Call } from "../../frame/syntax.ts"
 import { untilEnded } from "../../process/until-ended.ts"
-import type { Feed, FeedEvents } from "./feed.ts"
+import type { FeedEvents, TopFeed } from "./feed.ts"
 import { frameOf, type Paint } from "./frame.ts"
 import { keysOf } from "./keys.ts"
 import { Rates } from "./rates.ts"
 import { readerGone } from "./reader-gone.ts"
 import { Terminal } from "./terminal.ts"
-import { View } from "./view.ts"
+import { TopView } from "./view.ts"
 
-/** As a page does it: nobody sees more. In milliseconds. */
+/** The pause between two frames, in milliseconds, as a page has it: people see no faster change. */
 const DRAW_EVERY = 100
 
-/** Times on the screen go on though nothing happens. In milliseconds. */
+/** The pause between two frames without an event, in milliseconds: times on the screen go on. */
 const TICK_EVERY = 1000
 
-/** Shows it. Settles when the user has enough, or has gone; rejects where nothing will ever be heard. */
-export async function screen(call: Call, feed: Feed, text: string): Promise<void> {
-  const shown = new Screen(call, feed, text)
+/** Shows it. Settles when the user quits, or at a signal. Rejects if there can't be a feed. */
+export async function screen(call: Call, feed: TopFeed, text: string): Promise<void> {
+  const shown = new TopScreen(call, feed, text)
   const end = new AbortController()
   const running = quiet(feed.run(shown, end.signal))
-  // A trace has come to its end at once, and is looked at all the same.
+  // The feed of a trace ends at once; the screen stays.
   const over = feed.isLive ? [running] : []
-  // Signals are heard before the terminal is changed: none may come between.
+  // Signals are caught before the terminal is changed, so that none leaves it changed.
   const ended = quiet(untilEnded(Promise.race([...over, shown.enough, readerGone()])))
   try {
     using _terminal = shown.begin()
@@ -37,10 +37,10 @@ export async function screen(call: Call, feed: Feed, text: string): Promise<void
   await running
 }
 
-class Screen implements FeedEvents {
+class TopScreen implements FeedEvents {
   readonly #clock: Call["io"]["clock"]
-  readonly #feed: Feed
-  readonly #view: View
+  readonly #feed: TopFeed
+  readonly #view: TopView
   readonly #rates = new Rates()
   readonly #paint: Paint
   readonly #enough = Promise.withResolvers<void>()
@@ -50,14 +50,14 @@ class Screen implements FeedEvents {
   #ticking: Timer | undefined
   #isOver = false
 
-  constructor({ io, output }: Call, feed: Feed, text: string) {
+  constructor({ io, output }: Call, feed: TopFeed, text: string) {
     this.#clock = io.clock
     this.#feed = feed
-    this.#view = new View(feed, text)
+    this.#view = new TopView(feed, text)
     this.#paint = paintOf(output.styles)
   }
 
-  /** Settles when the user has enough. */
+  /** Settles when the user quits. */
   get enough(): Promise<void> {
     return this.#enough.promise
   }
@@ -121,7 +121,7 @@ class Screen implements FeedEvents {
   }
 }
 
-/** Without colours what is selected is still told by a sign. */
+/** The styles. Without colours a sign marks the selected row. */
 function paintOf({ bold, dim, red, yellow, green }: Styles): Paint {
   const isPlain = bold("x") === "x"
   const style =

@@ -1,15 +1,15 @@
 /**
- * The terminal as a screen: its other screen, keys one by one, no cursor. It is as it was before once this is disposed,
- * and whenever the process ends.
+ * The terminal as a screen: its alternate screen, single keys, no cursor. It is put back when this is disposed, and
+ * whenever the process ends.
  */
 import { writeSync } from "node:fs"
 import process from "node:process"
-import type { Size } from "./frame.ts"
+import type { TerminalSize } from "./frame.ts"
 
 const ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l"
 const LEAVE = "\u001b[?7h\u001b[?25h\u001b[?1049l"
 
-/** Who is told. */
+/** The events of a terminal. */
 export interface TerminalEvents {
   readonly onInput: (text: string) => void
   readonly onResize: () => void
@@ -30,13 +30,13 @@ export class Terminal implements Disposable {
     process.stdin.setEncoding("utf8").on("data", this.#typed).resume()
   }
 
-  /** As the terminal says now. */
-  get size(): Size {
+  /** The size that the terminal has now. */
+  get size(): TerminalSize {
     const { columns, rows } = process.stdout
     return { columns: columns || 80, rows: rows || 24 }
   }
 
-  /** Shows these lines; only those that differ are written. */
+  /** Shows these lines. Only lines that differ are written. */
   show(lines: readonly string[]): void {
     const changed = lines.flatMap((line, row) =>
       line === this.#shown[row] ? [] : [`\u001b[${row + 1};1H${line}\u001b[0m\u001b[K`],
@@ -60,7 +60,7 @@ export class Terminal implements Disposable {
     this.#events.onResize()
   }
 
-  /** At once: at the exit of a process nothing is waited for. A terminal that is gone needs nothing more. */
+  /** Writes synchronously, since nothing is awaited at the exit of a process. A closed terminal needs nothing more. */
   readonly #leave = (): void => {
     if (this.#isLeft) return
     this.#isLeft = true

@@ -2,13 +2,13 @@
 import { parseSearch, type Search } from "../../../inspector/live/model/search.ts"
 import { EXIT } from "../../errors/exit-codes.ts"
 import { UsageError } from "../../errors/usage-error.ts"
-import type { Action } from "../../frame/syntax.ts"
+import type { CommandAction } from "../../frame/syntax.ts"
 import type { Io } from "../../process/io.ts"
 import { liveFeed, recordedFeed } from "./feed.ts"
 import { plain } from "./plain.ts"
 import { screen } from "./screen.ts"
 
-export const top: Action = async (call) => {
+export const top: CommandAction = async (call) => {
   const { operands, options, io, output } = call
   const what = operands[0] ?? pageOf(io)
   const typed = options["search"] === undefined ? "" : String(options["search"])
@@ -19,7 +19,9 @@ export const top: Action = async (call) => {
   return EXIT.ok
 }
 
-/** Arguments are read by every user of a machine, the environment by its own alone. */
+/**
+ * The page's address, with its token, from the environment. Other users can read arguments, but not the environment.
+ */
 function pageOf({ env }: Io): string {
   const { LEASEHOLD_PAGE: page } = env
   if (page !== undefined && page !== "") return page

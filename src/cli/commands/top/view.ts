@@ -1,28 +1,28 @@
 /**
- * What the screen shows, and what keys do to it: which rows, in which order, which one is selected, what is being
- * typed. Pure but for what it remembers; it knows no terminal.
+ * What the screen shows, and what keys do to it: rows, their order, the selected one, the text that is being typed.
+ * Pure, but for what it remembers. It knows no terminal.
  */
 import { type Attention, attentionOf } from "../../../inspector/live/model/attention.ts"
 import type { LiveRow } from "../../../inspector/live/model/live-row.ts"
 import { parseSearch, type Search } from "../../../inspector/live/model/search.ts"
 import { TOP_STATES } from "../../../inspector/live/model/states.ts"
-import type { Feed } from "./feed.ts"
+import type { TopFeed } from "./feed.ts"
 import type { Key } from "./keys.ts"
 
-/** By what rows are sorted. */
+/** The columns by which rows are sorted. */
 export const SORTS = ["attention", "key", "worker", "state", "longest"] as const
 export type Sort = (typeof SORTS)[number]
 
-/** Longer searches are refused. In characters. */
+/** The longest search, in characters. */
 const LONGEST_SEARCH = 200
 
-/** What the user sees, and can change. */
-export class View {
-  readonly #feed: Feed
+/** The view of one user. */
+export class TopView {
+  readonly #feed: TopFeed
   #sort: Sort = "attention"
   #search: Search = EVERYTHING
   #text: string
-  /** What is typed into the search; undefined while nothing is. */
+  /** The text typed into the search so far; undefined while none is being typed. */
   #typed: string | undefined
   #problem: string | undefined
   #onlyAttention = false
@@ -32,7 +32,7 @@ export class View {
   #top = 0
   #page = 1
 
-  constructor(feed: Feed, text: string) {
+  constructor(feed: TopFeed, text: string) {
     this.#feed = feed
     this.#text = text
     this.#ask(text)
@@ -42,7 +42,7 @@ export class View {
     return this.#sort
   }
 
-  /** What is searched, or being typed. */
+  /** The search, or the text typed so far. */
   get text(): string {
     return this.#typed ?? this.#text
   }
@@ -51,7 +51,7 @@ export class View {
     return this.#typed !== undefined
   }
 
-  /** Why what is typed is no search. */
+  /** Why the typed text is no search. */
   get problem(): string | undefined {
     return this.#problem
   }
@@ -60,7 +60,7 @@ export class View {
     return this.#onlyAttention
   }
 
-  /** All that match. */
+  /** All rows that match. */
   get rows(): readonly LiveRow[] {
     return this.#rows
   }
@@ -69,12 +69,12 @@ export class View {
     return this.#selected
   }
 
-  /** What is wrong with a row. */
+  /** The problem of a row. */
   attentionOf(row: LiveRow): Attention | undefined {
     return this.#attentions.get(row)
   }
 
-  /** The first row that is in sight, and those after it that fit. */
+  /** The first row in sight, and those after it that fit. */
   inSight(count: number): readonly LiveRow[] {
     this.#page = Math.max(1, count)
     const at = this.#index()
@@ -84,7 +84,7 @@ export class View {
     return this.#rows.slice(this.#top, this.#top + this.#page)
   }
 
-  /** Looks at the fleet anew. */
+  /** Reads the fleet again. */
   refresh(): void {
     const { fleet } = this.#feed
     const now = this.#feed.now()
@@ -103,7 +103,7 @@ export class View {
     this.#selected = fleet.find(worker, key) ?? this.#rows[Math.min(this.#top, this.#rows.length - 1)]
   }
 
-  /** What a key does. Whether the user has enough. */
+  /** Does what a key means. Returns whether the user quits. */
   press(key: Key): boolean {
     if (key.name === "interrupt") return true
     if (this.#typed !== undefined) this.#type(this.#typed, key)
@@ -184,7 +184,7 @@ export class View {
   }
 }
 
-/** What is on its way comes before what is where it is to be, and that before what is over. */
+/** The order of states: those that will change, then those that last, then those that are over. */
 const rank = ({ state }: LiveRow): number => ["handingOff", "waiting", "acquiring", "owning", "released"].indexOf(state)
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

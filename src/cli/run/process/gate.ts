@@ -1,16 +1,17 @@
 /**
- * The command behind its gate: a process that is there, with a process group of its own, and begins only when it is let
- * in. Owns the process, and knows how it ended; when it may begin, and when it must end, others decide.
+ * The command behind its gate: a process with a process group of its own, which becomes the command when it is let in.
+ * Owns the process, and tells how it ended. When it may begin and when it must end is decided elsewhere (run.ts).
  */
 import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { constants } from "node:os"
 import type { Duplex } from "node:stream"
 import { StartError } from "../../errors/start-error.ts"
+import type { Environment } from "../../process/bytes.ts"
 import { CLOSE_OTHERS, givenTo, helperShell } from "./helper-shell.ts"
-import { type Environment, passageOf } from "./passage.ts"
+import { passageOf } from "./passage.ts"
 import { APART, GATE, KEEPER, REPORTED } from "./scripts.ts"
 
-/** How a command ended; `unknown` where the shell that waited for it was ended. */
+/** How a command ended; `unknown` if the shell that waited for it was killed. */
 export type Exit = { readonly code: number } | { readonly signal: NodeJS.Signals } | { readonly unknown: true }
 
 /** A command that waits for its lease, or runs under it. */
@@ -19,13 +20,15 @@ export class GatedCommand {
   readonly group: Promise<number>
   /** Settles when the command has ended, let in or not; never rejects. */
   readonly ended: Promise<Exit>
-  /** Where nothing could be started some runtimes have none. */
+  /** The gate's descriptor 3. Some runtimes have none if the process couldn't be started. */
   readonly #gate: Duplex | undefined
 
   /**
-   * Throws StartError. `foreground`: in front of the terminal, else in a session without one. `env`: beside what the
-   * gate is told. `files`: the soft limit of open files that it is to have; undefined for this process's own (ulimit's
-   * words).
+   * Throws StartError.
+   *
+   * - `foreground`: whether it gets the terminal's foreground. Else it has a session without a terminal.
+   * - `env`: the command's environment, without what the gate is told later.
+   * - `files`: its soft limit of open files, as ulimit takes it; undefined for this process's own.
    */
   constructor(command: readonly string[], env: Environment, foreground: boolean, files?: string) {
     const { shell, line } = passageOf(env)
@@ -40,24 +43,24 @@ export class GatedCommand {
     const report = new Report(child, this.#gate)
     this.group = report.group
     this.ended = report.ended
-    this.group.catch(() => {}) // whoever runs the command asks
-    this.#gate?.on("error", () => {}) // that it ended tells more
+    this.group.catch(() => {}) // run.ts awaits it
+    this.#gate?.on("error", () => {}) // the report's end tells more
   }
 
-  /** Lets it in. `deadline` in Unix seconds. */
+  /** Lets the command in. `deadline` in Unix seconds. */
   open(deadline: number, tokens: readonly number[]): void {
     this.#gate?.end(`until ${deadline}\n${tokens.join("\n")}\ngo\n`)
   }
 
-  /** It will not be let in, if it wasn't yet. */
+  /** Ends the gate, if the command wasn't let in. */
   abandon(): void {
     this.#gate?.end()
   }
 }
 
 /**
- * Bash has job control without a terminal. On one it can't be told apart from the command, since it says on the
- * terminal what it has to say: there it is the system's shell that keeps the command.
+ * The shell that keeps the command. Without a terminal it is bash, which has job control there. On a terminal bash
+ * would write its own messages between those of the command, so it is /bin/sh.
  */
 function keeperOf(foreground: boolean): readonly string[] {
   const name = "leasehold run"
@@ -65,7 +68,7 @@ function keeperOf(foreground: boolean): readonly string[] {
   return [...helperShell(), "-c", `${CLOSE_OTHERS}\nexec "$@"`, name, "/bin/sh", "-c", KEEPER, name]
 }
 
-/** Some runtimes throw what others tell later. */
+/** Starts a process. Some runtimes throw the error that others emit later. */
 function started(words: readonly string[], options: SpawnOptions): ChildProcess {
   try {
     return spawn("/bin/sh", words, options)
@@ -74,7 +77,7 @@ function started(words: readonly string[], options: SpawnOptions): ChildProcess 
   }
 }
 
-/** What the keeper tells of the command, in lines between which shells say things of their own. */
+/** The keeper's report of the command. Between its lines stand messages of shells. */
 class Report {
   readonly group: Promise<number>
   readonly ended: Promise<Exit>
@@ -90,7 +93,7 @@ class Report {
       const [, id] = /^group (\d+)\n/m.exec(text) ?? []
       if (id !== undefined) group.resolve(Number(id))
     })
-    // Both say that there will be nothing more: the end of the keeper, and that of what can still write.
+    // Nothing more comes after the keeper's end, or after the end of all that can still write.
     const settle = (): void => {
       group.reject(new StartError("The command", new Error(text.trim() || "the shell that starts it was ended")))
       ended.resolve(exitOf(text))
@@ -104,7 +107,7 @@ class Report {
   }
 }
 
-/** A signal is said by the keeper (SIGINT), or by its shell, in any words, after the command was last continued. */
+/** A signal is reported by the keeper (SIGINT), or by its shell in words of its own, after the last `continued`. */
 export function exitOf(report: string): Exit {
   const [, said = "", code, by] =
     /(?:^|\n)(?:group \d+|continued)\n((?:(?!continued\n).*\n)*)ended (\d+) *(INT)? *\n/.exec(report) ?? []
@@ -114,7 +117,7 @@ export function exitOf(report: string): Exit {
   return isSignal && signal !== undefined ? { signal } : { code: Number(code) }
 }
 
-/** Undefined for those that runtimes have no name for. */
+/** The name of a signal; undefined for those that runtimes have no name for. */
 function nameOf(number: number): NodeJS.Signals | undefined {
   const all = Object.entries(constants.signals) as [NodeJS.Signals, number][]
   return all.find(([, each]) => each === number)?.[0]

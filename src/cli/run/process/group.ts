@@ -1,13 +1,13 @@
-/** A process group of this machine, as whoever has to end it sees it. */
+/** A process group of this machine: whether it is there, and signals to it. */
 import process from "node:process"
 import { processes } from "../../../runtime/machine/processes.ts"
 
-/** What works under a lease. */
+/** The process group of a command, as a supervision needs it. */
 export interface WorkGroup {
   readonly id: number
-  /** False where there is nothing any more; true also where nothing of it may be signalled by this user. */
+  /** False if the group is empty. True also if this user may signal none of it. */
   signal(signal: NodeJS.Signals): boolean
-  /** Whether it has a member that lives: what only waits for its parent to look does nothing any more. */
+  /** Whether it has a member that lives. A zombie, which waits for its parent only, doesn't count. */
   isThere(): boolean
 }
 
@@ -19,7 +19,7 @@ export class ProcessGroup implements WorkGroup {
     this.id = id
   }
 
-  /** False where there is nothing any more; true also where nothing of it may be signalled by this user. */
+  /** False if the group is empty. True also if this user may signal none of it. */
   signal(signal: NodeJS.Signals | 0): boolean {
     try {
       process.kill(-this.id, signal)

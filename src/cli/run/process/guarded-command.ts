@@ -3,10 +3,10 @@
  * keys are waited for, so that nobody waits for them once the keys are there.
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
+import type { Environment } from "../../process/bytes.ts"
 import { GatedCommand } from "./gate.ts"
 import { Guardian } from "./guardian.ts"
 import { callersOpenFiles } from "./open-files.ts"
-import type { Environment } from "./passage.ts"
 
 /** What both need to know. */
 export interface GuardedCommandOptions {

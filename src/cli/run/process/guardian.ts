@@ -1,6 +1,4 @@
-/**
- * The guardian of a process group, from the side of whoever it watches: it must hear of each renewal, and of the end.
- */
+/** The guardian of a process group, as the run that starts it sees it: the run tells it each renewal, and the end. */
 import { type ChildProcess, spawn } from "node:child_process"
 import process from "node:process"
 import type { Clock } from "../../../runtime/time/clock.ts"
@@ -8,19 +6,22 @@ import { helperShell } from "./helper-shell.ts"
 import { GUARDIAN } from "./scripts.ts"
 import { standardEnvironment } from "./standard-environment.ts"
 
-/** Kills the group when this process is gone, or is silent for too long. */
+/** Kills the process group when this process has ended, or a deadline has passed that wasn't renewed. */
 export class Guardian {
-  /** Settles when it is gone although it is wanted yet. */
+  /** Settles when the guardian has ended without being dismissed. */
   readonly gone: Promise<void>
-  /** Settles once it knows the group by more than its number, or is gone. Before that no command may begin. */
+  /**
+   * Settles once the guardian can tell the group from a later one of the same number, or has ended. The command waits
+   * for it.
+   */
   readonly ready: Promise<void>
   readonly #child: ChildProcess
   readonly #clock: Clock
-  /** Whose time it is told: the boot clock's, or the wall clock's. */
+  /** Whether deadlines are told in the boot clock's time, else in the wall clock's. */
   readonly #boots: boolean
   #dismissed = false
 
-  /** It is there before it knows the group. It removes `folder` where this process ends without dismissing it. */
+  /** Starts it, before it knows the group. It removes `folder` if this process ends without dismissing it. */
   constructor(group: Promise<number>, folder: string, clock: Clock) {
     this.#clock = clock
     this.#boots = clock.bootId !== undefined
@@ -48,8 +49,8 @@ export class Guardian {
   }
 
   /**
-   * From now on the group may work until then, in Unix milliseconds of this process's clock. A guardian that was
-   * stopped goes on: it would guard nothing.
+   * Lets the group work until then, in Unix milliseconds of this process's clock. Continues a guardian that was
+   * stopped, which would guard nothing.
    */
   allow(until: number): void {
     this.#continue()
@@ -58,7 +59,7 @@ export class Guardian {
     this.#tell(String(Math.floor(due / 10)))
   }
 
-  /** There is nothing left to guard. */
+  /** Ends it: there is nothing left to guard. */
   dismiss(): void {
     if (this.#dismissed) return
     this.#dismissed = true
@@ -67,13 +68,13 @@ export class Guardian {
     this.#child.unref()
   }
 
-  /** Its number is its own until this process has heard of its end. */
+  /** Its number can't be another process's before its `exit` was emitted here. */
   #continue(): void {
     const { pid, exitCode, signalCode } = this.#child
     if (pid === undefined || exitCode !== null || signalCode !== null) return
     try {
       process.kill(pid, "SIGCONT")
-    } catch {} // it is gone, which is heard of soon
+    } catch {} // it has ended, and its `exit` follows
   }
 
   #tell(line: string): void {

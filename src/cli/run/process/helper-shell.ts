@@ -1,18 +1,24 @@
 /**
- * The shell that `run` has its own scripts read: bash where the system has one, else /bin/sh. Two things are bash's and
- * busybox's, and not of every /bin/sh: a read with a timeout, so that a guardian needs no further process; and
- * descriptors above 9, which a script has to close. Job control without a terminal is bash's alone.
+ * The shell that reads the scripts of `run`: bash if the system has one, else /bin/sh. Bash and BusyBox can do two
+ * things that not every /bin/sh can:
  *
- * Owns no script, and nothing of the command's own shell, which is /bin/sh always.
+ * - A read with a timeout, so that a guardian needs no further process.
+ * - Descriptors above 9, which a script has to close.
+ *
+ * Job control without a terminal is bash's alone.
+ *
+ * Owns no script. The command's own shell is always /bin/sh.
  */
 import { existsSync } from "node:fs"
+import type { Environment } from "../../process/bytes.ts"
 
-/** The system's places alone: what a PATH names first may be anybody's. */
+/** The system's places alone: a program that PATH finds first may be another user's. */
 const PLACES = ["/bin/bash", "/usr/bin/bash"] as const
 
 /**
- * The words before `-c`: an absolute path, and for bash that it reads no file of the user's. It takes a socket, as
- * runtimes make pipes, for a remote login, and would read ~/.bashrc; and an environment may name BASH_ENV, or options.
+ * The words before `-c`: an absolute path, and for bash options by which it reads no file of the user's. Without them
+ * it would take a socket, as runtimes make pipes, for a remote login, and read ~/.bashrc. BASH_ENV could name a file
+ * too.
  */
 export function helperShell(): readonly [string, ...string[]] {
   const bash = PLACES.find((path) => existsSync(path))
@@ -45,7 +51,7 @@ case $2 in =*) export OLDPWD="\${2#=}" ;; *) unset OLDPWD ;; esac
 shift 2`
 
 /** The arguments for that, for what is to have this environment. */
-export const givenTo = (env: Readonly<Record<string, string | undefined>>): readonly string[] =>
+export const givenTo = (env: Environment): readonly string[] =>
   [env["SHLVL"], env["OLDPWD"]].map((value) => (value === undefined ? "" : `=${value}`))
 
 /** Lines of sh for what runs beside a command: it keeps no folder of the caller's busy either. */

@@ -1,16 +1,16 @@
 /**
- * The soft limit of open files that a run was called with. Runtimes raise their own to the hard limit as they start,
- * and it would be the command's too: programs that use select(2), or close all that they may have open, rely on a low
- * one.
+ * The soft limit of open files that a run was called with. Runtimes raise their own to the hard limit as they start.
+ * The command would inherit that, but programs that use select(2), or close all possible descriptors, rely on a low
+ * limit.
  *
- * Nothing tells a process what its limit was before. Its caller's is read instead, where the two have the same hard
- * limit. Not known: the limit that a process gave itself before it became this one by exec, and any limit where there
- * is no /proc.
+ * A process can't ask for its limit before that. The caller's limit is read instead, if both have the same hard limit.
+ *
+ * Not known: the limit of a process that changed it and then became this one by exec, and any limit without /proc.
  */
 import { readFileSync } from "node:fs"
 import process from "node:process"
 
-/** As ulimit takes it: a number or `unlimited`. Undefined where it is this process's own, or not known. */
+/** As ulimit takes it: a number or `unlimited`. Undefined if it is this process's own, or not known. */
 export function callersOpenFiles(proc = "/proc", caller: number = process.ppid): string | undefined {
   const [own, theirs] = [limits(`${proc}/self/limits`), limits(`${proc}/${caller}/limits`)]
   return own === undefined || theirs?.hard !== own.hard || theirs.soft === own.soft ? undefined : theirs.soft

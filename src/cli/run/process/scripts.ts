@@ -1,27 +1,28 @@
 /**
  * The three shell scripts of `run`. A shell starts in milliseconds, is everywhere, and can be in a session of its own.
  *
- * GATE becomes the command: it says its process group at descriptor 3, and waits there until it is told the deadline
- * and the tokens, then `go`. When that descriptor closes first, there is nothing to do.
+ * GATE becomes the command. It writes its process group to descriptor 3. There it reads the deadline, the tokens, and
+ * then `go`. If the descriptor closes before that, the gate ends.
  *
- * KEEPER starts the gate in a process group of its own, waits for what becomes of it, and says at descriptor 3 how that
- * ended. Runtimes can't: they take an end by a signal that they have no name for, such as SIGRTMIN, for exit code 0.
+ * KEEPER starts the gate in a process group of its own, waits for its end, and writes to descriptor 3 how it ended.
+ * Runtimes can't tell: they take an end by a signal without a name, such as SIGRTMIN, for exit code 0.
  *
- * GUARDIAN outlives whoever runs the command, in a session of its own, to kill the command's process group: at the end
- * of its input, since then the wrapper is gone; and when the moment has come that it was told last, since then the
- * wrapper is stopped or cut off, and others may own the key soon. Moments are hundredths of a second by a clock that it
- * reads itself: so that one which was sent long ago, by a process that was stopped in between, gives no time anew. The
- * clock is `/proc/uptime`, which counts while the machine sleeps, where there is one. Before a moment ends the group
- * the input is read to its end: a guardian that was held up may have a later one there.
+ * GUARDIAN outlives the wrapper (the process that runs the command), in a session of its own. It kills the command's
+ * process group in two cases:
  *
- * Not promised: anything when the guardian is killed too before it acts.
+ * - Its input ends: the wrapper has ended.
+ * - The moment has passed that it was told last: the wrapper is stopped or cut off, and others may own the key soon.
+ *
+ * Moments are in hundredths of a second, by a clock that the guardian reads itself. So a moment gives no more time if
+ * its sender was stopped before it arrived. The clock is `/proc/uptime` if there is one: it counts while the machine
+ * sleeps. Before the guardian kills at a moment it reads its input to the end: if it was held up a later moment may
+ * stand there.
+ *
+ * Not promised: anything if the guardian is killed too, before it acts.
  */
 import { ALOOF, AS_GIVEN } from "./helper-shell.ts"
 
-/**
- * Arguments: the command. Standard error, at 4 before, is put in its place here: in its parent it would be for others,
- * too.
- */
+/** Arguments: the command. Moves standard error from descriptor 4 to 2: the keeper has its own messages at 2. */
 export const GATE = `
 exec 2>&4 4>&-
 unset LEASEHOLD_TOKEN
@@ -36,26 +37,25 @@ while IFS= read -r line <&3; do
 done
 exit 77`
 
-/** What KEEPER exits with once it has said how the command ended. */
+/** The exit code of KEEPER once it has reported how the command ended. */
 export const REPORTED = 3
 
-/**
- * Words before a shell that reads KEEPER: what it says itself goes to descriptor 3, and standard error is kept at 4.
- */
+/** Starts the shell that reads KEEPER with its own messages at descriptor 3, and standard error at 4. */
 export const APART = 'exec 4>&2 2>&3 && exec "$@"'
 
 /**
  * Arguments: two for AS_GIVEN; the soft limit of open files, or nothing; \`front\` on a terminal, else \`apart\`; the
  * gate's script; its arguments.
  *
- * A shell with job control makes the gate a process group, which it puts in front of a terminal where there is one, and
- * takes the terminal back in the end. Bash does so only with the terminal as its standard error. A command that is
- * stopped would keep the key for ever: whatever stops it, it is continued. Without a terminal only bash has job
- * control: where there is no bash setsid(1) makes the group, and nothing is known of stops.
+ * Groups: a shell with job control makes the gate a process group. On a terminal it gives the group the foreground, and
+ * takes that back in the end. Bash does so only if its standard error is the terminal. Without a terminal only bash has
+ * job control. Without bash setsid(1) makes the group, and stops of the command are not seen.
  *
- * A status above 128 may be an exit code. Where it was a signal shells say so, in words of their own, but for SIGPIPE
- * and SIGINT. After the latter bash ends its script without a status, and others run a trap: they mean to die as the
- * command did. Where a terminal that is closed ends the script of another shell, that still has the status.
+ * Stops: a stopped command would keep the key for ever, so it is continued.
+ *
+ * Ends: a status above 128 may be an exit code. If it was a signal, shells write so in words of their own, but not for
+ * SIGPIPE and SIGINT. After SIGINT bash ends its script without a status, and other shells run a trap, to die as the
+ * command did. If the terminal is closed the script of another shell ends, which still has the status then.
  */
 export const KEEPER: string = `${AS_GIVEN}
 [ -z "$1" ] || ulimit -S -n "$1"
@@ -92,15 +92,19 @@ done`
  * which it says that it has seen; then moments; \`done\`. It starts no process while it watches: there may be no room
  * for one, and none can outlive it.
  *
- * The number of a group that has ended may be another's. What it kills is the group that it was told of: its leader is
- * the process that was seen, or it is in the session of that one, whose own leader is there yet: numbers in use are not
- * given anew. Once both are gone, what a command left in its group is known by its environment, which names the folder;
- * and a member that had begun when the group was last seen to be the one that is meant shows that the numbers were
- * never free. Without /proc only the leader can be known.
+ * The number of a group that has ended may be given to another group. The guardian kills only the group that it was
+ * told of. It knows that group by one of these, of which the last two come into play once both leaders have ended:
  *
- * A shell that can't read with a timeout would take each read for the end of the input: it is none for a guardian, and
- * ends. Some shells don't tell the end of the input from that of their patience: a read that failed before its time,
- * twice in a row, was at the end.
+ * - Its leader is the process that was seen at first.
+ * - A member is in the session that was seen, whose leader is there yet: numbers in use are not given anew.
+ * - A member's environment names the folder.
+ * - A member had begun when the group was last known to be this one: so its number was never free since.
+ *
+ * Without /proc only the leader can be known.
+ *
+ * A shell that can't read with a timeout takes each read for the end of the input, so it can't be a guardian, and ends.
+ * Some shells don't tell the end of the input from a timeout. Two reads in a row that fail before their time are the
+ * end.
  */
 export const GUARDIAN: string = `${ALOOF}
 clock=$1 folder=$2 born= session= opened= due= meant= early=0

@@ -1,17 +1,16 @@
 /**
- * The signals that reach this process while it runs a command: heard from the beginning of a run to the end of the
- * process, so that none of them ends it with a lease in its hands, or in place of how its command ended. What is done
- * about them changes meanwhile.
+ * The signals that reach this process while it runs a command. They are caught from the beginning of the run to the end
+ * of the process. So none ends it while it has a lease, and it can end as its command did.
  */
 import process from "node:process"
 
-/** What a user or a system asks by; all can be passed on to a command. */
+/** The signals of users and systems that can be passed on to a command. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const
 
-/** Those that mean that it should end. */
+/** Those that ask a process to end. */
 const ENDING: ReadonlySet<string> = new Set(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
 
-/** First they cancel, then they are passed on, and in the end, when what is left takes no time, they do nothing. */
+/** First they cancel the run. After `passTo` they are given to its callback. */
 export class RunSignals implements Disposable {
   readonly #cancel = new AbortController()
   readonly #endings: Disposable[]
@@ -25,12 +24,12 @@ export class RunSignals implements Disposable {
     })
   }
 
-  /** Aborts by a signal that came before there was anything to pass it on to. */
+  /** Aborts at a signal that asks to end, before `passTo` was called. */
   get cancelled(): AbortSignal {
     return this.#cancel.signal
   }
 
-  /** From now on they are another's. */
+  /** From now on `pass` gets them. */
   passTo(pass: (signal: NodeJS.Signals) => void): void {
     this.#pass = pass
   }

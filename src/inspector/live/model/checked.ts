@@ -7,7 +7,7 @@ import type { TraceError, TraceLine } from "../../../trace/trace.ts"
 import { TOP_STATES } from "./states.ts"
 import type { SandboxDetail, SandboxRow, WorkerRow } from "./wire.ts"
 
-type Fields = Readonly<Record<string, unknown>>
+type WireFields = Readonly<Record<string, unknown>>
 
 /**
  * The longest text that is taken over whole. In characters: an error with where it came from is one or two thousand.
@@ -154,7 +154,7 @@ function statsOf(stats: unknown): Readonly<Record<string, number>> {
   return Object.fromEntries(sound.slice(0, MOST_STATS).map(([name, value]) => [cut(name), value]))
 }
 
-const isFields = (value: unknown): value is Fields =>
+const isFields = (value: unknown): value is WireFields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value)
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

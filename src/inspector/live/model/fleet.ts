@@ -296,8 +296,8 @@ const noChanges = (): Changes => ({ all: false, rows: new Set(), gone: new Set()
 
 const noStates = (): Record<TopState, number> => ({ acquiring: 0, waiting: 0, owning: 0, handingOff: 0, released: 0 })
 
-type OfWorker = Extract<TraceLine, { readonly worker: string | null }> & { readonly worker: string }
+type FleetLine = Extract<TraceLine, { readonly worker: string | null }> & { readonly worker: string }
 
 /** Of somebody: what befell all, and the writes of strangers, are nobody's. */
-const isOfWorker = (line: TraceLine | UnknownLine): line is OfWorker =>
+const isOfWorker = (line: TraceLine | UnknownLine): line is FleetLine =>
   isTraceLine(line) && "worker" in line && typeof line.worker === "string"

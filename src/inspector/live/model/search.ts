@@ -30,10 +30,10 @@ export interface SearchProblem {
   readonly word: string
 }
 
-type Test = (row: SandboxRow, now: number) => boolean
+type RowTest = (row: SandboxRow, now: number) => boolean
 
-interface Term {
-  readonly test: Test
+interface SearchTerm {
+  readonly test: RowTest
   readonly isTimed: boolean
 }
 
@@ -43,7 +43,7 @@ const LONGEST = 1000
 /** Reads what was typed. */
 export function parseSearch(text: string): Search | SearchProblem {
   if (text.length > LONGEST) return { problem: `A search has at most ${LONGEST} characters`, word: text.slice(0, 20) }
-  const terms: Term[] = []
+  const terms: SearchTerm[] = []
   for (const word of wordsOf(text)) {
     if ("problem" in word) return word
     const term = termOf(word)
@@ -102,7 +102,7 @@ function* wordsOf(text: string): Iterable<Word | SearchProblem> {
 /** A key may have a colon in it, and one that isn't a field's is the key's. */
 const isField = (text: string): boolean => TEXTS.has(text) || NUMBERS.has(text) || text === "state" || text === "is"
 
-function termOf(word: Word): Term | SearchProblem {
+function termOf(word: Word): SearchTerm | SearchProblem {
   const { field, sign, value, typed } = word
   if (field === undefined) {
     const wanted = value.toLowerCase()
@@ -113,7 +113,7 @@ function termOf(word: Word): Term | SearchProblem {
   return comparingTerm(field, sign === ">", value, typed)
 }
 
-function sayingTerm(field: string, value: string, typed: string): Term | SearchProblem {
+function sayingTerm(field: string, value: string, typed: string): SearchTerm | SearchProblem {
   const wanted = value.toLowerCase()
   const text = TEXTS.get(field)
   if (field === "worker") return { isTimed: false, test: ({ worker }) => worker.toLowerCase() === wanted }
@@ -125,7 +125,7 @@ function sayingTerm(field: string, value: string, typed: string): Term | SearchP
   return { problem: `${field} is a number: write ${field}>${value} or ${field}<${value}`, word: typed }
 }
 
-function stateTerm(wanted: string, typed: string): Term | SearchProblem {
+function stateTerm(wanted: string, typed: string): SearchTerm | SearchProblem {
   if (!STATES.has(wanted) && !wanted.includes(".")) {
     return { problem: `There is no state ${wanted}: use one of ${TOP_STATES.join(", ")}, or one within`, word: typed }
   }
@@ -149,7 +149,7 @@ const STATES: ReadonlySet<string> = new Set(
     .split(" "),
 )
 
-function comparingTerm(field: string, isMore: boolean, value: string, typed: string): Term | SearchProblem {
+function comparingTerm(field: string, isMore: boolean, value: string, typed: string): SearchTerm | SearchProblem {
   const number = NUMBERS.get(field)
   if (number === undefined) return { problem: `${field} is no number: write ${field}:${value}`, word: typed }
   const limit = number.isTime ? millisOf(value) : plainNumber(value)
@@ -177,7 +177,7 @@ const TEXTS = new Map<string, (row: SandboxRow) => string>(
   }),
 )
 
-const FLAGS = new Map<string, Test>(
+const FLAGS = new Map<string, RowTest>(
   Object.entries({
     stuck: ({ stuck }) => stuck !== null,
     owned: ({ ownedSince }) => ownedSince !== null,

@@ -1,7 +1,6 @@
 /**
- * What happened to one key, as a sequence to draw: requests that go from a worker to the store and what came of them,
- * what locks and charts say, changes of hands from worker to worker, faults. Long times in which nothing happens are
- * one gap. Pure; it runs in a browser too.
+ * What happened to one key, as a sequence to draw: requests to the store and their answers, events of locks and charts,
+ * handoffs from worker to worker, faults. A long time without any is one gap. Pure; it runs in a browser too.
  *
  * Not promised: requests to objects with hashed names are those of one key. Keys of over 180 escaped bytes that begin
  * with the same 100 share them.

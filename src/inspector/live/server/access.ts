@@ -6,7 +6,7 @@ import { isIP } from "node:net"
 import { isSame, type Signable, type Signatures } from "../workers/signature.ts"
 
 /** What whoever asks is told. */
-export interface Refusal {
+export interface AccessRefusal {
   readonly status: 400 | 401 | 403 | 421
   readonly error: string
 }
@@ -40,13 +40,13 @@ export class Access {
     request: Request,
     url: URL,
     { isPage, body }: { readonly isPage: boolean; readonly body: string },
-  ): Asker | Refusal {
+  ): Asker | AccessRefusal {
     const host = request.headers.get("host") ?? url.host
     return this.#foreign(request, host, isPage) ?? this.#known(request, url, host, isPage, body)
   }
 
   /** A page of somebody else's can have a browser ask us: under a name of its own, or with its own origin. */
-  #foreign({ headers }: Request, host: string, isPage: boolean): Refusal | undefined {
+  #foreign({ headers }: Request, host: string, isPage: boolean): AccessRefusal | undefined {
     const name = hostnameOf(host)
     if (name === undefined) return { status: 400, error: "Its Host is no name of a host." }
     if (!this.#isOurs(name)) {
@@ -69,7 +69,7 @@ export class Access {
   /** An address can't be made to resolve to us: a page that is served under it is ours. */
   #isOurs = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, "")) !== 0 || this.#hosts.has(name)
 
-  #known(request: Request, url: URL, host: string, isPage: boolean, body: string): Asker | Refusal {
+  #known(request: Request, url: URL, host: string, isPage: boolean, body: string): Asker | AccessRefusal {
     const { token, signatures, authority = host } = this.#parts
     const [, bearer] = /^Bearer (.+)$/i.exec(request.headers.get("authorization") ?? "") ?? []
     const given = bearer ?? (isPage ? url.searchParams.get("token") : null)

@@ -100,7 +100,7 @@ export class InspectorHandler implements AsyncDisposable {
   }
 
   readonly #routes: Readonly<
-    Record<Route, (request: Request, url: URL, asker: Asker, body: string) => Response | Promise<Response>>
+    Record<ServerRoute, (request: Request, url: URL, asker: Asker, body: string) => Response | Promise<Response>>
   > = {
     page: (_request, url) => pageOf(url),
     events: (request, _url, asker) => this.#events(request, asker),
@@ -160,10 +160,10 @@ export class InspectorHandler implements AsyncDisposable {
   }
 }
 
-type Route = "page" | "events" | "sandbox" | "action"
+type ServerRoute = "page" | "events" | "sandbox" | "action"
 
 /** By the end of the path alone, so that it may be mounted anywhere. */
-function routeOf({ pathname }: URL): Route {
+function routeOf({ pathname }: URL): ServerRoute {
   const last = pathname.slice(pathname.lastIndexOf("/") + 1)
   return last === "events" || last === "sandbox" || last === "action" ? last : "page"
 }

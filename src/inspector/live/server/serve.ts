@@ -9,7 +9,7 @@ import { Readable } from "node:stream"
 import { liveClock } from "../../../runtime/time/clock.ts"
 
 /** Answers a request. Never rejects. */
-export type Handle = (request: Request) => Promise<Response>
+export type RequestHandler = (request: Request) => Promise<Response>
 
 /** A server that listens. */
 export interface Listening extends AsyncDisposable {
@@ -30,7 +30,10 @@ const MOST_CONNECTIONS = 256
 const LAST_WORDS = 500
 
 /** Listens. Rejects where that can't be done. */
-export async function listen(handle: Handle, { host, port }: { host: string; port: number }): Promise<Listening> {
+export async function listen(
+  handle: RequestHandler,
+  { host, port }: { host: string; port: number },
+): Promise<Listening> {
   const server = createServer({
     headersTimeout: HEAD_WITHIN,
     requestTimeout: REQUEST_WITHIN,
@@ -58,7 +61,11 @@ async function closed(server: Server): Promise<void> {
 }
 
 /** Answers one request. Never rejects: a connection that breaks is nobody's fault. */
-export async function serve(handle: Handle, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function serve(
+  handle: RequestHandler,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   response.on("error", () => {}) // who asked has gone
   try {
     const request = requestOf(incoming)

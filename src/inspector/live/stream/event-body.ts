@@ -3,7 +3,7 @@
  * nothing: who takes nothing for a while, though there is more, is dropped.
  */
 import type { Clock, Timer } from "../../../runtime/time/clock.ts"
-import type { Reader } from "./fleet-stream.ts"
+import type { StreamReader } from "./fleet-stream.ts"
 import { HEARTBEAT } from "./sse.ts"
 
 /** Proxies close connections on which nothing is said for 30 or 60 s. In milliseconds. */
@@ -19,13 +19,13 @@ export const STREAM_FOR: number = 30 * 60_000
 const HIGH_WATER = 64 * 1024
 
 /** The body; `onEnd` is called once, when it is over for whatever reason. */
-export function eventBody(reader: Reader, clock: Clock, onEnd: () => void): ReadableStream<Uint8Array> {
+export function eventBody(reader: StreamReader, clock: Clock, onEnd: () => void): ReadableStream<Uint8Array> {
   return new EventBody(reader, clock, onEnd).stream
 }
 
 class EventBody {
   readonly stream: ReadableStream<Uint8Array>
-  readonly #reader: Reader
+  readonly #reader: StreamReader
   readonly #clock: Clock
   readonly #onEnd: () => void
   readonly #encoder = new TextEncoder()
@@ -35,7 +35,7 @@ class EventBody {
   readonly #ending: Timer
   #isOver = false
 
-  constructor(reader: Reader, clock: Clock, onEnd: () => void) {
+  constructor(reader: StreamReader, clock: Clock, onEnd: () => void) {
     this.#reader = reader
     this.#clock = clock
     this.#onEnd = onEnd

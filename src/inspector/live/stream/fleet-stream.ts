@@ -8,7 +8,7 @@ import type { TraceLine } from "../../../trace/trace.ts"
 import { Fleet } from "../model/fleet.ts"
 import { type LiveRow, rowOf } from "../model/live-row.ts"
 import type { Hello, SandboxRow, WireMessages, WorkerRow } from "../model/wire.ts"
-import { Ring } from "./ring.ts"
+import { EventRing } from "./ring.ts"
 import type { FleetSink, FleetSource } from "./source.ts"
 import { eventText, withId } from "./sse.ts"
 
@@ -40,7 +40,7 @@ export class FleetStream {
   readonly #clock: Clock
   readonly #sources: readonly FleetSource[]
   readonly #hello: Pick<Hello, "actions">
-  #running: Running | undefined
+  #running: RunningStream | undefined
   #readers = 0
   #lingering: Timer | undefined
 
@@ -56,11 +56,11 @@ export class FleetStream {
   }
 
   /** A new reader, from after the message with this id on where that is kept. */
-  read(lastId: string | null): Reader {
+  read(lastId: string | null): StreamReader {
     this.#lingering?.cancel()
     this.#readers++
-    this.#running ??= new Running(this.#clock, this.#sources, this.#hello)
-    return new Reader(this.#running, lastId, () => this.#left())
+    this.#running ??= new RunningStream(this.#clock, this.#sources, this.#hello)
+    return new StreamReader(this.#running, lastId, () => this.#left())
   }
 
   /** Ends all readers, and listens to nothing any more. */
@@ -78,10 +78,10 @@ export class FleetStream {
 }
 
 /** One run of the stream: from the first reader until nobody has read for a while. */
-class Running implements FleetSink {
+class RunningStream implements FleetSink {
   readonly fleet: Fleet = new Fleet()
   /** What was said, without ids. */
-  readonly ring: Ring = new Ring(RING_LIMIT)
+  readonly ring: EventRing = new EventRing(RING_LIMIT)
   /** Tells its numbers from those of another run, of this process or another. */
   readonly name: string
   readonly #clock: Clock
@@ -219,8 +219,8 @@ class Running implements FleetSink {
 }
 
 /** One who reads the stream. Until it has all rows it is given no id: whoever breaks off before that begins anew. */
-export class Reader {
-  readonly #running: Running
+export class StreamReader {
+  readonly #running: RunningStream
   readonly #onLeave: () => void
   /** The number of the next message. */
   #next: number
@@ -230,7 +230,7 @@ export class Reader {
   #isLeft = false
 
   /** Use `FleetStream.read`. */
-  constructor(running: Running, lastId: string | null, onLeave: () => void) {
+  constructor(running: RunningStream, lastId: string | null, onLeave: () => void) {
     this.#running = running
     this.#onLeave = onLeave
     const after = numberAfter(lastId, running)
@@ -296,7 +296,7 @@ export class Reader {
 }
 
 /** The number after the one of an id; undefined where it isn't of this run, or what follows is kept no more. */
-function numberAfter(lastId: string | null, { name, ring }: Running): number | undefined {
+function numberAfter(lastId: string | null, { name, ring }: RunningStream): number | undefined {
   const [run, number] = (lastId ?? "").split(".")
   const next = Number(number) + 1
   return run === name && Number.isSafeInteger(next) && next >= ring.first && next <= ring.next ? next : undefined

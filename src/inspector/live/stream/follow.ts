@@ -4,8 +4,8 @@
  *
  * Not promised: that what is said is sound. Who gets it checks it.
  */
-import { orAbort } from "../../../runtime/races.ts"
 import type { Clock } from "../../../runtime/time/clock.ts"
+import { sleep } from "../../../runtime/time/sleep.ts"
 import { EventReader } from "./sse.ts"
 
 /** Until the head of the answer is there: a worker that is alive takes milliseconds. In milliseconds. */
@@ -50,7 +50,7 @@ export async function follow(what: Follow): Promise<void> {
       onProblem(wordsOf(error), error instanceof Problem ? error.status : undefined)
     }
     if (follower.hasHeard) wait = FIRST_WAIT
-    await paused(clock, wait * (0.5 + clock.random() / 2), signal)
+    await sleep(clock, wait * (0.5 + clock.random() / 2), signal, { background: true })
     wait = Math.min(wait * 2, LONGEST_WAIT)
   }
 }
@@ -175,11 +175,4 @@ function wordsOf(error: unknown): string {
   const { code } = Object(cause) as { readonly code?: unknown }
   if (code === "ECONNREFUSED" || /Connection refused|ECONNREFUSED/i.test(message)) return "nobody listens there"
   return typeof code === "string" ? `it can't be reached (${code})` : `it can't be reached (${message})`
-}
-
-async function paused(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = clock.after(ms, resolve, { background: true })
-  await orAbort(promise, signal).catch(() => {})
-  timer.cancel()
 }

@@ -4,7 +4,7 @@
  */
 
 /** The last of what was said. */
-export class Ring {
+export class EventRing {
   readonly #limit: number
   #texts: string[] = []
   /** How many of `#texts` are dropped already; they go in one step, as taking the first of a list moves all others. */

@@ -4,7 +4,7 @@
  */
 import process from "node:process"
 import type { AnyStateMachine } from "xstate"
-import { type ManagerInside, insideOf } from "../../../actors/inside/inside.ts"
+import { insideOf, type ManagerInside } from "../../../actors/inside/inside.ts"
 import type { SandboxInside } from "../../../actors/inside/sandbox.ts"
 import type { SandboxManager } from "../../../actors/manager/manager.ts"
 import { sandboxLockKey } from "../../../locks/api/keys.ts"

@@ -46,14 +46,14 @@ export interface FleetParts {
 /** Everybody's sandboxes. */
 export class WholeFleet implements FleetSource {
   readonly #parts: FleetParts
-  #running: Running | undefined
+  #running: RunningPeers | undefined
 
   constructor(parts: FleetParts) {
     this.#parts = parts
   }
 
   start(sink: FleetSink): () => void {
-    const running = new Running(this.#parts, sink)
+    const running = new RunningPeers(this.#parts, sink)
     this.#running = running
     return () => {
       running.stop()
@@ -67,7 +67,7 @@ export class WholeFleet implements FleetSource {
   }
 }
 
-class Running {
+class RunningPeers {
   readonly #parts: FleetParts
   readonly #sink: FleetSink
   readonly #clock: Clock

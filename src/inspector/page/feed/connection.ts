@@ -3,7 +3,7 @@ import { WIRE_VERSION } from "../../live/model/wire.ts"
 import { plural } from "../look/format.ts"
 
 /** Where the page's knowledge comes from at this moment. */
-export type Connection =
+export type FeedConnection =
   | { readonly kind: "connecting" }
   | { readonly kind: "loading"; readonly rows: number; readonly of: number }
   | { readonly kind: "live" }
@@ -15,7 +15,7 @@ export type Connection =
   | { readonly kind: "version"; readonly version: unknown }
 
 /** Two or three words, for the corner of the page. */
-export function connectionName(connection: Connection): string {
+export function connectionName(connection: FeedConnection): string {
   switch (connection.kind) {
     case "connecting":
       return "Connecting"
@@ -35,7 +35,7 @@ export function connectionName(connection: Connection): string {
 }
 
 /** What it means and what to do; null where all is well. */
-export function connectionAdvice(connection: Connection): string | null {
+export function connectionAdvice(connection: FeedConnection): string | null {
   switch (connection.kind) {
     case "connecting":
     case "live":

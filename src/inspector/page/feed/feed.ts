@@ -1,13 +1,13 @@
 /** Where messages of a fleet come from: a worker, or a trace that was recorded. */
 import type { WireMessages } from "../../live/model/wire.ts"
-import type { Connection } from "./connection.ts"
+import type { FeedConnection } from "./connection.ts"
 
 /** Takes what a feed gives. */
 export interface FeedSink {
   /** A message, in the order of the stream. */
   message<K extends keyof WireMessages>(event: K, message: WireMessages[K]): void
   /** The connection is another. */
-  connection(connection: Connection): void
+  connection(connection: FeedConnection): void
 }
 
 /** A source of messages. */

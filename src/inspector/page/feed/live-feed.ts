@@ -1,15 +1,14 @@
 /**
- * The messages of a worker, over one request that stays open. It comes back by itself after a loss, with the id of the
- * last message, so that nothing is missed where the worker still has what came since.
+ * The messages of a worker, over one request that stays open. After a loss it connects again by itself, with the id of
+ * the last message. So no message is missed that the worker still has.
  *
- * Not promised: that it tries again where a worker refuses the token, or speaks another version; a person has to act
- * then.
+ * Not promised: that it tries again if a worker refuses the token, or speaks another version. A person has to act then.
  */
 import { WIRE_VERSION, type WireMessages } from "../../live/model/wire.ts"
 import { after } from "../look/clock.ts"
 import { EventStreamParser, type StreamMessage } from "./event-stream.ts"
 import type { Feed, FeedSink } from "./feed.ts"
-import { reasonOf, type Requests } from "./requests.ts"
+import { type PageRequests, reasonOf } from "./requests.ts"
 
 /** The first wait before another try, in milliseconds; each next one is twice as long. */
 const FIRST_WAIT = 250
@@ -23,7 +22,7 @@ const isEvent = (event: string): event is keyof WireMessages => EVENTS.has(event
 
 /** One worker's stream. */
 export class LiveFeed implements Feed {
-  readonly #requests: Requests
+  readonly #requests: PageRequests
   #sink: FeedSink | undefined
   #lastId: string | null = null
   #wait = FIRST_WAIT
@@ -32,7 +31,7 @@ export class LiveFeed implements Feed {
   #arrived = 0
 
   /** Sends nothing before `start`. */
-  constructor(requests: Requests) {
+  constructor(requests: PageRequests) {
     this.#requests = requests
   }
 

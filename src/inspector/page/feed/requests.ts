@@ -15,7 +15,7 @@ const LONGEST_KEY = 512
 const NOT_DONE = 409
 
 /** Requests with one token. */
-export class Requests {
+export class PageRequests {
   readonly #token: string
 
   /** The token of the page's address. */

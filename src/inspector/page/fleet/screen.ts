@@ -12,7 +12,7 @@ import { count, plural } from "../look/format.ts"
 import { onNextFrame } from "../look/frames.ts"
 import { icon } from "../look/icons.ts"
 import { STATE_WORDS, stateWords } from "../look/state-words.ts"
-import type { Listener } from "../model/model.ts"
+import type { ModelListener } from "../model/model.ts"
 import { HeatMap } from "./heat-map.ts"
 import { type Column, ORDERS, reversed } from "./orders.ts"
 import { RowList } from "./row-list.ts"
@@ -35,7 +35,7 @@ const COLUMNS: readonly (readonly [Column, string])[] = [
 const SEARCH_HINT = "key, worker:a, state:waiting, held>5m"
 
 /** The screen. */
-export class FleetScreen implements Screen, Listener {
+export class FleetScreen implements Screen, ModelListener {
   readonly element = document.createElement("div")
   readonly title = "Fleet"
   readonly #app: App

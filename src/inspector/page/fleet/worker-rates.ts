@@ -4,14 +4,14 @@ import type { WorkerRow } from "../../live/model/wire.ts"
 /** In milliseconds: renewals come every ten seconds and more, so that a shorter time would show noise. */
 const SPAN = 30_000
 
-interface Reading {
+interface StatsReading {
   readonly at: number
   readonly stats: WorkerRow["stats"]
 }
 
 /** Of all workers. */
 export class WorkerRates {
-  readonly #readings = new Map<string, Reading[]>()
+  readonly #readings = new Map<string, StatsReading[]>()
 
   /** What a worker tells now. */
   note(at: number, { worker, stats }: WorkerRow): void {

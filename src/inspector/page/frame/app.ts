@@ -1,7 +1,7 @@
 /** What every screen of the page is given, and what it has to be. */
 import { html, type TemplateResult } from "lit-html"
 import type { Mark } from "../../live/recording.ts"
-import type { Requests } from "../feed/requests.ts"
+import type { PageRequests } from "../feed/requests.ts"
 import type { Palette } from "../look/palette.ts"
 import type { Model } from "../model/model.ts"
 import { formatRoute, type Route } from "./router.ts"
@@ -10,7 +10,7 @@ import { formatRoute, type Route } from "./router.ts"
 export interface App {
   readonly model: Model
   /** Null where there is no worker to ask: a trace that was recorded. */
-  readonly requests: Requests | null
+  readonly requests: PageRequests | null
   /** A moment of a recorded trace that matters: what went wrong. */
   readonly mark: Mark | null
   /** The colours, for what is drawn on a canvas. */

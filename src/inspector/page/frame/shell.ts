@@ -7,7 +7,7 @@ import { visible } from "../../live/visible.ts"
 import { connectionAdvice, connectionName } from "../feed/connection.ts"
 import { plural } from "../look/format.ts"
 import { icon } from "../look/icons.ts"
-import type { Listener } from "../model/model.ts"
+import type { ModelListener } from "../model/model.ts"
 import { type App, link } from "./app.ts"
 import type { Route } from "./router.ts"
 import { theme } from "./theme.ts"
@@ -23,7 +23,7 @@ const THEME_ICONS = { auto: "half", light: "sun", dark: "moon" } as const
 const THEME_WORDS = { auto: "as the system", light: "light", dark: "dark" } as const
 
 /** The header and the banners. */
-export class Shell implements Listener {
+export class Shell implements ModelListener {
   readonly header = document.createElement("header")
   readonly banners = document.createElement("div")
   readonly #app: App

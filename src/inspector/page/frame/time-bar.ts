@@ -4,7 +4,7 @@ import { ticks } from "../look/clock.ts"
 import { duration } from "../look/format.ts"
 import { onNextFrame } from "../look/frames.ts"
 import { icon } from "../look/icons.ts"
-import type { Listener } from "../model/model.ts"
+import type { ModelListener } from "../model/model.ts"
 import type { App } from "./app.ts"
 
 /** Steps of the slider: as many as a wide window has pixels. */
@@ -14,7 +14,7 @@ const STEPS = 2000
 const LONGEST_PLAY = 30_000
 
 /** The bar. Hidden while one looks at the present of a live fleet, but on the timeline. */
-export class TimeBar implements Listener {
+export class TimeBar implements ModelListener {
   readonly element = document.createElement("div")
   readonly #app: App
   #isWanted = false

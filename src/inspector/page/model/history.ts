@@ -19,7 +19,7 @@ interface Beside {
 }
 
 /** A fleet as it was after so many lines. */
-interface Moment {
+interface HistoryMoment {
   readonly fleet: Fleet
   lines: number
   besides: number
@@ -30,7 +30,7 @@ export class History {
   #base = new Fleet()
   #lines: (TraceLine | UnknownLine)[] = []
   #besides: Beside[] = []
-  #view: Moment | undefined
+  #view: HistoryMoment | undefined
   #dropped = 0
 
   /** All lines that are kept. */
@@ -93,7 +93,7 @@ export class History {
     this.#dropped = 0
   }
 
-  #beginning(): Moment {
+  #beginning(): HistoryMoment {
     const fleet = new Fleet()
     const { hello } = this.#base
     if (hello !== undefined) fleet.apply("hello", hello)
@@ -102,7 +102,7 @@ export class History {
     return { fleet, lines: 0, besides: 0 }
   }
 
-  #advance(moment: Moment, lines: number): void {
+  #advance(moment: HistoryMoment, lines: number): void {
     while (true) {
       const beside = this.#besides[moment.besides]
       if (beside !== undefined && beside.before <= moment.lines) {
@@ -115,7 +115,7 @@ export class History {
 
   /** The older half goes into the base. */
   #fold(): void {
-    const base: Moment = { fleet: this.#base, lines: 0, besides: 0 }
+    const base: HistoryMoment = { fleet: this.#base, lines: 0, besides: 0 }
     this.#advance(base, this.#lines.length - LINES_KEPT)
     this.#base.takeChanges()
     this.#dropped += base.lines

@@ -4,7 +4,7 @@
  */
 import { Fleet, type FleetChanges } from "../../live/model/fleet.ts"
 import { WIRE_VERSION, type WireMessages } from "../../live/model/wire.ts"
-import type { Connection } from "../feed/connection.ts"
+import type { FeedConnection } from "../feed/connection.ts"
 import type { FeedSink } from "../feed/feed.ts"
 import { every, wallNow } from "../look/clock.ts"
 import { timeOfDay } from "../look/format.ts"
@@ -13,7 +13,7 @@ import { History } from "./history.ts"
 import { LiveTrends, recordedTrends, type Trends } from "./trends.ts"
 
 /** Whoever shows something of it. */
-export interface Listener {
+export interface ModelListener {
   /** The fleet is different: at most once a frame. */
   changed?(changes: FleetChanges): void
   /** A second has passed, or one looks at another moment. */
@@ -31,10 +31,10 @@ const EVERYTHING: FleetChanges = { all: true, rows: new Set(), gone: new Set(), 
 export class Model implements FeedSink {
   readonly #live = new Fleet()
   readonly #history = new History()
-  readonly #listeners = new Set<Listener>()
+  readonly #listeners = new Set<ModelListener>()
   readonly #trends = new LiveTrends()
   #recorded: Trends | undefined
-  #connection: Connection = { kind: "connecting" }
+  #connection: FeedConnection = { kind: "connecting" }
   /** By how much the worker's clock is ahead of this machine's, in milliseconds. */
   #ahead = 0
   #cursor: number | null = null
@@ -62,7 +62,7 @@ export class Model implements FeedSink {
   }
 
   /** Where the knowledge comes from. */
-  get state(): Connection {
+  get state(): FeedConnection {
     return this.#connection
   }
 
@@ -94,7 +94,7 @@ export class Model implements FeedSink {
   }
 
   /** Tells this one from now on; the result ends it. */
-  listen(listener: Listener): () => void {
+  listen(listener: ModelListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -117,7 +117,7 @@ export class Model implements FeedSink {
     this.#schedule()
   }
 
-  connection(connection: Connection): void {
+  connection(connection: FeedConnection): void {
     this.#connection = connection
     this.#tell("turned")
   }

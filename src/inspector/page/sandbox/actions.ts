@@ -7,14 +7,14 @@ import type { ActionRequest } from "../../live/model/wire.ts"
 import { visible } from "../../live/visible.ts"
 import type { App } from "../frame/app.ts"
 
-interface Action {
+interface OfferedAction {
   readonly name: string
   readonly question: string
   readonly meaning: string
   readonly isOfWorker: boolean
 }
 
-const ACTIONS: Readonly<Record<ActionRequest["action"], Action>> = {
+const ACTIONS: Readonly<Record<ActionRequest["action"], OfferedAction>> = {
   checkpoint: {
     name: "Save a checkpoint",
     question: "Save a checkpoint now?",

@@ -4,7 +4,7 @@
  * don't meet.
  */
 import { count } from "../look/format.ts"
-import type { TakenEdges, Times } from "./edges.ts"
+import type { EdgeTimes, TakenEdges } from "./edges.ts"
 import { safeSvg } from "./safe-svg.ts"
 
 /** What is lit. */
@@ -97,7 +97,7 @@ export class ChartView {
     })
   }
 
-  #times(edge: Element, times: Times | undefined): void {
+  #times(edge: Element, times: EdgeTimes | undefined): void {
     const known = edge.querySelector(".times")
     if (times === undefined) return known?.remove()
     const text = `${times.isSure ? "×" : "≤"}${count(times.most)}`

@@ -8,7 +8,7 @@ import type { LiveRow } from "../../live/model/live-row.ts"
 import type { SandboxDetail } from "../../live/model/wire.ts"
 
 /** How often one edge was taken. */
-export interface Times {
+export interface EdgeTimes {
   /** At most so often. */
   readonly most: number
   /** Exactly so often. */
@@ -17,14 +17,14 @@ export interface Times {
 
 /** Counts by edge, and the last ones. */
 export interface TakenEdges {
-  readonly edges: ReadonlyMap<string, Times>
+  readonly edges: ReadonlyMap<string, EdgeTimes>
   /** Of several one was taken. */
   readonly last: ReadonlySet<string>
 }
 
 /** Of this sandbox. */
 export function edgesOf(row: LiveRow, detail: SandboxDetail | null): TakenEdges {
-  const edges = new Map<string, Times>()
+  const edges = new Map<string, EdgeTimes>()
   for (const [name, times] of Object.entries(detail?.edges ?? row.edges)) {
     const { ids, isSure } = idsOf(name)
     for (const id of ids) {

@@ -1,6 +1,10 @@
 /**
- * One sandbox at one worker: its chart with the state lit, its lease as it drains, what the store says beside what the
- * worker believes, the chart of the machine that lives in it, and what can be asked of it.
+ * The screen of one sandbox at one worker:
+ *
+ * - its chart, with the current state lit;
+ * - its lease as it runs out, and what the store says of it beside what the worker believes;
+ * - the chart of the machine that lives in it;
+ * - the actions that can be asked for.
  */
 import { html, nothing, render, type TemplateResult } from "lit-html"
 import { pathsIn } from "../../../draw/machine/paths.ts"
@@ -16,7 +20,7 @@ import { isDark } from "../frame/theme.ts"
 import { duration } from "../look/format.ts"
 import { icon } from "../look/icons.ts"
 import { stateWords } from "../look/state-words.ts"
-import type { Listener } from "../model/model.ts"
+import type { ModelListener } from "../model/model.ts"
 import { Actions } from "./actions.ts"
 import { ChartView } from "./chart-view.ts"
 import { type Comparison, comparisonsOf, type StoreRecord } from "./comparison.ts"
@@ -33,7 +37,7 @@ const USUAL_GUARD = 3000
 const LOOK_EVERY = 2
 
 /** The screen. */
-export class SandboxScreen implements Screen, Listener {
+export class SandboxScreen implements Screen, ModelListener {
   readonly element = document.createElement("div")
   readonly title: string
   readonly #app: App

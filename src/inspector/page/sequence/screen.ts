@@ -6,7 +6,7 @@ import type { App, Screen } from "../frame/app.ts"
 import type { Route } from "../frame/router.ts"
 import { count, duration, plural } from "../look/format.ts"
 import { spoken } from "../look/line-words.ts"
-import type { Listener } from "../model/model.ts"
+import type { ModelListener } from "../model/model.ts"
 
 /** Items at first, and how many more a click shows: as many as a browser lays out at once. */
 const PAGE = 250
@@ -18,7 +18,7 @@ const SUGGESTED = 200
 const TEXT_LENGTH = 220
 
 /** The screen. */
-export class SequenceScreen implements Screen, Listener {
+export class SequenceScreen implements Screen, ModelListener {
   readonly element = document.createElement("div")
   readonly search: HTMLInputElement
   readonly #app: App

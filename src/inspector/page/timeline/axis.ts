@@ -1,6 +1,6 @@
 /** Round moments on the axis of time. Pure. */
 import { timeOfDay } from "../look/format.ts"
-import type { Times } from "./span.ts"
+import type { SpanTimes } from "./span.ts"
 
 /** One of them. */
 export interface Tick {
@@ -22,7 +22,7 @@ const STEPS = [
 ]
 
 /** Moments between two times, for a drawing of this width. With an origin they are seconds from it. */
-export function axisTicks({ from, to }: Times, width: number, origin: number | null): readonly Tick[] {
+export function axisTicks({ from, to }: SpanTimes, width: number, origin: number | null): readonly Tick[] {
   const wanted = ((to - from) * APART) / Math.max(APART, width)
   const step = STEPS.find((each) => each >= wanted) ?? 24 * HOUR * Math.ceil(wanted / (24 * HOUR))
   const zero = origin ?? 0

@@ -14,7 +14,7 @@ import { ticks } from "../look/clock.ts"
 import { count, duration } from "../look/format.ts"
 import { onNextFrame } from "../look/frames.ts"
 import { lineWords } from "../look/line-words.ts"
-import type { Listener } from "../model/model.ts"
+import type { ModelListener } from "../model/model.ts"
 import { LaneCanvas } from "./lane-canvas.ts"
 import { Span } from "./span.ts"
 
@@ -28,7 +28,7 @@ const LINES = 80
 const REDRAW = 100
 
 /** The screen. */
-export class TimelineScreen implements Screen, Listener {
+export class TimelineScreen implements Screen, ModelListener {
   readonly element = document.createElement("div")
   readonly title = "Timeline"
   readonly search: HTMLInputElement

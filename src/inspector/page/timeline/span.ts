@@ -4,7 +4,7 @@
 const SHORTEST = 50
 
 /** From when to when. */
-export interface Times {
+export interface SpanTimes {
   readonly from: number
   readonly to: number
 }
@@ -36,7 +36,7 @@ export class Span {
   }
 
   /** Its times, where this is the present. */
-  at(now: number): Times {
+  at(now: number): SpanTimes {
     const to = this.#to ?? now + this.#length * 0.01
     return { from: to - this.#length, to }
   }

@@ -1,7 +1,8 @@
 /** The lock on a bucket: joins `StoreLock` and the GCS store. */
 import type { OptionChecks } from "../../../runtime/input/options.ts"
+import { refuseUnknown } from "../../../runtime/input/options.ts"
 import { liveClock } from "../../../runtime/time/clock.ts"
-import { LOCK_OPTIONS, type LockOptions, refuseUnknown } from "../../engine/options.ts"
+import { LOCK_OPTIONS, type LockOptions } from "../../engine/options.ts"
 import { StoreLock } from "../../lock/store-lock.ts"
 import type { LeaseStore } from "../port.ts"
 import { SharedStores } from "../shared.ts"

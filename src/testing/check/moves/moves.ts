@@ -7,7 +7,7 @@ import type { Input } from "../../../locks/protocol/rules/state.ts"
 import { momentsOf } from "../world/moments.ts"
 import { answered, arrived, commit, leave, lockInput, newProcess, wake, wakesAt } from "../world/processes.ts"
 import {
-  type Left,
+  type LeftFaults,
   type Mail,
   may,
   type Process,
@@ -22,7 +22,7 @@ import { operatorMoves } from "./operator.ts"
 import { strangerMoves } from "./stranger.ts"
 
 /** How far and how finely time is looked at. */
-export interface Bounds {
+export interface CheckHorizon {
   /** Nothing is looked at after this, in milliseconds of true time. */
   readonly until: number
   /** With nobody waiting for anything, time goes on by this. */
@@ -30,7 +30,7 @@ export interface Bounds {
 }
 
 /** All moves of a world. */
-export function moves(world: World, rules: Rules, bounds: Bounds): readonly Move[] {
+export function moves(world: World, rules: Rules, bounds: CheckHorizon): readonly Move[] {
   const due = world.processes.flatMap((process, index) => {
     const at = wakesAt(process, world.at, rules.rates[index]!)
     return at === undefined ? [] : [{ index, at, id: process.id }]
@@ -136,7 +136,7 @@ export const acquireOf = ({ budget, whenOwned, contention }: Rules): Input => ({
 function fates(world: World, process: Process, index: number, rules: Rules): readonly Move[] {
   const { id, state } = process
   const { at } = world
-  const befall = (what: keyof Left, how: string, make: (from: World) => World): readonly Move[] =>
+  const befall = (what: keyof LeftFaults, how: string, make: (from: World) => World): readonly Move[] =>
     may(world, what) ? [{ what: `${id} ${how}`, make: () => [make(without(world, what))] }] : []
   if (state === "gone") return []
   const crash = befall("crashes", "is killed, and another starts", (from) => reborn(from, process, index, rules))

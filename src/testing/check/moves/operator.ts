@@ -1,8 +1,11 @@
 /**
- * An operator who deletes the record by hand. Where there is a head it keeps the owners apart, and the record may go at
- * any time, also while a create of it is under way, which brings back what was before. A lock alone promises less: its
- * record goes only when nothing that was sent to it is under way, and nobody owns the key or whoever else looks at it
- * has seen the owner's last write.
+ * An operator who deletes the record by hand.
+ *
+ * With a head the record may go at any time: the head keeps the owners apart. It may go also while a create of it is
+ * under way, which brings back the old record.
+ *
+ * A lock alone promises less. Its record goes only if no request to it is under way, and one of these holds: nobody
+ * owns the key, or every other process has seen the owner's last write.
  */
 import { parseRecord } from "../../../locks/record.ts"
 import { ABSENT } from "../../../locks/stores/port.ts"

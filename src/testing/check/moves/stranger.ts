@@ -1,20 +1,20 @@
 /**
- * A process that knows the four published fields alone. It believes in its clock, which may be slow by as much as the
- * guard allows, and either keeps what it doesn't know, or drops it.
+ * A process that knows the four published fields alone. It keeps unknown fields, or drops them. It relies on its clock,
+ * which may be slow by as much as the guard allows.
  */
 import { owners } from "../world/laws.ts"
 import { written } from "../world/stores.ts"
-import { EPOCH, may, type Rules, type Stranger, wasDeleted, without, type World } from "../world/world.ts"
+import { EPOCH, may, type Rules, type StrangerState, wasDeleted, without, type World } from "../world/world.ts"
 import type { Move } from "./move.ts"
 
-type Fields = Readonly<Record<string, unknown>>
+type RecordFields = Readonly<Record<string, unknown>>
 
 /** What a stranger may do now. */
 export function strangerMoves(world: World, rules: Rules): readonly Move[] {
   if (!may(world, "strangers")) return []
-  const record = JSON.parse(world.lease.text ?? "{}") as Fields
+  const record = JSON.parse(world.lease.text ?? "{}") as RecordFields
   const seconds = (EPOCH + world.at) / 1000
-  const move = (what: string, change: Fields, stranger: Partial<Stranger>): Move => ({
+  const move = (what: string, change: RecordFields, stranger: Partial<StrangerState>): Move => ({
     what: `a stranger ${what}`,
     make: () => {
       const rest = rules.strangersKeep ? record : {}
@@ -52,7 +52,12 @@ function hidden(world: World, rules: Rules, named: unknown): readonly string[] {
 
 const nobodyWaits = { waitingOwnerId: null, waiterExpiresAt: null }
 
-const pick = ({ ownerId = null, expiresAt = 0, waitingOwnerId = null, waiterExpiresAt = null }: Fields): Fields => ({
+const pick = ({
+  ownerId = null,
+  expiresAt = 0,
+  waitingOwnerId = null,
+  waiterExpiresAt = null,
+}: RecordFields): RecordFields => ({
   ownerId,
   expiresAt,
   waitingOwnerId,

@@ -88,7 +88,7 @@ export function wrote(before: World, after: World, id: string): void {
 }
 
 function publishedBy(text: string | undefined): { readonly ownerId: string | null; readonly expiresAt: number } {
-  const { ownerId = null, expiresAt = 0, owner } = JSON.parse(text ?? "{}") as Published
+  const { ownerId = null, expiresAt = 0, owner } = JSON.parse(text ?? "{}") as PublishedFields
   return { ownerId: processOf(ownerId, expiresAt, owner), expiresAt }
 }
 
@@ -126,7 +126,7 @@ interface Half {
   readonly nonce: string
 }
 
-interface Published {
+interface PublishedFields {
   readonly ownerId?: string | null
   readonly expiresAt?: number
   readonly owner?: Half | null
@@ -148,7 +148,7 @@ function processOf(
 
 /** Its attempt is over: nothing of it waits there, nor can it come there any more. */
 export function through({ lease, mail }: World, { id }: Process, nonce: string): void {
-  const { waitingOwnerId = null, waiterExpiresAt, waiter } = JSON.parse(lease.text ?? "{}") as Published
+  const { waitingOwnerId = null, waiterExpiresAt, waiter } = JSON.parse(lease.text ?? "{}") as PublishedFields
   if (processOf(waitingOwnerId, waiterExpiresAt, waiter) === id)
     throw new Broken(`${id} is through with the key, and still waits for it`)
   const mayLand = mail.some(

@@ -1,7 +1,10 @@
 /**
- * The moments that matter though nobody acts at them: when an owner's right to act ends, also that of one who stands
- * still, and when a lease or a mark is first seen to be over. Between them and what is due nothing can come out
- * differently for having been asked for a little earlier or later.
+ * The moments that matter although no process acts at them:
+ *
+ * - An owner's right to act ends, also that of a stopped one.
+ * - A lease or a mark is first seen to be over.
+ *
+ * Between two such moments it makes no difference when exactly something is asked for.
  */
 import { deadlineOf } from "../../../locks/protocol/rules/authority.ts"
 import { isThrough } from "./shapes.ts"

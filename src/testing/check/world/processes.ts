@@ -15,8 +15,8 @@ import { initialState, nextWake, step, traced } from "../../../locks/protocol/re
 import { isHeld } from "../../../locks/protocol/rules/authority.ts"
 import type { Command, Input, LockConfig, ProtocolEvent } from "../../../locks/protocol/rules/state.ts"
 import {
-  acquired,
   acknowledged,
+  acquired,
   asked,
   claimed,
   fenced,
@@ -30,15 +30,15 @@ import {
 } from "./laws.ts"
 import { logOf, savedLog, serve, silence } from "./stores.ts"
 import {
+  type CheckedActivation,
+  type CheckedRequest,
   lifeOf,
   type Mail,
   may,
   nowOf,
   type Process,
-  type Request,
   type Rules,
   SHARED,
-  type Activation,
   trueTime,
   without,
   withProcess,
@@ -102,7 +102,7 @@ function heardNothing(world: World, index: number, rules: Rules): readonly World
 }
 
 /** Nobody listens any more to what is under way; reads need not arrive then. */
-function ignoring(world: World, index: number, of: Request["of"]): World {
+function ignoring(world: World, index: number, of: CheckedRequest["of"]): World {
   const mail = world.mail.flatMap((letter) => {
     if (letter.from !== index || letter.of !== of || !letter.awaited) return [letter]
     const isOver = letter.command.type === "read" || letter.answer !== undefined
@@ -160,7 +160,7 @@ function begin(world: World, index: number, rules: Rules): readonly World[] {
   const { hold } = phase
   const head = initialHead(settingsOf(process, rules), hold.token, hold.nonce)
   const blank = { isClaimed: false, log: undefined, commit: undefined, asked: undefined, hasLeft: false }
-  const activation: Activation = { head, ...blank, commits: rules.commits }
+  const activation: CheckedActivation = { head, ...blank, commits: rules.commits }
   const begun = withProcess(ignoring(world, index, "head"), index, { activation })
   return wish(begun, index, { kind: "claim" }, claimWithin, rules)
 }
@@ -264,7 +264,7 @@ function lockCommand(world: World, index: number, command: Command, rules: Rules
 }
 
 /** A request leaves: each of its fates is a world of its own. */
-function send(world: World, index: number, request: Request, rules: Rules): readonly World[] {
+function send(world: World, index: number, request: CheckedRequest, rules: Rules): readonly World[] {
   const silent = (from: World): World =>
     request.of === "head"
       ? from
@@ -289,7 +289,12 @@ function send(world: World, index: number, request: Request, rules: Rules): read
 }
 
 /** A request takes effect. */
-export function arrived(world: World, index: number, request: Request | Mail, rules: Rules): readonly [World, unknown] {
+export function arrived(
+  world: World,
+  index: number,
+  request: CheckedRequest | Mail,
+  rules: Rules,
+): readonly [World, unknown] {
   const [next, answer] = serve(world, request, rules.skews[index] ?? 0, rules)
   if (next === world) return [next, answer]
   if (request.of === "head") stored(world, next, index)
@@ -301,7 +306,7 @@ export function arrived(world: World, index: number, request: Request | Mail, ru
 export function answered(
   world: World,
   index: number,
-  { of, command }: Request,
+  { of, command }: CheckedRequest,
   answer: unknown,
   rules: Rules,
 ): readonly World[] {

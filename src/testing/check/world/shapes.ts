@@ -5,7 +5,7 @@
 import type { Hold, LockState, Phase, View } from "../../../locks/protocol/rules/state.ts"
 import type { Sense } from "../../../locks/protocol/rules/time.ts"
 import { ABSENT } from "../../../locks/stores/port.ts"
-import type { Mail, Process, Activation, World } from "./world.ts"
+import type { CheckedActivation, Mail, Process, World } from "./world.ts"
 
 /** A process, or what is left of one that has nothing to do any more. */
 export function processShape(process: Process): unknown {
@@ -41,7 +41,7 @@ export function lively({ mail, lease, head }: World): readonly Mail[] {
  * What a former owner is judged by: whether it ran, and under which token. Without spacing nothing counts from a last
  * write.
  */
-function activationShape(activation: Activation, isOver: boolean): unknown {
+function activationShape(activation: CheckedActivation, isOver: boolean): unknown {
   const { head, log } = activation
   if (isOver && head.job === null) return { token: head.token, lost: head.lost, ran: log !== undefined }
   return head.settings.spacingMs > 0 ? activation : { ...activation, head: { ...head, lastWriteAt: null } }

@@ -4,10 +4,10 @@ import type { HeadAnswer } from "../../../actors/checkpoints/head/types.ts"
 import { StoreUnavailableError } from "../../../locks/api/errors.ts"
 import type { ReadResult, WriteResult } from "../../../locks/protocol/rules/state.ts"
 import { ABSENT } from "../../../locks/stores/port.ts"
-import { EPOCH, type Request, type Rules, type World } from "./world.ts"
+import { type CheckedRequest, EPOCH, type Rules, type World } from "./world.ts"
 
 /** A request has arrived: the world after it, and the answer. */
-export function serve(world: World, request: Request, skew: number, rules: Rules): readonly [World, unknown] {
+export function serve(world: World, request: CheckedRequest, skew: number, rules: Rules): readonly [World, unknown] {
   return request.of === "lease" ? serveLease(world, request.command, skew, rules) : serveHead(world, request.command)
 }
 
@@ -22,7 +22,7 @@ function stampOf(at: number, skew: number, clock: Rules["clock"]): { readonly st
 
 function serveLease(
   world: World,
-  command: Extract<Request, { of: "lease" }>["command"],
+  command: Extract<CheckedRequest, { of: "lease" }>["command"],
   skew: number,
   { clock }: Rules,
 ): readonly [World, ReadResult | WriteResult] {
@@ -44,7 +44,10 @@ export function written(world: World, text: string | undefined): World {
   return { ...world, lease: { text, writes, generation: text === undefined ? ABSENT : `l@${writes}` } }
 }
 
-function serveHead(world: World, command: Extract<Request, { of: "head" }>["command"]): readonly [World, HeadAnswer] {
+function serveHead(
+  world: World,
+  command: Extract<CheckedRequest, { of: "head" }>["command"],
+): readonly [World, HeadAnswer] {
   const { head, generation, writes } = world.head
   if (command.type === "read") {
     if (head === null) return [world, { kind: "absent" }]

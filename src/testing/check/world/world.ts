@@ -12,7 +12,7 @@ import type { Now } from "../../../locks/protocol/rules/time.ts"
 export const EPOCH = 1_700_000_000_000
 
 /** What may still happen, at most so often: each is used up by happening, and so is the sum. */
-export interface Left {
+export interface LeftFaults {
   /** Of all of these together. */
   readonly sum: number
   /** A process is killed, and another starts in its place. */
@@ -38,12 +38,12 @@ export interface Left {
 }
 
 /** A request to the lease record or the head. */
-export type Request =
+export type CheckedRequest =
   | { readonly of: "lease"; readonly command: Exclude<LockCommand, { type: "abandon" }> }
   | { readonly of: "head"; readonly command: Extract<HeadCommand, { type: "read" | "put" }> }
 
 /** A request on its way, or its answer. */
-export type Mail = Request & {
+export type Mail = CheckedRequest & {
   /** The place of its sender, and who that was: by now another may stand there. */
   readonly from: number
   readonly by: string
@@ -54,7 +54,7 @@ export type Mail = Request & {
 }
 
 /** An activation's part in the head. */
-export interface Activation {
+export interface CheckedActivation {
   readonly head: HeadState
   /** What it has restored and committed; undefined until it may run. */
   readonly log: readonly string[] | undefined
@@ -81,11 +81,11 @@ export interface Process {
   /** When it gives up the request under way, in true time. */
   readonly silence: number | undefined
   readonly attempts: number
-  readonly activation: Activation | undefined
+  readonly activation: CheckedActivation | undefined
 }
 
 /** A process that knows four fields. */
-export interface Stranger {
+export interface StrangerState {
   /** How long it may act, by its own clock. */
   readonly until: number
   /** Beside whom it came by the key: owners whose record was deleted by hand. */
@@ -93,7 +93,7 @@ export interface Stranger {
 }
 
 /** It has nothing. */
-export const noStranger: Stranger = { until: 0, beside: [] }
+export const noStranger: StrangerState = { until: 0, beside: [] }
 
 /** One moment of a run. */
 export interface World {
@@ -103,12 +103,12 @@ export interface World {
   readonly head: { readonly head: Head | null; readonly writes: number; readonly generation: string }
   readonly processes: readonly Process[]
   readonly mail: readonly Mail[]
-  readonly left: Left
+  readonly left: LeftFaults
   /** Commits that were acknowledged. */
   readonly acknowledged: readonly string[]
   /** The highest token that anybody acquired. */
   readonly topToken: number
-  readonly stranger: Stranger
+  readonly stranger: StrangerState
   /** Of each that waits: who came to own the key meanwhile. */
   readonly passed: readonly Passed[]
   readonly born: number
@@ -145,7 +145,7 @@ export interface Rules {
   /** Whether all processes have one incarnation. */
   readonly isOneIncarnation: boolean
   /** What could happen at first: what is left of it tells what did. */
-  readonly start: Left
+  readonly start: LeftFaults
   /** What strangers do with what they don't know. */
   readonly strangersKeep: boolean
 }
@@ -174,7 +174,7 @@ export function withProcess(world: World, index: number, change: Partial<Process
 }
 
 /** The same without one thing that may happen. */
-export const without = (world: World, what: keyof Left): World => ({
+export const without = (world: World, what: keyof LeftFaults): World => ({
   ...world,
   left: { ...world.left, [what]: world.left[what] - 1, sum: world.left.sum - 1 },
 })
@@ -186,8 +186,8 @@ export const runs = ({ activation }: Process): boolean => activation?.log !== un
 export const wasDeleted = ({ left }: World, { start }: Rules): boolean => left.deletions < start.deletions
 
 /** What befalls processes: neither what their users wish nor what bounds it all. */
-export const misfortunes = ({ sum: _, cancels: _cancels, releases: _releases, ...left }: Left): number =>
+export const misfortunes = ({ sum: _, cancels: _cancels, releases: _releases, ...left }: LeftFaults): number =>
   Object.values(left).reduce((sum, count) => sum + count, 0)
 
 /** Whether it may still happen. */
-export const may = ({ left }: World, what: keyof Left): boolean => left.sum > 0 && left[what] > 0
+export const may = ({ left }: World, what: keyof LeftFaults): boolean => left.sum > 0 && left[what] > 0

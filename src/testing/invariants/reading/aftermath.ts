@@ -1,7 +1,8 @@
 /**
- * What faults can explain, and for how long: a fault may have effects for two minutes (a lease that wasn't renewed for
- * it, a clock in doubt, a request in flight, one that is still to be struck). Once the world is healed (the fault
- * `heal`) nothing is to be struck any more, and what the faults before it did is over a longest lease later.
+ * What faults can explain, and for how long. A fault may have effects for two minutes: a lease that wasn't renewed
+ * because of it, a clock in doubt, a request in flight, a fault that is still to strike.
+ *
+ * After the fault `heal` no fault strikes any more. The effects of those before it are over a longest lease later.
  *
  * Not promised: that the fault which explains something caused it.
  */

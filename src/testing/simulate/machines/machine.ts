@@ -1,6 +1,6 @@
 /**
- * A machine of a simulated fleet: its boots, what is wrong with its wall clock since the last of them, and its
- * processes, of which each can be told that another has ended.
+ * A machine of a simulated fleet: its boots, the error of its wall clock since the last boot, and its processes. Each
+ * process can be told that another of the machine has ended.
  */
 import type { HostHalf } from "../../../locks/record.ts"
 import type { ProcessOracle } from "../../../locks/stores/port.ts"

@@ -20,7 +20,10 @@ export interface ProcessParts {
 }
 
 /** What its manager is started with. */
-export type StartOptions = Omit<ManagerOptions, "clock" | "incarnation" | "store" | "checkpoints" | "lockFactory"> & {
+export type ProcessStartOptions = Omit<
+  ManagerOptions,
+  "clock" | "incarnation" | "store" | "checkpoints" | "lockFactory"
+> & {
   readonly store: LeaseStore & CheckpointStore
 }
 
@@ -58,7 +61,7 @@ export class SimulatedProcess {
    * Starts its manager, and settles with itself. Rejects as `SandboxManager.start` does; never settles once it is
    * killed.
    */
-  async start(options: StartOptions): Promise<StartedProcess> {
+  async start(options: ProcessStartOptions): Promise<StartedProcess> {
     this.#manager = await SandboxManager.start({ ...options, clock: this.host, incarnation: { id: this.id } })
     return this as StartedProcess
   }

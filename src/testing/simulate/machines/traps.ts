@@ -1,10 +1,10 @@
 /**
- * Traps for time and chance that no seed controls. While a simulated run lasts, `Date`, timers, `Math.random`, `fetch`
- * and their kin throw where they are called, those of `node:timers` and `node:crypto` too, and the call is noted with
- * its caller: it makes the run fail, also where whoever called swallowed the throw.
+ * Traps for time and chance that no seed controls. While a simulated run lasts these throw where they are called:
+ * `Date`, timers, `Math.random`, `fetch` and the like, also those of `node:timers` and `node:crypto`. The call is noted
+ * with its caller, and makes the run fail, also if the caller caught the error.
  *
- * Not promised: that a copy of such a function, taken before the run began, is caught; on Deno a name that is imported
- * from `node:timers` is one. Nor that I/O is: files, sockets, processes and other threads.
+ * Not promised: that a copy of such a function, taken before the run began, is caught. On Deno a name that is imported
+ * from `node:timers` is such a copy. Nor that I/O is caught: files, sockets, processes and other threads.
  */
 // oxlint-disable no-restricted-globals, no-restricted-imports -- what is forbidden everywhere is what is trapped here
 import nodeCrypto from "node:crypto"
@@ -32,14 +32,14 @@ export interface Traps extends Disposable {
   readonly calls: readonly TrappedCall[]
 }
 
-type Slot = { readonly holder: object; readonly name: string; readonly what: string }
+type TrapSlot = { readonly holder: object; readonly name: string; readonly what: string }
 
 /** Functions of one object, with what stands before their names where they are called. */
-const slotsOf = (holder: object, before: string, names: readonly string[]): readonly Slot[] =>
+const slotsOf = (holder: object, before: string, names: readonly string[]): readonly TrapSlot[] =>
   names.map((name) => ({ holder, name, what: `${before}${name}()` }))
 
 /** What not every runtime has: those of the functions that this one does. */
-const laterSlots = (holder: object, before: string, names: readonly string[]): readonly Slot[] =>
+const laterSlots = (holder: object, before: string, names: readonly string[]): readonly TrapSlot[] =>
   slotsOf(
     holder,
     before,
@@ -52,7 +52,7 @@ const temporalNames = ["instant", "zonedDateTimeISO", "plainDateTimeISO", "plain
 
 const waiting = ["setTimeout", "setInterval", "setImmediate"]
 
-const slots: readonly Slot[] = [
+const slots: readonly TrapSlot[] = [
   ...slotsOf(globalThis, "", [...waiting, "fetch"]),
   ...slotsOf(Math, "Math.", ["random"]),
   ...slotsOf(performance, "performance.", ["now"]),
@@ -140,6 +140,6 @@ function isCalledByXState(callee: () => unknown): boolean {
 
 function callerIn(error: Error): string {
   const lines = (error.stack ?? "").split("\n").slice(1)
-  const own = /[/\\]testing[/\\]simulate[/\\]traps\.[jt]s/
+  const own = /[/\\]simulate[/\\]machines[/\\]traps\.[jt]s/
   return (lines.find((line) => !own.test(line)) ?? "an unknown place").trim().replace(/^at /, "")
 }

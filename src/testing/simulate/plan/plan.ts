@@ -18,13 +18,13 @@ import {
   drawProcessFault,
   drawStranger,
   type HookFault,
-  type StrangerFault,
   type Moment,
   moments,
   type OperatorFault,
   operatorKinds,
   type ProcessFault,
   processKinds,
+  type StrangerFault,
 } from "./faults.ts"
 
 /** Anything that can befall a fleet. */

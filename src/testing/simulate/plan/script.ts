@@ -1,6 +1,6 @@
 /**
- * Whether a script can be meant: every fault of a kind that there is, with the fields of that kind and no others, of a
- * worker and a key that the run has, at a time before its end, on a store that can have it. What is misspelt would
+ * Whether a script can be meant. Each of its faults has a kind that exists, with the fields of that kind and no others.
+ * It names a worker and a key of the run, a time before the run's end, and fits the store. A misspelt fault would
  * otherwise never happen, and nobody would know.
  */
 import { oneOf, refusal, refuseUnknown, shown } from "../../../runtime/input/options.ts"
@@ -19,20 +19,22 @@ interface Names {
 const noNames: Names = { workers: [], keys: [] }
 
 /** Throws where a field can't be what it is. */
-type Check = (name: string, value: unknown, names: Names) => void
+type FieldCheck = (name: string, value: unknown, names: Names) => void
 
 const isOne =
-  (values: readonly string[]): Check =>
+  (values: readonly string[]): FieldCheck =>
   (name, value) =>
     void oneOf(name, value as string, values)
 
-const worker: Check = (name, value, { workers }) => void oneOf(name, value as string, workers)
-const key: Check = (name, value, { keys }) => void oneOf(name, value as string, keys)
-const nobody: Check = (name, value) => demand(value === null, name, value, "null: it befalls no worker in particular")
-const millis: Check = (name, value) => demand(isNumber(value) && value >= 0, name, value, "milliseconds, 0 or more")
-const shift: Check = (name, value) => demand(isNumber(value), name, value, "milliseconds, less than 0 for back")
-const optionalFlag: Check = (name, value) => (value === undefined ? undefined : flag(name, value, noNames))
-const flag: Check = (name, value) => demand(typeof value === "boolean", name, value, "true or false")
+const worker: FieldCheck = (name, value, { workers }) => void oneOf(name, value as string, workers)
+const key: FieldCheck = (name, value, { keys }) => void oneOf(name, value as string, keys)
+const nobody: FieldCheck = (name, value) =>
+  demand(value === null, name, value, "null: it befalls no worker in particular")
+const millis: FieldCheck = (name, value) =>
+  demand(isNumber(value) && value >= 0, name, value, "milliseconds, 0 or more")
+const shift: FieldCheck = (name, value) => demand(isNumber(value), name, value, "milliseconds, less than 0 for back")
+const optionalFlag: FieldCheck = (name, value) => (value === undefined ? undefined : flag(name, value, noNames))
+const flag: FieldCheck = (name, value) => demand(typeof value === "boolean", name, value, "true or false")
 
 const hooks: Readonly<Record<Hook, true>> = {
   ...{ restore: true, run: true, use: true, checkpoint: true, close: true, migrate: true, schema: true },
@@ -43,7 +45,7 @@ type OwnFault = Exclude<Fault, StoreFault>
 type FieldsOf<K extends OwnFault["kind"]> = Exclude<keyof Extract<OwnFault, { readonly kind: K }>, "kind">
 
 /** What each kind has; those of the store check themselves. */
-const fields: { readonly [K in OwnFault["kind"]]: { readonly [F in FieldsOf<K>]: Check } } = {
+const fields: { readonly [K in OwnFault["kind"]]: { readonly [F in FieldsOf<K>]: FieldCheck } } = {
   crash: { worker, ms: millis },
   pause: { worker, ms: millis },
   suspend: { worker, ms: millis },
@@ -85,7 +87,7 @@ function checkFault(path: string, timed: TimedFault, names: Names, { duration, s
     if (fault.worker !== null) oneOf(`${path}.worker`, fault.worker, names.workers)
     return
   }
-  const checks: Readonly<Record<string, Check>> = fields[fault.kind]
+  const checks: Readonly<Record<string, FieldCheck>> = fields[fault.kind]
   const known = ["at", "on", "kind", ...Object.keys(checks)].map((name) => [name, true as const])
   refuseUnknown(`${path}, a ${fault.kind},`, timed, Object.fromEntries(known))
   for (const [name, check] of Object.entries(checks))

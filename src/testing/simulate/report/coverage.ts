@@ -6,7 +6,7 @@ import type { StateNode } from "xstate"
 import { sandboxChart } from "../../../actors/chart/chart.ts"
 import type { StateLine } from "../../../trace/trace.ts"
 
-interface Move {
+interface ChartMove {
   readonly name: string
   readonly from: string
   readonly to: string
@@ -24,7 +24,7 @@ const nodes = nodesOf(sandboxChart.root as unknown as Node)
 
 const states: readonly string[] = nodes.filter(({ states: inner }) => Object.keys(inner).length === 0).map(pathOf)
 
-const moves: readonly Move[] = nodes.flatMap((node) => {
+const moves: readonly ChartMove[] = nodes.flatMap((node) => {
   const all = [...node.transitions.values()].flat()
   return all.flatMap(({ target = [] }) =>
     (target as readonly Node[]).flatMap((to) => {

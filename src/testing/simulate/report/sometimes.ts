@@ -8,7 +8,7 @@ import { type FaultKind, faultKinds } from "../plan/plan.ts"
 import { ChartCoverage, chartParts } from "./coverage.ts"
 
 /** Notes what a run has come to: the names below, and those of the workload's own `sometimes`. */
-export class Reached {
+export class ReachedNames {
   readonly names: Set<string> = new Set()
   readonly #chart = new ChartCoverage()
 

@@ -14,7 +14,7 @@ export class NeverReachedError extends Error {
 }
 
 /** How many runs came to what. */
-export class Tally {
+export class RunTally {
   readonly #counts = new Map<string, number>()
 
   /** One run more. */

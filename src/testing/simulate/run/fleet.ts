@@ -11,7 +11,7 @@ import { sleep } from "../../../runtime/time/sleep.ts"
 import { VirtualTime } from "../../../runtime/time/virtual-time.ts"
 import { appliedWrite } from "../../../trace/applied.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
-import { Connection } from "../../simulated-store/connection.ts"
+import { SimulatedConnection } from "../../simulated-store/connection.ts"
 import type { StoreFault } from "../../simulated-store/faults.ts"
 import { SimulatedStore } from "../../simulated-store/store.ts"
 import { Machine } from "../machines/machine.ts"
@@ -24,7 +24,7 @@ import { Moments } from "./moments.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
 
 /** What a run is made of beside its plan. */
-export interface FleetParts<S, C> {
+export interface SimulatedFleetParts<S, C> {
   readonly sandbox: SandboxDefinition<S, C>
   /** What has saved each key once when the run begins. */
   readonly former: SandboxDefinition<S, C> | undefined
@@ -49,13 +49,13 @@ const patience = 900_000
  * Runs a plan to its end: settles with how long it took, in simulated milliseconds. What it leaves behind it tells.
  * Rejects with InvalidConfigError where the managers refuse their options.
  */
-export function runFleet<S, C>(plan: Plan, parts: FleetParts<S, C>): Promise<number> {
-  return new Fleet(plan, parts).run()
+export function runFleet<S, C>(plan: Plan, parts: SimulatedFleetParts<S, C>): Promise<number> {
+  return new SimulatedFleet(plan, parts).run()
 }
 
-class Fleet<S, C> {
+class SimulatedFleet<S, C> {
   readonly #plan: Plan
-  readonly #parts: FleetParts<S, C>
+  readonly #parts: SimulatedFleetParts<S, C>
   readonly #time: VirtualTime
   readonly #recorder: TraceRecorder
   readonly #store: SimulatedStore
@@ -69,7 +69,7 @@ class Fleet<S, C> {
   /** Why no process can start. */
   #refusal: InvalidConfigError | undefined
 
-  constructor(plan: Plan, parts: FleetParts<S, C>) {
+  constructor(plan: Plan, parts: SimulatedFleetParts<S, C>) {
     const { seed } = plan
     this.#plan = plan
     this.#parts = parts
@@ -318,7 +318,7 @@ class Fleet<S, C> {
       times: { ...this.#plan.times, ttl: planned.ttl },
       recorder: this.#recorder,
       sandbox,
-      connect: (worker, clock) => new Connection(this.#store, worker, clock),
+      connect: (worker, clock) => new SimulatedConnection(this.#store, worker, clock),
       onError: (error) => {
         if (!isExpected(error)) this.#parts.onFailure("background work", `${name} reported ${describe(error)}`)
       },

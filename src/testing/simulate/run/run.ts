@@ -7,8 +7,8 @@ import { type Invariant, TraceWatch, type Violation } from "../../invariants/mod
 import { hearRejections } from "../machines/rejections.ts"
 import { setTraps } from "../machines/traps.ts"
 import type { Plan } from "../plan/plan.ts"
-import { Reached } from "../report/sometimes.ts"
-import { type FleetParts, runFleet } from "./fleet.ts"
+import { ReachedNames } from "../report/sometimes.ts"
+import { runFleet, type SimulatedFleetParts } from "./fleet.ts"
 
 /** What came of one run. */
 export interface Run {
@@ -23,7 +23,10 @@ export interface Run {
 }
 
 /** What a run is made of beside its plan, and what is asked of it. */
-export type RunParts<S, C> = Pick<FleetParts<S, C>, "sandbox" | "former" | "workload" | "afterwards" | "budget"> & {
+export type RunParts<S, C> = Pick<
+  SimulatedFleetParts<S, C>,
+  "sandbox" | "former" | "workload" | "afterwards" | "budget"
+> & {
   readonly invariants: readonly Invariant[]
   /** Gets the states of the trace, as they come. */
   readonly onState?: ((line: StateLine) => void) | undefined
@@ -36,7 +39,7 @@ export async function runOnce<S, C>(
   onLine?: (line: TraceLine) => void,
 ): Promise<Run> {
   const hash = new TraceHash()
-  const reached = new Reached()
+  const reached = new ReachedNames()
   const watch = new TraceWatch(parts.invariants.map((each) => (each === waitersAreServed ? servedIn(plan) : each)))
   let lines = 0
   let requests = 0

@@ -3,12 +3,12 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, describe, expect, it } from "vitest"
-import type { Feed, FeedEvents } from "../../../../src/cli/commands/top/feed.ts"
-import { frameOf, type FrameParts, fit, type Paint } from "../../../../src/cli/commands/top/frame.ts"
+import type { FeedEvents, TopFeed } from "../../../../src/cli/commands/top/feed.ts"
+import { fit, frameOf, type FrameParts, type Paint } from "../../../../src/cli/commands/top/frame.ts"
 import { keysOf } from "../../../../src/cli/commands/top/keys.ts"
 import { plain } from "../../../../src/cli/commands/top/plain.ts"
 import { Rates } from "../../../../src/cli/commands/top/rates.ts"
-import { View } from "../../../../src/cli/commands/top/view.ts"
+import { TopView } from "../../../../src/cli/commands/top/view.ts"
 import { Output } from "../../../../src/cli/frame/output.ts"
 import { columnsOf } from "../../../../src/draw/text/columns.ts"
 import { Fleet } from "../../../../src/inspector/live/model/fleet.ts"
@@ -23,7 +23,7 @@ import { CommandLine } from "../../command-line.ts"
 
 const NOW = 100_000
 
-function feedOf(...rows: readonly SandboxRow[]): Feed {
+function feedOf(...rows: readonly SandboxRow[]): TopFeed {
   const fleet = new Fleet()
   fleet.apply("rows", rows)
   fleet.apply("workers", [worker(), worker({ worker: "b", problem: "nobody listens there" })])
@@ -33,18 +33,18 @@ function feedOf(...rows: readonly SandboxRow[]): Feed {
 const as = (text: string): string => text
 const plainPaint: Paint = { ...{ bold: as, dim: as, red: as, yellow: as, green: as }, blue: as, cyan: as, inverse: as }
 
-function frame(view: View, feed: Feed, more: Partial<FrameParts> = {}): readonly string[] {
+function frame(view: TopView, feed: TopFeed, more: Partial<FrameParts> = {}): readonly string[] {
   const size = { columns: 100, rows: 24 }
   return frameOf({ feed, view, size, paint: plainPaint, problem: null, rates: new Map(), ...more })
 }
 
-const viewOf = (feed: Feed, text = ""): View => {
-  const view = new View(feed, text)
+const viewOf = (feed: TopFeed, text = ""): TopView => {
+  const view = new TopView(feed, text)
   view.refresh()
   return view
 }
-const press = (view: View, text: string): boolean => keysOf(text).some((key) => view.press(key))
-const keysShown = (view: View): readonly string[] => view.rows.map(({ key }) => key)
+const press = (view: TopView, text: string): boolean => keysOf(text).some((key) => view.press(key))
+const keysShown = (view: TopView): readonly string[] => view.rows.map(({ key }) => key)
 
 describe("leasehold top", () => {
   let recording: Recording
@@ -141,11 +141,11 @@ describe("the lines of top", () => {
     constructor(text: string) {
       const io = { ...this.#command.io(this.#said), clock: this.time }
       const output = new Output(io, { json: false, color: false })
-      const run: Feed["run"] = async (events) => {
+      const run: TopFeed["run"] = async (events) => {
         this.#events = events
         await this.#end.promise
       }
-      const feed: Feed = { name: "", isLive: true, fleet: this.fleet, now: () => this.now, run }
+      const feed: TopFeed = { name: "", isLive: true, fleet: this.fleet, now: () => this.now, run }
       const call = { io, output, options: {}, operands: [], command: undefined }
       this.#ended = plain(call, feed, parseSearch(text) as Search)
     }

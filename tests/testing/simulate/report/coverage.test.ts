@@ -9,7 +9,7 @@ import { VirtualHost } from "../../../../src/runtime/time/virtual-host.ts"
 import { VirtualTime } from "../../../../src/runtime/time/virtual-time.ts"
 import { Draw } from "../../../../src/testing/simulate/plan/draw.ts"
 import { ChartCoverage, chartParts, outOfReach } from "../../../../src/testing/simulate/report/coverage.ts"
-import { Connection } from "../../../../src/testing/simulated-store/connection.ts"
+import { SimulatedConnection } from "../../../../src/testing/simulated-store/connection.ts"
 import { SimulatedStore } from "../../../../src/testing/simulated-store/store.ts"
 import type { StateLine, TraceLine } from "../../../../src/trace/trace.ts"
 import { counter } from "../../../actors/world.ts"
@@ -84,7 +84,7 @@ class World {
   manager(name: string, alter?: (lock: StoreLock) => Lock): Promise<SandboxManager> {
     const worker = this.#recorder.worker(name)
     const clock = name === "a" ? this.host : new VirtualHost(this.time, { name })
-    const store = worker.store(new Connection(this.store, name, clock))
+    const store = worker.store(new SimulatedConnection(this.store, name, clock))
     const incarnation = { id: name }
     const locks =
       alter === undefined

@@ -5,7 +5,7 @@ import { VirtualHost } from "../../../../src/runtime/time/virtual-host.ts"
 import { VirtualTime } from "../../../../src/runtime/time/virtual-time.ts"
 import { Draw } from "../../../../src/testing/simulate/plan/draw.ts"
 import { asLastRelease } from "../../../../src/testing/simulate/run/last-release.ts"
-import { Connection } from "../../../../src/testing/simulated-store/connection.ts"
+import { SimulatedConnection } from "../../../../src/testing/simulated-store/connection.ts"
 import { SimulatedStore } from "../../../../src/testing/simulated-store/store.ts"
 import { inTurns, run } from "../scripted.ts"
 
@@ -29,7 +29,7 @@ function seenTwice() {
   const time = new VirtualTime({ seed: 1 })
   const chance = new Draw(1, "store")
   const store = new SimulatedStore({ profile: "exact", generations: "short", time, chance })
-  const own: LeaseStore & CheckpointStore = new Connection(store, "a", new VirtualHost(time))
+  const own: LeaseStore & CheckpointStore = new SimulatedConnection(store, "a", new VirtualHost(time))
   const last = asLastRelease(own)
   const read = async (from: typeof own, ref: ObjectRef): Promise<unknown> => {
     const answer = await time.runUntil(from.read(ref, { deadline: 1000, limit: 65_536 }))
