@@ -113,7 +113,7 @@ export function described({ key, state, generation, record, storeTime }: Reading
     owner: ownerOf(record) ?? null,
     groups: groupsOf(record),
     waiter: waiter === null ? null : { waiterId: waiter, expiresAt: record?.waiterExpiresAt ?? null },
-    ended: record?.ended ?? null,
+    ended: record?.lastRelease ?? null,
     storeTime: storeTime ?? null,
   }
 }

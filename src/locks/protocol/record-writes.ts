@@ -10,6 +10,7 @@ import {
   type Note,
   type OwnerHalf,
   RECORD_LIMIT,
+  storedLastRelease,
   toSeconds,
   type WaiterHalf,
   withEnded,
@@ -17,7 +18,7 @@ import {
 import { mayBeCreate, isOwnerExpired, surelyEnded, isWaiterExpired } from "./rules/expiry.ts"
 import { ahead, joined, LINE_LIFE, lineOf } from "./rules/line.ts"
 import { isMine, isMyOwner, isMyWaiter, ownerStanding, waiterStanding } from "./rules/standing.ts"
-import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./rules/state.ts"
+import type { Attempt, Draft, Hold, LeaveHow, Seeking, SentWrite, View } from "./rules/state.ts"
 import { sightOf } from "./rules/view.ts"
 
 /** What a grant or reserve leaves the waiter to take over in, at most. */
@@ -38,10 +39,10 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
   const { record } = view
   const token = nextToken(draft, record, pen)
   const came = claimHow(draft, view, attempt)
-  const ended = came === "takeover" ? null : (record?.body["ended"] ?? null)
-  const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, since: toSeconds(pen.at), ended }
-  const { groups = [] } = attempt
-  const past = record && knownPast(draft, view, attempt.nonce)
+  const lastRelease = came === "takeover" ? null : storedLastRelease(record)
+  const { nonce, stateVersion, groups = [] } = attempt
+  const mine = { nonce, token, stateVersion, since: toSeconds(pen.at), lastRelease }
+  const past = record && knownPast(draft, view, nonce)
   return { ...owned(draft, withoutTimeless(record), pen, { ...mine, groups, past }), came, groups }
 }
 
@@ -95,30 +96,31 @@ const attemptHow = (record: LeaseRecord): AcquiredHow => (mayBeCreate(record) ? 
 /** Extends my lease, raising its token where asked. */
 export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Written {
   const token = tokenOf(hold)
-  const ended = view.record?.body["ended"] ?? hold.ended ?? null
+  const lastRelease = storedLastRelease(view.record) ?? hold.lastRelease ?? null
   const { nonce, stateVersion, since, groups } = hold
   const past = hold.trace === "sure" ? [] : hold.past
-  const written = owned(draft, view.record, pen, { nonce, token, stateVersion, since, groups, ended, past })
+  const written = owned(draft, view.record, pen, { nonce, token, stateVersion, since, groups, lastRelease, past })
   return { ...written, groups, ...(hold.isAsked && { isAsked: true }) }
 }
 
 /** Marks me as the waiter, or joins the line where another is to have that place. The owner's half and times stay to the letter. */
-export function markBody(draft: Draft, view: View, attempt: Attempt, pen: Pen): Written {
+export function markBody(draft: Draft, view: View, phase: Seeking, pen: Pen): Written {
   const record = view.record!
   const { id, waiterTtl } = draft.config
-  if (isQuiet(attempt) || beforeMe(draft, view, attempt, askedOf(draft)) !== undefined) {
-    const entry = { ...waiterHalf(draft, attempt, pen, LINE_LIFE), ...rankOf(draft, attempt) }
+  if (isQuiet(phase.attempt) || beforeMe(draft, view, phase) !== undefined) {
+    const entry = { ...waiterHalf(draft, phase, pen, LINE_LIFE), ...rankOf(draft, phase) }
     const line = joined(draft, lineOf(sightOf(draft, view), record), entry)
     return { ...finish(draft, record.body, pen, waiterTtl, line), joins: true }
   }
-  const waiter = waiterHalf(draft, attempt, pen, waiterTtl)
+  const waiter = waiterHalf(draft, phase, pen, waiterTtl)
   const { expiresAt } = waiter
   const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }
   return finish(draft, body, pen, waiterTtl)
 }
 
-function waiterHalf(draft: Draft, attempt: Attempt, pen: Pen, life: number): InLine {
+function waiterHalf(draft: Draft, phase: Seeking, pen: Pen, life: number): InLine {
   const { id, bootId, host } = draft.config
+  const { attempt } = phase
   return {
     for: id,
     expiresAt: toSeconds(pen.at + life),
@@ -129,7 +131,7 @@ function waiterHalf(draft: Draft, attempt: Attempt, pen: Pen, life: number): InL
     bootId,
     ...(host !== null && { host }),
     ...(attempt.stateVersion !== null && { stateVersion: attempt.stateVersion }),
-    asked: askedOf(draft),
+    asked: askedOf(draft, phase),
     joined: draft.topToken,
   }
 }
@@ -138,27 +140,22 @@ function waiterHalf(draft: Draft, attempt: Attempt, pen: Pen, life: number): InL
 export const isQuiet = ({ whenOwned }: Attempt): boolean => whenOwned === "wait"
 
 /** What an attempt's place in the line goes by. */
-export const rankOf = (draft: Draft, attempt: Attempt): Pick<InLine, "asked" | "quiet"> => ({
-  asked: askedOf(draft),
-  ...(isQuiet(attempt) && { quiet: true }),
+export const rankOf = (draft: Draft, phase: Seeking): Pick<InLine, "asked" | "quiet"> => ({
+  asked: askedOf(draft, phase),
+  ...(isQuiet(phase.attempt) && { quiet: true }),
 })
 
 /** When the attempt asked, in tokens. */
-export const askedOf = ({ phase, topToken }: Draft): number =>
-  phase.name === "seeking" ? (phase.asked ?? topToken) : topToken
+export const askedOf = ({ topToken }: Draft, { asked }: Seeking): number => asked ?? topToken
 
 /** Who is to have the key before this attempt does, whoever owns it: another live waiter, or else the first of the line. */
-export function beforeMe(
-  draft: Draft,
-  view: View,
-  { nonce }: Attempt,
-  asked: number,
-): { readonly id: string } | undefined {
+export function beforeMe(draft: Draft, view: View, phase: Seeking): { readonly id: string } | undefined {
+  const { nonce } = phase.attempt
   const standing = waiterStanding(view.record, draft, nonce)
   if (standing === "mine" || standing === "stripped") return undefined
   const waiter = liveWaiter(draft, view)
   if (waiter !== undefined) return waiter
-  const [first] = ahead(draft, lineOf(sightOf(draft, view), view.record), { nonce, asked })
+  const [first] = ahead(draft, lineOf(sightOf(draft, view), view.record), { nonce, asked: askedOf(draft, phase) })
   return first && { id: first.for }
 }
 
@@ -178,15 +175,15 @@ export function leaveBody(
   const { token, note, past } = left
   const record = view.record!
   const how = leaveHow(draft, view)
-  const ended = { token, by: pen.opId, how, note: null }
+  const release = { token, by: pen.opId, how, note: null }
   if (how === "grant") {
     const waiter = nextOf(draft, view)!
     const says: Note | null = note === undefined ? null : { to: waiter.nonce, says: note }
-    return { ...granted(draft, record, pen, waiter, { ended: { ...ended, note: says }, past }), how }
+    return { ...granted(draft, record, pen, waiter, { ended: { ...release, note: says }, past }), how }
   }
   const waiter = how === "reserve" ? reserved(record, pen) : noWaiter
   const life = how === "reserve" ? HANDOVER : Infinity
-  return { ...finish(draft, { ...record.body, ...noOwner, ...waiter, ended, past }, pen, life), how }
+  return { ...finish(draft, { ...record.body, ...noOwner, ...waiter, ended: release, past }, pen, life), how }
 }
 
 /** How the record asks to be left. */
@@ -234,11 +231,11 @@ function owned(
   record: LeaseRecord | undefined,
   pen: Pen,
   mine: Pick<OwnerHalf, "nonce" | "token" | "stateVersion"> &
-    Pick<Hold, "since" | "groups"> & { readonly ended: unknown; readonly past: readonly string[] | undefined },
+    Pick<Hold, "since" | "groups"> & { readonly lastRelease: unknown; readonly past: readonly string[] | undefined },
 ): Written {
   const { id, ttl, address, host, deletes } = draft.config
   const expiresAt = toSeconds(pen.at + ttl)
-  const { ended, past, since, groups, ...half } = mine
+  const { lastRelease, past, since, groups, ...half } = mine
   const owner: OwnerHalf = {
     for: id,
     expiresAt,
@@ -252,7 +249,7 @@ function owned(
     ...(deletes && { deletes }),
   }
   const waiter = record === undefined || isMyWaiter(record, draft) ? noWaiter : carriedWaiter(record)
-  const body = { ...record?.body, ownerId: id, expiresAt, ...waiter, owner, ended, ...(past && { past }) }
+  const body = { ...record?.body, ownerId: id, expiresAt, ...waiter, owner, ended: lastRelease, ...(past && { past }) }
   return { ...finish(draft, body, pen, ttl), token: half.token }
 }
 

@@ -4,19 +4,8 @@
  */
 import { type LeaseRecord, sameGroups } from "../record.ts"
 import { ABSENT } from "../stores/port.ts"
-import {
-  claimBody,
-  eraseBody,
-  knownPast,
-  leaveBody,
-  markBody,
-  pastAfter,
-  type Pen,
-  renewBody,
-  tokenOf,
-  type Written,
-} from "./record-writes.ts"
-import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./rules/state.ts"
+import { type Pen, tokenOf, type Written } from "./record-writes.ts"
+import type { Act, Draft, Hold, LockState, Phase, Seeking, SentWrite, View, WriteAct } from "./rules/state.ts"
 import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } from "./rules/time.ts"
 
 /** A release settles within this from its first request on, in milliseconds. */
@@ -31,17 +20,31 @@ const SPREAD = 0.8
 /** A mark sent at the end of the window is there by then. In spacings. */
 const ON_ITS_WAY = 0.2
 
-/** Starts a request; a look under way is in its way no longer. */
-export function issue(draft: Draft, due: Due): void {
-  abandon(draft)
-  if (due.act === "read") read(draft)
-  else write(draft, due.act)
+/** What a write says on a version of the record. */
+type Compose = (view: View, pen: Pen) => Written
+
+/** Asks for the record; a look under way is in its way no longer. */
+export function sendRead(draft: Draft): void {
+  const id = depart(draft, "read", undefined)
+  const known = draft.view?.record === undefined ? undefined : draft.view.generation
+  draft.commands.push({ type: "read", id, known })
+}
+
+/** Sends a write, and tells its opId; a look under way is in its way no longer. */
+export function sendWrite(draft: Draft, phase: Phase, act: WriteAct, compose: Compose): string {
+  const sent = resendable(draft, phase, act) ?? newWrite(draft, act, compose)
+  if (!draft.sent.includes(sent)) draft.sent = [...draft.sent, sent]
+  draft.named ||= act === "claim" || act === "renew" || (act === "mark" && sent.joins !== true)
+  const id = depart(draft, act, sent.opId)
+  if (act === "delete") draft.commands.push({ type: "remove", id, expected: sent.expected })
+  else draft.commands.push({ type: "put", id, expected: sent.expected, body: sent.body })
+  return sent.opId
 }
 
 /** Whether there is a time to stamp a write with. */
 export const mayWrite = (draft: Draft): boolean => penOf(draft) !== undefined
 
-/** Nobody listens to the request under way any more: its answer will be discarded. */
+/** The request under way is given up: its answer will be discarded. */
 export function abandon(draft: Draft): void {
   if (draft.flight === undefined) return
   draft.commands.push({ type: "abandon", id: draft.flight.id })
@@ -67,11 +70,16 @@ export function ownersTurnSurely(state: Pick<LockState, "config" | "view">, at: 
  * From when on a waiter may write this version: owners go first. After another waiter's write, or a 429, the owner may be
  * held up: it has its turn before any waiter has one again.
  */
-export function waitersTurn(draft: Draft): Instant {
+export function waitersTurn(draft: Draft, phase: Seeking): Instant {
+  return turnInWindow(draft, placeInWindow(draft, phase))
+}
+
+/** `place`: where in the window, in spacings. */
+function turnInWindow(draft: Draft, place: number): Instant {
   const { config, now, view } = draft
   const isHeldUp = view?.crowded === true || !writtenByOwner(view?.record)
   const times = timesOfOwner(draft, isHeldUp)
-  const after = times === undefined ? (isHeldUp ? 2.5 : 2) + placeInWindow(draft) : within(times, now.draw)
+  const after = times === undefined ? (isHeldUp ? 2.5 : 2) + place : within(times, now.draw)
   return afterLastWrite(draft, instant(now), after * config.spacing)
 }
 
@@ -81,7 +89,7 @@ export function waitersTurn(draft: Draft): Instant {
  */
 export function leaversTurn(draft: Draft): Instant {
   const { config, now, view } = draft
-  if (view?.crowded !== true || isBusyStranger(draft) || !renewsOften(draft)) return waitersTurn(draft)
+  if (view?.crowded !== true || isBusyStranger(draft) || !renewsOften(draft)) return turnInWindow(draft, now.draw)
   return afterLastWrite(draft, instant(now), within(afterRenewal(draft, view), now.draw) * config.spacing)
 }
 
@@ -97,9 +105,8 @@ const within = ([from, to]: readonly [number, number], chance: number): number =
  * Whoever asked before most of those who stand in the line is first to write, or who has waited long where nobody does; as far as
  * clocks agree on when the last write was. In spacings, below 1.
  */
-function placeInWindow(draft: Draft): number {
-  const { config, phase, now, view, topToken } = draft
-  if (phase.name !== "seeking") return now.draw
+function placeInWindow(draft: Draft, phase: Seeking): number {
+  const { config, now, view, topToken } = draft
   const { waiter, line = [] } = view?.record ?? {}
   const others = [waiter, ...line].flatMap((half) => half?.asked ?? [])
   const before = others.filter((asked) => asked < (phase.asked ?? topToken)).length
@@ -189,29 +196,11 @@ export function backoff(draft: Draft, failures: number): number {
   return Math.min(longest, 100 * 2 ** Math.min(failures, 20)) * (0.5 + draft.now.draw / 2)
 }
 
-function read(draft: Draft): void {
-  const id = depart(draft, "read", undefined)
-  const known = draft.view?.record === undefined ? undefined : draft.view.generation
-  draft.commands.push({ type: "read", id, known })
-}
-
-function write(draft: Draft, act: WriteAct): void {
-  const sent = resendable(draft, act) ?? draftWrite(draft, act)
-  if (!draft.sent.includes(sent)) draft.sent = [...draft.sent, sent]
-  draft.named ||= act === "claim" || act === "renew" || (act === "mark" && sent.joins !== true)
-  if (draft.phase.name === "leaving") draft.phase = { ...draft.phase, opIds: [...draft.phase.opIds, sent.opId] }
-  const id = depart(draft, act, sent.opId)
-  if (act === "delete") draft.commands.push({ type: "remove", id, expected: sent.expected })
-  else draft.commands.push({ type: "put", id, expected: sent.expected, body: sent.body })
-}
-
 function depart(draft: Draft, act: Act, opId: string | undefined): number {
+  abandon(draft)
   const id = draft.requests + 1
   draft.requests = id
   draft.flight = { id, act, sentAt: instant(draft.now), epoch: draft.sense.epoch, opId }
-  const { phase, now } = draft
-  if (phase.name === "leaving" && !phase.begun)
-    draft.phase = { ...phase, begun: true, until: plus(now, RELEASE_WITHIN) }
   return id
 }
 
@@ -219,10 +208,10 @@ function depart(draft: Draft, act: Act, opId: string | undefined): number {
 const PASSED = { usual: 1 / 2, leave: 1 / 4 }
 
 /** The same write again, where it means the same, its bytes have enough of their life and no clock has jumped since. */
-function resendable(draft: Draft, act: WriteAct): SentWrite | undefined {
+function resendable(draft: Draft, phase: Phase, act: WriteAct): SentWrite | undefined {
   const last = draft.sent.findLast((sent) => sent.act === act)
   if (last === undefined || last.epoch !== draft.sense.epoch) return undefined
-  if (act === "renew" && !saysTheSame(last, holdOf(draft))) return undefined
+  if (phase.name === "owning" && !saysTheSame(last, phase.hold)) return undefined
   const mayPass = last.life * (act === "leave" ? PASSED.leave : PASSED.usual)
   return elapsed(last.firstSend, draft.now) > mayPass ? undefined : last
 }
@@ -230,54 +219,15 @@ function resendable(draft: Draft, act: WriteAct): SentWrite | undefined {
 const saysTheSame = (sent: SentWrite, hold: Hold): boolean =>
   sent.token === tokenOf(hold) && sameGroups(sent.groups ?? [], hold.groups) && (!hold.isAsked || sent.isAsked === true)
 
-function draftWrite(draft: Draft, act: WriteAct): SentWrite {
+function newWrite(draft: Draft, act: WriteAct, compose: Compose): SentWrite {
   const view = draft.view!
   const expected = view.record === undefined ? ABSENT : view.generation
-  const written = compose(draft, view, act, penOf(draft)!)
+  const written = compose(view, penOf(draft)!)
   return { ...written, act, expected, firstSend: instant(draft.now), epoch: draft.sense.epoch }
-}
-
-function compose(draft: Draft, view: View, act: WriteAct, pen: Pen): Written {
-  switch (act) {
-    case "claim":
-      return claimBody(draft, view, attemptOf(draft), pen)
-    case "mark":
-      return markBody(draft, view, attemptOf(draft), pen)
-    case "renew":
-      return renewBody(draft, view, holdOf(draft), pen)
-    case "erase":
-      return eraseBody(draft, view.record, pen)
-    case "leave":
-      return leaveBody(draft, view, leavingOf(draft, view), pen)
-    case "delete":
-      return { opId: pen.opId, body: "", life: Infinity, how: "release" }
-  }
 }
 
 function penOf(draft: Draft): Pen | undefined {
   const { config, sense, now } = draft
   const at = config.clock === "none" ? now.wall : storeNow(sense, now, config.ttl)
   return at === undefined ? undefined : { opId: now.fresh, at }
-}
-
-function attemptOf(draft: Draft): Attempt {
-  if (draft.phase.name === "seeking" || draft.phase.name === "clearing") return draft.phase.attempt
-  throw new TypeError(`no attempt while ${draft.phase.name}`)
-}
-
-function holdOf(draft: Draft): Hold {
-  if (draft.phase.name === "owning" || draft.phase.name === "leaving") return draft.phase.hold
-  throw new TypeError(`no hold while ${draft.phase.name}`)
-}
-
-/**
- * What ends, and what it leaves to the next owner. The token is that of the hold, of a raise that landed unnoticed, or of
- * what a cancelled attempt came to own.
- */
-function leavingOf(draft: Draft, view: View): Parameters<typeof leaveBody>[2] {
-  const { phase } = draft
-  const shown = view.record?.owner?.token ?? 0
-  if (phase.name !== "leaving")
-    return { token: shown, note: undefined, past: knownPast(draft, view, attemptOf(draft).nonce) }
-  return { token: Math.max(phase.hold.token, shown), note: phase.note, past: pastAfter(phase.hold) }
 }

@@ -42,8 +42,8 @@ export function isOwnerExpired(sight: Sight, record: LeaseRecord): boolean {
  * can land late, once more or for the first time, when somebody deleted the record by hand: each other one is conditioned on
  * a version that never comes back.
  */
-export const mayBeCreate = ({ owner, past, ended }: LeaseRecord): boolean =>
-  owner !== undefined && past === undefined && ended === undefined
+export const mayBeCreate = ({ owner, past, lastRelease }: LeaseRecord): boolean =>
+  owner !== undefined && past === undefined && lastRelease === undefined
 
 /**
  * Whether an owner whose half is over, or left by an attempt of mine, has ended for sure (rule 15). Its half says so unless it

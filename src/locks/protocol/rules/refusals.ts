@@ -13,10 +13,8 @@ import {
 } from "../../api/errors.ts"
 import { type LeaseRecord, named, ownerOf } from "../../record.ts"
 import { waitedOf } from "./budget.ts"
-import type { Attempt, Draft, LockState, Phase, View } from "./state.ts"
+import type { Attempt, Draft, LockState, Seeking, View } from "./state.ts"
 import { elapsed } from "./time.ts"
-
-type Seeking = Extract<Phase, { name: "seeking" }>
 
 /** The caller's signal ended the wait. */
 export function cancelled(draft: Draft): LockCancelledError {

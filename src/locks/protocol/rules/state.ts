@@ -138,8 +138,8 @@ export interface Flight {
 }
 
 /** Something to do, no earlier than a moment. */
-export interface Due {
-  readonly act: Act
+export interface Due<A extends Act = Act> {
+  readonly act: A
   readonly at: Instant
 }
 
@@ -163,12 +163,6 @@ export interface Attempt {
   readonly groups?: readonly number[]
 }
 
-/** Until when this process may act, and why. The earliest bound counts. */
-export interface Bound {
-  readonly source: "lease"
-  readonly deadline: Instant
-}
-
 /** An ownership. */
 export interface Hold {
   readonly nonce: string
@@ -176,7 +170,8 @@ export interface Hold {
   /** The token that a renewal under way raises to. */
   readonly raising: number | undefined
   readonly how: AcquiredHow
-  readonly bounds: readonly Bound[]
+  /** Until when this process may act, for all that it knows of its lease. Asked for by `deadlineOf` alone. */
+  readonly deadline: Instant
   readonly renewAt: Instant
   readonly watchAt: Instant
   /** The fate of a renewal is open: read before anything else, at this time. */
@@ -190,7 +185,8 @@ export interface Hold {
   readonly brieflyUntil: Instant | undefined
   /** Waiters that were passed on already. */
   readonly signalled: readonly string[]
-  readonly ended: LeaseRecord["ended"]
+  /** How the ownership before this one ended, as its record tells. */
+  readonly lastRelease: LeaseRecord["lastRelease"]
   /** The ownerships that had ended when this one began, as its record tells. */
   readonly past: readonly string[]
   /** Whether a head names this ownership. Once one does for sure, none names an earlier one any more. */
@@ -218,57 +214,92 @@ export interface Left {
   readonly opIds: readonly string[]
 }
 
+/** Nothing is under way. */
+export interface Idle {
+  readonly name: "idle"
+  readonly left?: Left
+}
+
+/** An attempt looks, waits, and claims. */
+export interface Seeking {
+  readonly name: "seeking"
+  readonly attempt: Attempt
+  readonly next: Due<"read" | PhaseActs["seeking"]>
+  /** My mark stands, or I wait without one. */
+  readonly waiting: boolean
+  readonly polls: number
+  /** The last token that was known when it first looked. */
+  readonly asked: number | undefined
+  /** How many are to have the key before me, as far as the record tells; more than a line is long: I am outside of a full one. */
+  readonly ahead: number
+  /** So many new versions can't concern me: whoever is ahead has its turn first. */
+  readonly unheard: number
+  /** It has met another owner. */
+  readonly met: boolean
+  /** Another wrote before my mark came. */
+  readonly overtaken: boolean
+  readonly failures: number
+  /** Of the last failure, where there are any. */
+  readonly lastError: LockError | undefined
+  /** An answer showed the record: who is silent is not the store. */
+  readonly heard: boolean
+}
+
+/** The key is mine. */
+export interface Owning {
+  readonly name: "owning"
+  readonly hold: Hold
+}
+
+/** The ownership is over here, and the store is yet to be told. */
+export interface Leaving {
+  readonly name: "leaving"
+  readonly hold: Hold
+  /** For the next owner, if this one grants. */
+  readonly note: string | undefined
+  readonly next: Due<"read" | "leave">
+  /** That others may ask has been waited for so often. */
+  readonly windows: number
+  readonly until: Instant
+  /** A request was sent since: `until` counts from it. */
+  readonly begun: boolean
+  /** Every leave that was sent. */
+  readonly opIds: readonly string[]
+  readonly failures: number
+}
+
+/** The attempt is over, and what it left in the store is taken back. */
+export interface Clearing {
+  readonly name: "clearing"
+  readonly attempt: Attempt
+  readonly next: Due<"read" | PhaseActs["clearing"]>
+  /** What the caller is still to be told. */
+  readonly error: LockError | undefined
+  readonly settleBy: Instant
+  readonly until: Instant
+  readonly failures: number
+}
+
+/** The phases by name. */
+export interface Phases {
+  readonly idle: Idle
+  readonly seeking: Seeking
+  readonly owning: Owning
+  readonly leaving: Leaving
+  readonly clearing: Clearing
+}
+
+/** What each phase writes. */
+export interface PhaseActs {
+  readonly idle: never
+  readonly seeking: "claim" | "mark"
+  readonly owning: "renew"
+  readonly leaving: "leave" | "delete"
+  readonly clearing: "leave" | "erase"
+}
+
 /** What this incarnation is doing about the key. */
-export type Phase =
-  | { readonly name: "idle"; readonly left?: Left }
-  | {
-      readonly name: "seeking"
-      readonly attempt: Attempt
-      readonly next: Due
-      /** My mark stands, or I wait without one. */
-      readonly waiting: boolean
-      readonly polls: number
-      /** The last token that was known when it first looked. */
-      readonly asked: number | undefined
-      /** How many are to have the key before me, as far as the record tells; more than a line is long: I am outside of a full one. */
-      readonly ahead: number
-      /** So many new versions can't concern me: whoever is ahead has its turn first. */
-      readonly unheard: number
-      /** It has met another owner. */
-      readonly met: boolean
-      /** Another wrote before my mark came. */
-      readonly overtaken: boolean
-      readonly failures: number
-      readonly lastError: LockError | undefined
-      /** An answer showed the record: who is silent is not the store. */
-      readonly heard: boolean
-    }
-  | { readonly name: "owning"; readonly hold: Hold }
-  | {
-      readonly name: "leaving"
-      readonly hold: Hold
-      /** For the next owner, if this one grants. */
-      readonly note: string | undefined
-      readonly next: Due
-      /** That others may ask has been waited for so often. */
-      readonly windows: number
-      readonly until: Instant
-      /** A request was sent since: `until` counts from it. */
-      readonly begun: boolean
-      /** Every leave that was sent. */
-      readonly opIds: readonly string[]
-      readonly failures: number
-    }
-  | {
-      readonly name: "clearing"
-      readonly attempt: Attempt
-      readonly next: Due
-      /** What the caller is still to be told. */
-      readonly error: LockError | undefined
-      readonly settleBy: Instant
-      readonly until: Instant
-      readonly failures: number
-    }
+export type Phase = Phases[keyof Phases]
 
 /** One key in one incarnation. */
 export interface LockState {
@@ -334,12 +365,15 @@ export type Command =
   | { readonly type: "remove"; readonly id: number; readonly expected: Generation }
   | { readonly type: "abandon"; readonly id: number }
 
+/** An input that is neither an answer nor the time. */
+export type Told = Exclude<Input, { readonly type: "read" | "wrote" | "tick" }>
+
 type WithoutAt<E> = E extends unknown ? Omit<E, "at" | "key" | "ownerId"> : never
 /** What the protocol tells: lock events before the shell stamps them. */
 export type ProtocolEvent = WithoutAt<LockEvent>
 
-/** One step's working copy of the state, and what came of it so far. */
-export type Draft = { -readonly [K in keyof LockState]: LockState[K] } & {
+/** One step's working copy of all but the phase, and what came of it so far. The phase is passed on and returned. */
+export type Draft = { -readonly [K in keyof Omit<LockState, "phase">]: LockState[K] } & {
   readonly now: Now
   readonly commands: Command[]
   readonly events: ProtocolEvent[]

@@ -65,7 +65,12 @@ export function takeSample(draft: Draft, flight: Flight, storeTime: number | und
 export function settleSent(draft: Draft): SentWrite | undefined {
   const { view, sent } = draft
   const record = view?.record
-  const shown = [record?.owner?.opId, record?.waiter?.opId, record?.ended?.by, ...(record?.line ?? []).map(opIdOf)]
+  const shown = [
+    record?.owner?.opId,
+    record?.waiter?.opId,
+    record?.lastRelease?.by,
+    ...(record?.line ?? []).map(opIdOf),
+  ]
   const current = record === undefined ? ABSENT : view?.generation
   draft.sent = sent.filter((write) => write.expected === current)
   return sent.find((write) => shown.includes(write.opId))
@@ -148,7 +153,7 @@ function observe(draft: Draft, view: View, follows: boolean): void {
     const before = draft.observedLine.find(({ id }) => id === nonce)
     return observed(draft, follows, before, nonce, [nonce, expiresAt, nonce, opId])!
   })
-  draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.ended?.token ?? 0)
+  draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.lastRelease?.token ?? 0)
 }
 
 function observed(
