@@ -2,9 +2,11 @@
  * One key's turns at its store's door (admission.ts): a step of the protocol that would send something takes room for it, or
  * leaves it due and waits with a ticket, in the place of what is due then. Owns the ticket; sends nothing.
  */
-import { step, type Step } from "../protocol/reducer.ts"
+import { type OnError, reporter } from "../../runtime/report.ts"
+import type { Step } from "../protocol/reducer.ts"
 import type { Act, Due, Input, LockState } from "../protocol/rules/state.ts"
 import type { Now } from "../protocol/rules/time.ts"
+import { safeStep } from "../protocol/safe-step.ts"
 import type { Admission, Place, Slot, Ticket } from "./admission.ts"
 import { placeOf } from "./urgency.ts"
 
@@ -20,14 +22,16 @@ export type StepWithRoom = Step & { readonly slot: Slot | undefined }
 export class KeyTurns {
   readonly #door: () => Admission | undefined
   readonly #onTurn: (slot: Slot) => void
+  readonly #onFault: OnError
   #waiting: (Refused & { readonly ticket: Ticket }) | undefined
   /** Its place among the attempts that began at the same time. */
   #number: number | undefined
 
   /** `door`: asked for at each use, as a store knows what it is only once it has started. `onTurn` has to step. */
-  constructor(door: () => Admission | undefined, onTurn: (slot: Slot) => void) {
+  constructor(door: () => Admission | undefined, onTurn: (slot: Slot) => void, onError: OnError | undefined) {
     this.#door = door
     this.#onTurn = onTurn
+    this.#onFault = reporter(onError)
   }
 
   /** What waits for its turn. */
@@ -40,7 +44,7 @@ export class KeyTurns {
     this.#number = this.#door()?.number()
   }
 
-  /** One step. `given` is room that is used for what is due now, or free again. */
+  /** One step, after whose fault the key rests. `given` is room that is used for what is due now, or free again. */
   step(before: LockState, input: Input, now: Now, given: Slot | undefined): StepWithRoom {
     const door = this.#door()
     let slot = given
@@ -52,7 +56,7 @@ export class KeyTurns {
       if (slot === undefined) refused = { ...place, act: due.act }
       return slot !== undefined
     }
-    const stepped = step(before, input, now, admits)
+    const stepped = safeStep(before, input, now, admits, this.#onFault)
     const sends = stepped.commands.some(({ type }) => type !== "abandon")
     if (!sends) slot?.free()
     this.#wait(door, refused)

@@ -95,6 +95,7 @@ export class KeyRuntime {
     this.#turnsAtDoor = new KeyTurns(
       () => (store.prompt === undefined ? admissionTo(store, clock) : undefined),
       (slot) => this.#dispatch({ type: "tick" }, slot),
+      onError,
     )
     if (store.watch !== undefined)
       this.#wakeSource = new WakeSource(store, this.requests.ref, (generation) => this.#ring(generation))
@@ -252,7 +253,7 @@ export class KeyRuntime {
   /** `slot`: room for a request, which is free again where none is due. */
   #dispatch(input: Input, slot: Slot | undefined): void {
     if (this.#state === undefined) return slot?.free()
-    const wasAtRest = this.#atRest
+    const wasAtRest = this.#atRest && input.type !== "acquire" && input.type !== "release" // these end a rest
     const now = this.#now()
     const { state, commands, events, slot: room } = this.#turnsAtDoor.step(this.#state, input, now, slot)
     this.#state = state
@@ -280,10 +281,9 @@ export class KeyRuntime {
 
   #syncRequestsOf(store: PromptRequests | undefined): SyncRequests | undefined {
     if (store === undefined) return undefined
-    const deadline = (): number => requestDeadline(this.#state!.config.ttl)
     return new SyncRequests(
       this.clock,
-      (request) => this.requests.prompt(store, request, deadline()),
+      (request) => this.requests.prompt(store, request, requestDeadline(this.#state!.config.ttl)),
       (answer) => this.#answered(answer),
     )
   }

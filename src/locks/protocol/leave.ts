@@ -164,7 +164,7 @@ function left(draft: Draft, phase: Leaving, how: LeaveHow, view: View): Idle {
 }
 
 /** The leave is over, and nothing of it is sent any more. */
-export function finish(draft: Draft, { hold }: Leaving, result: ReleaseResult): Idle {
+export function finish(draft: Draft, { hold }: Pick<Leaving, "hold">, result: ReleaseResult): Idle {
   abandon(draft)
   draft.sent = []
   draft.events.push({ type: "Released", token: hold.token, result })

@@ -299,6 +299,7 @@ const why: Readonly<Record<LossReason, string>> = {
   released: "its record says released",
   corrupt: "its record was overwritten",
   strict: `a renewal failed under renewal: "strict"`,
+  fault: "leasehold can't trust its own state of the key",
 }
 
 function unsignalled(draft: Draft, hold: Hold, view: View): ReturnType<typeof liveWaiter> {

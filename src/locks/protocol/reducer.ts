@@ -14,6 +14,7 @@ import { leaving } from "./leave.ts"
 import { owning } from "./own.ts"
 import type { PhaseRules } from "./phases.ts"
 import { mayWrite, sendRead, sendWrite } from "./request.ts"
+import { assertSound } from "./rules/invariant.ts"
 import type {
   Act,
   Command,
@@ -70,7 +71,10 @@ export type Admits = (due: Due, state: LockState) => boolean
 
 const always: Admits = () => true
 
-/** One step. Inputs that the phase has no use for change nothing. */
+/**
+ * One step. Inputs that the phase has no use for change nothing. Throws ProtocolFaultError where it comes to a state that can't
+ * be: whoever steps a key in production ends it then (safe-step.ts).
+ */
 export function step(state: LockState, input: Input, now: Now, admits: Admits = always): Step {
   const draft: Draft & { phase: Phase } = { ...state, now, commands: [], events: [] }
   draft.sense = compare(state.sense, now)
@@ -81,6 +85,7 @@ export function step(state: LockState, input: Input, now: Now, admits: Admits = 
   const isDue = due !== undefined && past(due.at, now) && !isBlocked(draft, due)
   if (isDue && admits(due, draft)) draft.phase = send(draft, draft.phase, due.act)
   const { now: _, commands, events, ...next } = draft
+  assertSound(next)
   return { state: next, commands, events }
 }
 
