@@ -23,7 +23,9 @@ export interface HostHalf {
   readonly pid: number
   /** Tells the process from later ones of that pid. Opaque. */
   readonly startedAt: string | null
-  /** The clock that stamps the half, by its boot; `~` and a number follow where that boot has more than one (`bootOf`). */
+  /**
+   * The clock that stamps the half, by its boot; `~` and a number follow where that boot has more than one (`bootOf`).
+   */
   readonly bootId: string | null
   /** In which namespace pid and groups mean something. */
   readonly pidNs: string | null
@@ -67,15 +69,18 @@ export interface WaiterHalf {
   readonly host?: HostHalf
   /** Of the state that it can read, for whoever grants it the key; absent where it said none. */
   readonly stateVersion?: number
-  /** The last token that the record told of when it first asked: who asked before it has a lower one, or came first. */
+  /**
+   * The last token that the record told of when it first asked: a waiter that asked before it has a lower one, or came
+   * first.
+   */
   readonly asked?: number
-  /** The same when it came here: greater where it had to stay outside for a turn. */
+  /** The last token when it came here: greater than `asked` where it had to stay outside for a turn. */
   readonly joined?: number
 }
 
 /**
- * Who waits for the key behind its waiter: the half that it is to have in the waiter's place. Advisory: an entry is read where
- * it makes sense and left out where it doesn't.
+ * An entry of the line behind the waiter: the half that it is to have in the waiter's place. Advisory: an entry that
+ * makes no sense is left out.
  */
 export interface InLine extends WaiterHalf {
   readonly asked: number
@@ -87,7 +92,10 @@ export interface InLine extends WaiterHalf {
 /** The longest line: with the hosts of all it stays well below the limit of a record. */
 export const LINE_LENGTH = 16
 
-/** Who ended the last ownership and how; in a record it is called `ended`. An unknown `how` means "ended, manner unknown". */
+/**
+ * Who ended the last ownership and how; in a record it is called `ended`. An unknown `how` means "ended, manner
+ * unknown".
+ */
 export interface LastRelease {
   readonly token: number
   readonly by: string
@@ -117,8 +125,8 @@ export interface LeaseRecord {
   readonly line: readonly InLine[]
   readonly writtenAt: number | undefined
   /**
-   * Nonces of ownerships that have ended, the last one last (rule 15). Each write of an owner leaves such a list but one that
-   * creates the record: where there is none, nothing here is known to have ended.
+   * Nonces of ownerships that have ended, the last one last (rule 15). Each write of an owner leaves such a list but
+   * one that creates the record: where there is none, nothing here is known to have ended.
    */
   readonly past: readonly string[] | undefined
   /** Entries of `needs`: none is known to this release. */
@@ -313,7 +321,10 @@ function lastReleaseOf(key: string, ended: unknown): LastRelease | undefined {
 const pastOf = (past: unknown): readonly string[] | undefined =>
   Array.isArray(past) && past.every((nonce) => isText(nonce)) ? past : undefined
 
-/** The list with one more ownership that has ended. The oldest are dropped: whoever misses one there waits, no more. */
+/**
+ * The list with one more ownership that has ended. The oldest are dropped: a process that misses one there waits, no
+ * worse.
+ */
 export const withEnded = (past: readonly string[], nonce: string): readonly string[] =>
   [...past.filter((other) => other !== nonce), nonce].slice(-PAST_LIMIT)
 

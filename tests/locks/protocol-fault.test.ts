@@ -1,6 +1,6 @@
 /**
- * What a lock makes of a fault of the protocol itself, such as a store brings about that answers with what is no time: it
- * reports the fault, acts on the key no more, and serves the next caller.
+ * What a lock makes of a fault of the protocol itself, such as a store brings about that answers with what is no time:
+ * it reports the fault, acts on the key no more, and serves the next caller.
  */
 import { describe, expect, it } from "vitest"
 import type { WriteAnswer } from "../../src/locks/stores/port.ts"

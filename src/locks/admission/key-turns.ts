@@ -1,6 +1,6 @@
 /**
- * One key's turns at its store's door (admission.ts): a step of the protocol that would send something takes room for it, or
- * leaves it due and waits with a ticket, in the place of what is due then. Owns the ticket; sends nothing.
+ * One key's turns at its store's door (admission.ts): a step of the protocol that would send something takes room for
+ * it, or leaves it due and waits with a ticket, in the place of what is due then. Owns the ticket; sends nothing.
  */
 import { type OnError, reporter } from "../../runtime/report.ts"
 import type { Step } from "../protocol/reducer.ts"

@@ -44,11 +44,20 @@ export const seeking: PhaseRules<"seeking"> = {
   sent: unchanged,
 }
 
-/** Where writes are spaced, a wait shorter than this can't be served: it would only cost the owner renewals. In milliseconds. */
+/**
+ * Where writes are spaced, a wait shorter than this can't be served: it would only cost the owner renewals. In
+ * milliseconds.
+ */
 const SHORTEST_WAIT = 4000
-/** Behind a stranger that writes often its next write is looked for this often, in spacings: a mark has to come soon after. */
+/**
+ * Behind a stranger that writes often its next write is looked for this often, in spacings: a mark has to come soon
+ * after.
+ */
 const WATCHFUL = 0.15
-/** What a grant has to leave, in spacings: one until its owner may write, another where a mark takes that turn, and time for answers. */
+/**
+ * What a grant has to leave, in spacings: one until its owner may write, another where a mark takes that turn, and time
+ * for answers.
+ */
 const LEAST_LEFT = 3
 /** Where reads aren't cheap, a look comes after one to two of these. In milliseconds. */
 const SHORTEST_POLL = 1000
@@ -135,8 +144,8 @@ function saw(draft: Draft, before: Seeking, view: View, landed: SentWrite | unde
 }
 
 /**
- * The record may have changed: a look that would come later comes now. Not so after a failure, whose pause is waited out, nor as
- * long as the changes are the turns of those ahead.
+ * The record may have changed: a look that would come later comes now. Not so after a failure, whose pause is waited
+ * out, nor as long as the changes are the turns of those ahead.
  */
 function lookNow(draft: Draft, phase: Seeking): Seeking {
   if (phase.unheard > 0) return { ...phase, unheard: phase.unheard - 1 }
@@ -152,7 +161,9 @@ function unreadable(draft: Draft, view: View, record: LeaseRecord): LockError | 
   return problem === undefined ? undefined : corruptError(key, problem)
 }
 
-/** Another process has my id, and lives: an id that two have tells nobody apart. One whose lease is over is taken over. */
+/**
+ * Another process has my id, and lives: an id that two have tells nobody apart. One whose lease is over is taken over.
+ */
 function doubled(draft: Draft, view: View, record: LeaseRecord): LockError | undefined {
   const twin = livingTwin(draft)
   const isOver = twin === "owner" ? !liveOwner(draft, view) : liveWaiter(draft, view) === undefined
@@ -173,7 +184,10 @@ function unsure(draft: Draft, phase: Seeking, error: LockError | undefined): Pha
   return next({ ...phase, overtaken }, "read", instant(draft.now))
 }
 
-/** Nothing was learned: try again later, where that can help. A full disk may pass, but its user is to learn of it at once. */
+/**
+ * Nothing was learned: try again later, where that can help. A full disk may pass, but its user is to learn of it at
+ * once.
+ */
 function failed(draft: Draft, phase: Seeking, error: LockError): Phase {
   if (!error.retryable || lacksRoom(error)) return fail(draft, phase, error)
   const at = plus(draft.now, backoff(draft, phase.failures))
@@ -184,9 +198,10 @@ function failed(draft: Draft, phase: Seeking, error: LockError): Phase {
 const fail = (draft: Draft, { attempt }: Seeking, error: LockError): Phase => beginClearing(draft, attempt, error)
 
 /**
- * The key is mine: my claim landed, or I was granted it. It is acquired afresh in two cases. Hardly any authority may be left
- * over it. Or another owned it since: a late copy of my create may come after a later record was deleted. That record's token is
- * greater, or the same if it was made in the same millisecond; then it tells that I had given the create up.
+ * The key is mine: my claim landed, or I was granted it. It is acquired afresh in two cases. Hardly any authority may
+ * be left over it. Or another owned it since: a late copy of my create may come after a later record was deleted. That
+ * record's token is greater, or the same if it was made in the same millisecond; then it tells that I had given the
+ * create up.
  */
 function adopt(draft: Draft, phase: Seeking, view: View, landed: SentWrite | undefined): Phase {
   const claimed = landed?.act === "claim" ? landed : undefined
@@ -196,7 +211,8 @@ function adopt(draft: Draft, phase: Seeking, view: View, landed: SentWrite | und
   const { record } = view
   const givenUp = claimed === undefined && record !== undefined && mayBeCreate(record)
   const outrun = givenUp || (record?.owner?.token ?? 0) < draft.topToken
-  // A grant that came late, or is shorter than my guard bears, may leave too little for a first renewal: that comes first then.
+  // A grant that came late, or is shorter than my guard bears, may leave too little for a first renewal: that comes
+  // first then.
   const least = claimed === undefined ? LEAST_LEFT * draft.config.spacing : 0
   if (outrun || deadline === undefined || past(plus(deadline, -least), draft.now)) {
     return next(phase, "claim", ownersTurn(draft, instant(draft.now)))

@@ -70,9 +70,9 @@ const nextOf = (draft: Draft, look: Instant | undefined): Leaving["next"] =>
 const leaveNow = (draft: Draft): Leaving["next"] => ({ act: "leave", at: ownersTurn(draft, instant(draft.now)) })
 
 /**
- * Until when others may ask (rule 13a). Where writes are spaced and owners in a hurry nobody else has time to write, and the
- * next owner would be anybody. An ownership that had to be waited for, and is brief, leaves time for one of them. It leaves time
- * for one more where that one was kept from asking for more than a turn, as there are many.
+ * Until when others may ask (rule 13a). Where writes are spaced and owners in a hurry nobody else has time to write,
+ * and the next owner would be anybody. An ownership that had to be waited for, and is brief, leaves time for one of
+ * them. It leaves time for one more where that one was kept from asking for more than a turn, as there are many.
  */
 function windowOf(draft: Draft, hold: Hold, windows: number): Instant | undefined {
   const { brieflyUntil, token } = hold

@@ -1,6 +1,6 @@
 /**
- * Owning (rules 4, 5, 9): renewal at a third of the ttl, a look for a waiter in between, and how an ownership is lost. How
- * its holder ends it is leave.ts's.
+ * Owning (rules 4, 5, 9): renewal at a third of the ttl, a look for a waiter in between, and how an ownership is lost.
+ * How its holder ends it is leave.ts's.
  */
 import { type LockError, LockLostError, type LossReason } from "../api/errors.ts"
 import { needsError, ownerOf, sameGroups } from "../record.ts"
@@ -31,7 +31,10 @@ export const owning: PhaseRules<"owning"> = {
 /** Waiters passed on are remembered, so that none is passed on twice; the oldest are forgotten. */
 const REMEMBERED_WAITERS = 64
 
-/** An ownership is brief before this, in spacings: its first renewal has come by then, and all the time that others have to ask. */
+/**
+ * An ownership is brief before this, in spacings: its first renewal has come by then, and all the time that others have
+ * to ask.
+ */
 const BRIEF = 5
 
 /** How an ownership came about. */
@@ -81,8 +84,8 @@ export function beginOwning(draft: Draft, attempt: Attempt, view: View, beginnin
 }
 
 /**
- * A record that another wrote for me says neither how long I mean to stay nor where I am. I write that at once, but only after
- * those who wait for the key were told.
+ * A record that another wrote for me says neither how long I mean to stay nor where I am. I write that at once, but
+ * only after those who wait for the key were told.
  */
 export const renewAfterGrant = (draft: Draft, { hold }: Owning): Owning =>
   holding({ ...hold, renewAt: plus(draft.now, 1) })
@@ -156,8 +159,8 @@ function wrote(draft: Draft, phase: Owning, sent: SentWrite, view: View): Phase 
 }
 
 /**
- * The fate of a renewal is open; with an error it is a failed one. Where the store had no room for it just now it comes again,
- * and is no failure to a strict lock.
+ * The fate of a renewal is open; with an error it is a failed one. Where the store had no room for it just now it comes
+ * again, and is no failure to a strict lock.
  */
 function unsure(draft: Draft, phase: Owning, error: LockError | undefined, throttled: boolean): Phase {
   const readBackAt = plus(draft.now, error === undefined ? 0 : backoff(draft, phase.hold.failures))
@@ -223,7 +226,9 @@ function looked(draft: Draft, hold: Hold): Hold {
   return { ...hold, signalled, watchAt: plus(draft.now, draft.config.watchEvery) }
 }
 
-/** A half of mine that is older than the last one known is no longer mine: a late copy of its create brought it back. */
+/**
+ * A half of mine that is older than the last one known is no longer mine: a late copy of its create brought it back.
+ */
 function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | undefined): Phase {
   if (landed?.act === "renew") return renewed(draft, hold, landed, writtenDeadline(draft, landed, view))
   if (view.record?.owner?.opId !== hold.opId) return lose(draft, hold, "deleted")
@@ -234,7 +239,9 @@ function stillMine(draft: Draft, hold: Hold, view: View, landed: SentWrite | und
   return holding(hurried(draft, kept))
 }
 
-/** Only a renewal that was first sent after the clocks last diverged ends suspicion; an earlier one tells its deadline. */
+/**
+ * Only a renewal that was first sent after the clocks last diverged ends suspicion; an earlier one tells its deadline.
+ */
 function renewed(draft: Draft, hold: Hold, sent: SentWrite, deadline: Instant): Phase {
   const recovered = hold.degraded || hold.suspect
   const longer: Hold = {

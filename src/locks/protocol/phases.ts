@@ -1,6 +1,7 @@
 /**
- * What is to be said of every phase of a key. Each phase has one such object beside its functions: `seeking` in acquire.ts,
- * `owning` in own.ts, `leaving` in leave.ts, `clearing` in cleanup.ts, `idle` in idle.ts. The reducer joins them in a table.
+ * What is to be said of every phase of a key. Each phase has one such object beside its functions: `seeking` in
+ * acquire.ts, `owning` in own.ts, `leaving` in leave.ts, `clearing` in cleanup.ts, `idle` in idle.ts. The reducer joins
+ * them in a table.
  */
 import type { LockError } from "../api/errors.ts"
 import type { Pen, Written } from "./record-writes.ts"

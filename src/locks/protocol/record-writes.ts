@@ -46,15 +46,15 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
   return { ...owned(draft, withoutTimeless(record), pen, { ...mine, groups, past }), came, groups }
 }
 
-/** Who claims has found every other waiter to be over. A mark without a time would be found alive by all who come later. */
+/** A claim takes off a mark without a time: it was found to be over, and all who come later would find it alive. */
 function withoutTimeless(record: LeaseRecord | undefined): LeaseRecord | undefined {
   if (record?.waiterExpiresAt !== undefined || record === undefined) return record
   return { ...record, body: { ...record.body, ...noWaiter } }
 }
 
 /**
- * Which ownerships have ended by the time that an attempt takes the key: its record's list, and the owner in it, where that is over
- * for sure. Of another attempt of this life it is known: a key has one at a time here.
+ * Which ownerships have ended by the time that an attempt takes the key: those that its record lists, and its owner, if
+ * that one has ended for sure. Another attempt of this life has: a key has one at a time here.
  */
 export function knownPast(draft: Draft, view: View, mine: string): readonly string[] {
   const { record } = view
@@ -65,7 +65,10 @@ export function knownPast(draft: Draft, view: View, mine: string): readonly stri
   return hasEnded ? withEnded(past, nonce) : past
 }
 
-/** Which have ended when an ownership has: itself, where a head may name it; then no head names an earlier one any more. */
+/**
+ * Which ownerships have ended once this one has. It lists itself where a head may name it, and alone where one does for
+ * sure.
+ */
 export function pastAfter({ past, trace, nonce }: Hold): readonly string[] {
   if (trace === "none") return past
   return trace === "sure" ? [nonce] : withEnded(past, nonce)
@@ -103,7 +106,10 @@ export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Writt
   return { ...written, groups, ...(hold.isAsked && { isAsked: true }) }
 }
 
-/** Marks me as the waiter, or joins the line where another is to have that place. The owner's half and times stay to the letter. */
+/**
+ * Marks me as the waiter, or joins the line where another is to have that place. The owner's half and times stay to the
+ * letter.
+ */
 export function markBody(draft: Draft, view: View, phase: Seeking, pen: Pen): Written {
   const record = view.record!
   const { id, waiterTtl } = draft.config
@@ -148,7 +154,7 @@ export const rankOf = (draft: Draft, phase: Seeking): Pick<InLine, "asked" | "qu
 /** When the attempt asked, in tokens. */
 export const askedOf = ({ topToken }: Draft, { asked }: Seeking): number => asked ?? topToken
 
-/** Who is to have the key before this attempt does, whoever owns it: another live waiter, or else the first of the line. */
+/** Who is to have the key next and isn't this attempt: another live waiter, or else the first of the line. */
 export function beforeMe(draft: Draft, view: View, phase: Seeking): { readonly id: string } | undefined {
   const { nonce } = phase.attempt
   const standing = waiterStanding(view.record, draft, nonce)
@@ -192,12 +198,15 @@ export function leaveHow(draft: Draft, view: View): LeaveHow {
   return liveWaiter(draft, view) === undefined ? "release" : "reserve"
 }
 
-/** Who is granted the key, as it says of itself: the live waiter, of whom nothing is known where it is a stranger; without one the first of the line. */
+/**
+ * The half of the one to grant the key to: the live waiter's, or without one the first of the line. A stranger has
+ * none.
+ */
 function nextOf(draft: Draft, view: View): WaiterHalf | undefined {
   return liveWaiter(draft, view) === undefined ? othersInLine(draft, view)[0] : view.record?.waiter
 }
 
-/** The line without me: an attempt of mine that writes anything but its own entry isn't in it any more. */
+/** The line without me: an attempt of mine that writes anything but its own entry leaves the line. */
 function othersInLine(draft: Draft, view: View): readonly InLine[] {
   return lineOf(sightOf(draft, view), view.record).filter((entry) => !isMine(entry, draft))
 }
@@ -275,12 +284,12 @@ function granted(draft: Draft, record: LeaseRecord, pen: Pen, waiter: WaiterHalf
 }
 
 /**
- * The grant is stamped with my host's clock; whether the waiter shares it, its own half says, and which process it is. Where
- * it doesn't, none is named: it is not mine that owns then, and nobody may take the waiter for dead when I end.
+ * The waiter's process, where its half says that it shares my host's clock, which stamps the grant. Else no process is
+ * named: were it mine, others would take the waiter for dead when I end.
  */
 function hostOf(draft: Draft, waiter: WaiterHalf): OwnerHalf["host"] {
   const { bootId, host } = draft.config
-  // Its place may be stamped by another's clock: by whose move it came there.
+  // Another's clock may have stamped its place: that of the process which moved it there.
   if (bootId === null || (waiter.host?.bootId ?? waiter.bootId) !== bootId) return null
   if (waiter.host?.bootId === bootId) return { ...waiter.host, groups: [] }
   return { name: host?.name ?? "", pid: 0, startedAt: null, bootId, pidNs: null, groups: [] }
@@ -297,7 +306,7 @@ function carriedWaiter(record: LeaseRecord): object {
   return { waitingOwnerId: waitingOwnerId ?? null, waiterExpiresAt: waiterExpiresAt ?? null, waiter: waiter ?? null }
 }
 
-/** `line`: who stands in it, where that isn't those who stood in it, but for me. */
+/** `line`: who stands in it from now on; without it those who stood there, but for me. */
 function finish(draft: Draft, body: object, pen: Pen, life: number, line?: readonly InLine[]): Written {
   const others = line ?? (draft.view === undefined ? [] : othersInLine(draft, draft.view))
   const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, ...rest } = movedUp(draft, body, pen, others)
@@ -308,8 +317,8 @@ function finish(draft: Draft, body: object, pen: Pen, life: number, line?: reado
 }
 
 /**
- * An empty waiter's place is filled from the line, by one that asks. Nobody stands there under the id of the owner, of whatever
- * life: should a stranger drop the owner's half, none could tell them apart.
+ * An empty waiter's place is filled from the line, by one that asks. Nobody stands there under the id of the owner, of
+ * whatever life: should a stranger drop the owner's half, none could tell them apart.
  */
 function movedUp(draft: Draft, body: object, pen: Pen, line: readonly InLine[]): Record<string, unknown> {
   const { line: _, ...rest } = body as Record<string, unknown>
@@ -317,15 +326,16 @@ function movedUp(draft: Draft, body: object, pen: Pen, line: readonly InLine[]):
   if (first === undefined) return rest
   if (rest["waitingOwnerId"] != null || first.quiet === true) return { ...rest, line: [first, ...others] }
   const { waiterTtl, bootId } = draft.config
-  // By my clock, so it is my boot's time: by that of its own it may be over at once, or stand for hours when it is dead.
+  // By my clock, so it is my boot's time: by that of its own it may be over at once, or stand for hours when it is
+  // dead.
   const waiter: WaiterHalf = { ...first, expiresAt: toSeconds(pen.at + waiterTtl), bootId }
   const place = { waitingOwnerId: waiter.for, waiterExpiresAt: waiter.expiresAt, waiter }
   return { ...rest, ...place, ...(others.length > 0 && { line: others }) }
 }
 
 /**
- * What nobody could read again would take the key from its owner: then what isn't known here is not carried over, nor the line
- * where that is too much still.
+ * A body over the limit would take the key from its owner, since nobody could read it. Such a body leaves out what
+ * isn't known here, and the line too where that is still too much.
  */
 function readable(body: Readonly<Record<string, unknown>>, indent: number): string {
   const end = indent === 0 ? "" : "\n"

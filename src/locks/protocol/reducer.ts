@@ -1,9 +1,9 @@
 /**
- * The lease protocol as one pure function: (state, input, now) -> (state, commands, events). No I/O, no clock, no timers:
- * production, simulator and checker run this same function. `nextWake` says when it wants to be called again.
+ * The lease protocol as one pure function: (state, input, now) -> (state, commands, events). No I/O, no clock, no
+ * timers: production, simulator and checker run this same function. `nextWake` says when it wants to be called again.
  *
- * Owns what is common to all phases: the order within a step, and which answers count. What a phase makes of it is said by the
- * phase's rules (phases.ts), in one table.
+ * Owns what is common to all phases: the order within a step, and which answers count. What a phase makes of it is said
+ * by the phase's rules (phases.ts), in one table.
  */
 import type { LockError } from "../api/errors.ts"
 import { lacksRoom } from "../stores/room.ts"
@@ -72,8 +72,8 @@ export type Admits = (due: Due, state: LockState) => boolean
 const always: Admits = () => true
 
 /**
- * One step. Inputs that the phase has no use for change nothing. Throws ProtocolFaultError where it comes to a state that can't
- * be: whoever steps a key in production ends it then (safe-step.ts).
+ * One step. Inputs that the phase has no use for change nothing. Throws ProtocolFaultError where it comes to a state
+ * that can't be: whoever steps a key in production ends it then (safe-step.ts).
  */
 export function step(state: LockState, input: Input, now: Now, admits: Admits = always): Step {
   const draft: Draft & { phase: Phase } = { ...state, now, commands: [], events: [] }
@@ -97,8 +97,8 @@ export function traced(state: LockState, trace: "possible" | "sure"): LockState 
 }
 
 /**
- * Whether the runtime is told of the record's changes and of the end of its owner's process. Once it no longer is, a look comes as
- * soon as it would have come without, also where others were to have their turn first.
+ * Whether the runtime is told of the record's changes and of the end of its owner's process. Once it no longer is, a
+ * look comes as soon as it would have come without, also where others were to have their turn first.
  */
 export function watched(state: LockState, hears: boolean, now: Now): LockState {
   if (state.watched === hears) return state
@@ -110,8 +110,8 @@ export function watched(state: LockState, hears: boolean, now: Now): LockState {
 }
 
 /**
- * The monotonic time at which the state wants a `tick`, if nothing else happens before. What is `queued` wasn't admitted yet:
- * only what would go before it is still to come.
+ * The monotonic time at which the state wants a `tick`, if nothing else happens before. A request that is `queued` is
+ * due, and waits to be admitted: only what may go before it counts.
  */
 export function nextWake(state: LockState, now: Now, queued?: Act): number | undefined {
   const flight = queued === undefined ? state.flight : asIfSent(queued, now)
@@ -123,13 +123,15 @@ export function nextWake(state: LockState, now: Now, queued?: Act): number | und
   return wakes.length === 0 ? undefined : Math.min(...wakes)
 }
 
-/** Whether it has to wait for the request under way. A look is in nobody's way but another look's. */
+/** Whether what is due has to wait for the request under way. A look blocks another look alone. */
 const isBlocked = ({ flight }: Pick<LockState, "flight">, due: Due | undefined): boolean =>
   flight !== undefined && (flight.act !== "read" || due?.act === "read")
 
 const asIfSent = (act: Act, now: Now): Flight => ({ id: 0, act, sentAt: instant(now), epoch: 0, opId: undefined })
 
-/** What comes next, and when. Without a sample of the store's time there is nothing to stamp a write with: look first. */
+/**
+ * What comes next, and when. Without a sample of the store's time there is nothing to stamp a write with: look first.
+ */
 function plan(draft: Draft, phase: Phase): Due | undefined {
   const due = rulesOf(phase.name).due(draft, phase)
   return due === undefined || mayWrite(draft) ? due : { ...due, act: "read" }

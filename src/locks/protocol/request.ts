@@ -11,26 +11,29 @@ import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } f
 /** A release settles within this from its first request on, in milliseconds. */
 export const RELEASE_WITHIN = 10_000
 
-/** Who has waited for this long is half as late within the window as who has just come. In milliseconds. */
+/** A waiter that has waited for this long comes half as late within the window as a newcomer. In milliseconds. */
 const LONG_WAIT = 2000
-/** Who polls has looked, and claimed what it found free. In spacings: looks are two of them apart at most. */
+/**
+ * By then every waiter that polls has looked, and claimed a free key: looks are two spacings apart at most. In
+ * spacings.
+ */
 const ALL_LOOKED = 2.3
-/** How much later in the window those write who asked last. In spacings. */
+/** How much later in the window the last that asked write than the first. In spacings. */
 const SPREAD = 0.8
-/** A mark sent at the end of the window is there by then. In spacings. */
+/** How long a mark is on its way that is sent at the end of the window. In spacings. */
 const ON_ITS_WAY = 0.2
 
 /** What a write says on a version of the record. */
 type Compose = (view: View, pen: Pen) => Written
 
-/** Asks for the record; a look under way is in its way no longer. */
+/** Asks for the record; a look under way is given up. */
 export function sendRead(draft: Draft): void {
   const id = depart(draft, "read", undefined)
   const known = draft.view?.record === undefined ? undefined : draft.view.generation
   draft.commands.push({ type: "read", id, known })
 }
 
-/** Sends a write, and tells its opId; a look under way is in its way no longer. */
+/** Sends a write, and tells its opId; a look under way is given up. */
 export function sendWrite(draft: Draft, phase: Phase, act: WriteAct, compose: Compose): string {
   const sent = resendable(draft, phase, act) ?? newWrite(draft, act, compose)
   if (!draft.sent.includes(sent)) draft.sent = [...draft.sent, sent]
@@ -56,19 +59,19 @@ export function ownersTurn(state: Pick<LockState, "config" | "view">, at: Instan
   return afterLastWrite(state, at, state.config.spacing)
 }
 
-/** Whoever wants a key again that it has just left lets all others look first, who may have waited for it. */
+/** When a process may claim. One that has just left the key lets all others look first, who may have waited for it. */
 export function claimersTurn(state: Pick<LockState, "config" | "view">, at: Instant): Instant {
   return afterLastWrite(state, at, state.config.spacing * (state.view?.warm === true ? ALL_LOOKED : 1))
 }
 
-/** The same where there is no hurry: however early the last write was stamped, it is long enough ago. */
+/** An owner's turn where there is no hurry: the last write is long enough ago, however early it was stamped. */
 export function ownersTurnSurely(state: Pick<LockState, "config" | "view">, at: Instant): Instant {
   return afterLastWrite(state, at, state.config.spacing + (state.view?.vague ?? 0))
 }
 
 /**
- * From when on a waiter may write this version: owners go first. After another waiter's write, or a 429, the owner may be
- * held up: it has its turn before any waiter has one again.
+ * From when on a waiter may write this version: owners go first. After another waiter's write, or a 429, the owner may
+ * be held up, and has its turn before any waiter has one again.
  */
 export function waitersTurn(draft: Draft, phase: Seeking): Instant {
   return turnInWindow(draft, placeInWindow(draft, phase))
@@ -84,8 +87,8 @@ function turnInWindow(draft: Draft, place: number): Instant {
 }
 
 /**
- * The same for who only takes something back, which nobody waits for. Of an owner that may be held up and renews often the next
- * renewal comes first: a second that is taken from it could be its last, and mostly it takes the rest of the way.
+ * From when on a waiter may take something back, which nobody waits for. An owner that may be held up and renews often
+ * renews first: a second that is taken from it could be its last. Mostly its renewal burns what may still land.
  */
 export function leaversTurn(draft: Draft): Instant {
   const { config, now, view } = draft
@@ -102,8 +105,9 @@ function timesOfOwner(draft: Draft, isHeldUp: boolean): readonly [number, number
 const within = ([from, to]: readonly [number, number], chance: number): number => from + chance * (to - from)
 
 /**
- * Whoever asked before most of those who stand in the line is first to write, or who has waited long where nobody does; as far as
- * clocks agree on when the last write was. In spacings, below 1.
+ * Where in the window a waiter writes, as far as clocks agree on when the last write was. In spacings, below 1. Where
+ * others stand in the line, one that asked before most of them comes early. Where nobody does, one that has waited long
+ * comes early.
  */
 function placeInWindow(draft: Draft, phase: Seeking): number {
   const { config, now, view, topToken } = draft
@@ -111,16 +115,16 @@ function placeInWindow(draft: Draft, phase: Seeking): number {
   const others = [waiter, ...line].flatMap((half) => half?.asked ?? [])
   const before = others.filter((asked) => asked < (phase.asked ?? topToken)).length
   const youth = others.length > 0 ? before / others.length : 1 / (1 + elapsed(phase.attempt.startedAt, now) / LONG_WAIT)
-  // Where nobody stands yet, who has asked in this very turn is late for sure, however early the last write was stamped, as long
-  // as that is before the owner's next renewal.
+  // Where nobody stands yet, one that asked in this very turn comes late for sure, however early the last write was
+  // stamped. Not so where that would be after the owner's next renewal.
   const isNew = others.length === 0 && (phase.asked ?? topToken) >= (view?.record?.owner?.token ?? Infinity)
   const isLate = isNew && !renewsWithin(draft, 4)
   return SPREAD * youth + 0.2 * now.draw + (isLate ? (view?.vague ?? 0) / config.spacing : 0)
 }
 
 /**
- * By when who wants to ask has asked, unless this version is such a mark already: marks come within three spacings of an owner's
- * write, and of three and a half of another mark.
+ * By when all have asked that want to. Marks come within three spacings of an owner's write, and within three and a
+ * half of another mark.
  */
 export function othersHaveAsked({ view, config, now }: Draft): Instant {
   const window = (writtenByOwner(view?.record) ? 2 : 2.5) + SPREAD + 2 * ON_ITS_WAY
@@ -128,14 +132,14 @@ export function othersHaveAsked({ view, config, now }: Draft): Instant {
 }
 
 /**
- * How soon after a stranger's write a waiter's comes, where the stranger would write again before the usual time. In spacings:
- * no sooner than the store takes it, and as soon as that.
+ * How soon after a busy stranger's write a waiter writes: as soon as the store takes it, since the stranger would write
+ * again before the usual time. In spacings.
  */
 const BETWEEN_WRITES = [1.05, 1.2] as const
 /** A stranger that was seen to write after so many spacings, and has since written within as many, writes often. */
 const OFTEN = 4
 
-/** Whether a stranger owns the key that writes so often that it would keep out who waits for the usual time. */
+/** Whether the owner is a stranger that writes so often that the usual time would never come for a waiter. */
 export function isBusyStranger({ config, view, observedOwner, now }: Draft): boolean {
   if (view?.record == null || view.record.ownerId === null || view.record.owner !== undefined) return false
   const often = OFTEN * config.spacing
@@ -147,8 +151,8 @@ export function isBusyStranger({ config, view, observedOwner, now }: Draft): boo
 }
 
 /**
- * Whether a write of mine, sent at my turn, would come before a busy stranger's next one: its last one was seen soon, and has
- * just been.
+ * Whether a write of mine, sent at my turn, would come before a busy stranger's next one. That is so where its last one
+ * was made just now, and was seen soon after.
  */
 export function isBeforeNextWrite({ config, view, now }: Draft): boolean {
   const [, latest] = BETWEEN_WRITES
@@ -162,8 +166,9 @@ const renewsWithin = ({ config, view }: Draft, spacings: number): boolean =>
   renewalAfter(view?.record?.owner?.ttlMs ?? Infinity, 0) <= spacings * config.spacing
 
 /**
- * Behind an owner that renews more often than waiters write, these would never have their turn: they write before its next
- * renewal. One that comes later than that lets the renewal by, which the owner has no time to repeat. In spacings.
+ * Behind an owner that renews more often than waiters write, waiters would never have their turn: they write before its
+ * next renewal. One that is too late for that lets the renewal by, since the owner has no time to repeat it. In
+ * spacings.
  */
 function betweenRenewals(draft: Draft): readonly [number, number] {
   const { config, now, view } = draft
@@ -204,7 +209,9 @@ function depart(draft: Draft, act: Act, opId: string | undefined): number {
   return id
 }
 
-/** How much of their life may have passed of bytes that are sent again. A grant has to be renewed in what is left of it. */
+/**
+ * How much of their life may have passed of bytes that are sent again. A grant has to be renewed in what is left of it.
+ */
 const PASSED = { usual: 1 / 2, leave: 1 / 4 }
 
 /** The same write again, where it means the same, its bytes have enough of their life and no clock has jumped since. */

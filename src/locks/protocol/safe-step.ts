@@ -1,6 +1,6 @@
 /**
- * A step for production. One that throws is the end of all that this process does about the key: it owns nothing from then on,
- * its callers are told, and nothing more is written. What stands in the store runs out by itself.
+ * A step for production. One that throws is the end of all that this process does about the key: it owns nothing from
+ * then on, its callers are told, and nothing more is written. What stands in the store runs out by itself.
  *
  * Not promised: that another process gets the key before that.
  */

@@ -1,13 +1,16 @@
 /**
- * Until when this process may act (rules 4 and 5). A deadline is counted from when a request was sent, on whichever of my
- * clocks runs ahead, and a read can only make it earlier.
+ * Until when this process may act (rules 4 and 5). A deadline is counted from when a request was sent, on whichever of
+ * my clocks runs ahead, and a read can only make it earlier.
  *
  * Not promised: that the store still names this process. Only the deadline says when another may own the key.
  */
 import type { Draft, Hold, LockState, SentWrite, View } from "./state.ts"
 import { diverged, earlier, elapsed, type Instant, type Now, past, plus } from "./time.ts"
 
-/** When the right to act ends. A heartbeat per process (`OwnerHalf.process`) would end it earlier, here and nowhere else. */
+/**
+ * When the right to act ends. A heartbeat per process (`OwnerHalf.process`) would end it earlier, here and nowhere
+ * else.
+ */
 export const deadlineOf = (hold: Hold): Instant => hold.deadline
 
 /** Milliseconds left, negative once over. */
@@ -20,8 +23,9 @@ export function isHeld(state: Pick<LockState, "phase" | "sense">, now: Now): boo
 }
 
 /**
- * The deadline that a view of my half shows: from when its request was sent, for as long as the store's own time leaves. Never
- * longer than my ttl: a grant may leave more, and my first renewal then shortens the record before I know that it landed.
+ * The deadline that a view of my half shows: from when its request was sent, for as long as the store's own time
+ * leaves. Never longer than my ttl: a grant may leave more, and my first renewal then shortens the record before I know
+ * that it landed.
  */
 export function shownDeadline(draft: Draft, view: View): Instant | undefined {
   const { record, sentAt, storeTime } = view

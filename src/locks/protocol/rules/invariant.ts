@@ -1,6 +1,6 @@
 /**
- * What is true of every state of a key after every step, whatever the store, the clocks and other processes do. A state that
- * breaks it is a fault of leasehold, or of a store that answers with what is no time: nobody may act on it.
+ * What is true of every state of a key after every step, whatever the store, the clocks and other processes do. A state
+ * that breaks it is a fault of leasehold, or of a store that answers with what is no time: nobody may act on it.
  *
  * `step` asserts what only compares fields. What parses bodies is for the checker and the tests to assert.
  */
@@ -20,7 +20,10 @@ export function assertSound(state: LockState): void {
   if (fault !== undefined) throw faultOf(state, fault)
 }
 
-/** Throws ProtocolFaultError where a write that may still land says what it must not, CorruptRecordError where it is no record. */
+/**
+ * Throws ProtocolFaultError where a write that may still land says what it must not, CorruptRecordError where it is no
+ * record.
+ */
 export function assertSoundWrites(state: LockState): void {
   for (const sent of state.sent) {
     const fault = writeFault(state, sent)

@@ -55,8 +55,8 @@ export function timedOut(draft: Draft, phase: Seeking): LockError {
 }
 
 /**
- * The store is asked, and has said nothing: that is its fault only where it had the time to answer. Where most of the budget
- * went by before the call's turn came, or nothing was to be asked yet, it isn't.
+ * Whether the store is at fault: it was asked, and has said nothing although it had the time to answer. It had none
+ * where most of the budget went by before the call's turn came.
  */
 function isSilent(draft: Draft, { attempt, heard }: Seeking): boolean {
   if (heard || draft.flight === undefined) return false

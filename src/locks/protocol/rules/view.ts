@@ -116,8 +116,9 @@ function confirm(
 const longAgo = { mono: -1e15, boot: -1e15 }
 
 /**
- * Of another's write, by its stamp, which on a clock of whole seconds may be most of a second early; a stamp that was there
- * before is none of its own. It is younger than the last request that showed the version before.
+ * When another wrote this version, by its stamp. On a clock of whole seconds that may be most of a second early. A
+ * stamp that the version before had isn't this one's. The write is younger than the last request that showed the
+ * version before.
  */
 function lastWrite(
   draft: Draft,
@@ -179,7 +180,7 @@ function observed(
   return { pair, id, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }
 }
 
-/** An absent record leaves the memory as it is, but that its time goes on: that is what it is for. */
+/** The memory is for a record that vanishes: an absent one leaves it as it is, but for its time. */
 function remember(draft: Draft, { record }: View): void {
   const { remembered, observedOwner } = draft
   draft.remembered = undefined

@@ -43,9 +43,9 @@ export function sound({ id, lock }: Process, step: () => Step): Step {
 }
 
 /**
- * At most one process may act, and none that has sent its leave. After a record was deleted by hand a head is what keeps its
- * owners apart, where there is one: then it is those that count whose work runs. A stranger has no head, and nothing keeps it
- * apart from an owner whose record was deleted.
+ * At most one process may act, and none that has sent its leave. After a record was deleted by hand a head is what
+ * keeps its owners apart, where there is one: then it is those that count whose work runs. A stranger has no head, and
+ * nothing keeps it apart from an owner whose record was deleted.
  */
 export function judge(world: World, rules: Rules): void {
   const all = owners(world, rules)
@@ -60,8 +60,8 @@ export function judge(world: World, rules: Rules): void {
 }
 
 /**
- * Tokens grow. After a record was deleted by hand a head is what makes its owner's token grow, where there is one: then that
- * is where it is judged.
+ * Tokens grow. After a record was deleted by hand a head is what makes its owner's token grow, where there is one: then
+ * that is where it is judged.
  */
 export function acquired(world: World, { id }: Process, token: number, rules: Rules): World {
   const byHead = rules.commits > 0 && wasDeleted(world, rules)
@@ -108,8 +108,8 @@ function publishedBy(text: string | undefined): { readonly ownerId: string | nul
 }
 
 /**
- * A record took the place of another: nobody has the key twice while another waits for it, unless something befell somebody, or
- * somebody gave up, since the line is advisory. Notes who was passed by whom.
+ * A record took the place of another: nobody has the key twice while another waits for it, unless something befell
+ * somebody, or somebody gave up, since the line is advisory. Notes who was passed by whom.
  */
 export function passing(before: World, after: World, rules: Rules): World {
   if (rules.contention === "fail" || after.lease === before.lease) return after

@@ -1,4 +1,6 @@
-/** What is true of every state of a key: each part of it is asserted, and a step that breaks it ends all about the key. */
+/**
+ * What is true of every state of a key: each part of it is asserted, and a step that breaks it ends all about the key.
+ */
 import { describe, expect, it } from "vitest"
 import { ProtocolFaultError } from "../../../../src/locks/api/errors.ts"
 import { step } from "../../../../src/locks/protocol/reducer.ts"
