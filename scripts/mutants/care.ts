@@ -51,8 +51,8 @@ export const careMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/own.ts",
-        find: "  if (waiter === undefined) return\n  const signalled",
-        replace: "  if (waiter !== null) return\n  const signalled",
+        find: "  if (waiter === undefined) return phase\n  const signalled",
+        replace: "  if (waiter !== null) return phase\n  const signalled",
       },
     ],
     hunts: [inPeace("waiters are served")],
@@ -73,8 +73,8 @@ export const careMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/own.ts",
-        find: '  const renew: Due = { act: "renew", at: renewalTurn(state, hold) }\n',
-        replace: '  const renew: Due = { act: "renew", at: plus(renewalTurn(state, hold), state.config.ttl) }\n',
+        find: '  const renew = { act: "renew", at: renewalTurn(state, hold) } as const\n',
+        replace: '  const renew = { act: "renew", at: plus(renewalTurn(state, hold), state.config.ttl) } as const\n',
       },
     ],
     hunts: [inPeace("no needless loss")],
@@ -84,13 +84,13 @@ export const careMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/own.ts",
-        find: '  const renew: Due = { act: "renew", at: renewalTurn(state, hold) }\n',
-        replace: '  const renew: Due = { act: "renew", at: plus(renewalTurn(state, hold), 1e9) }\n',
+        find: '  const renew = { act: "renew", at: renewalTurn(state, hold) } as const\n',
+        replace: '  const renew = { act: "renew", at: plus(renewalTurn(state, hold), 1e9) } as const\n',
       },
       {
         file: "src/locks/protocol/own.ts",
         find: '  if (past(deadlineOf(phase.hold), draft.now)) return lose(draft, phase.hold, "expired")\n',
-        replace: '  if (past(deadlineOf(phase.hold), draft.now)) return void (draft.phase = { name: "idle" })\n',
+        replace: '  if (past(deadlineOf(phase.hold), draft.now)) return { name: "idle" }\n',
       },
     ],
     hunts: [inPeace("no orphaned lease")],

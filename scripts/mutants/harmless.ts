@@ -40,8 +40,8 @@ export const harmlessMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/request.ts",
-        find: "const sent = resendable(draft, act) ?? draftWrite(draft, act)",
-        replace: "const sent = resendable(draft, act) === null ? draft.sent[0]! : draftWrite(draft, act)",
+        find: "const sent = resendable(draft, phase, act) ?? newWrite(draft, act, compose)",
+        replace: "const sent = resendable(draft, phase, act) === null ? draft.sent[0]! : newWrite(draft, act, compose)",
       },
       {
         file: "src/locks/protocol/request.ts",
@@ -49,9 +49,9 @@ export const harmlessMutants: readonly Mutant[] = [
         replace: "draft.sent = [sent]",
       },
       {
-        file: "src/locks/protocol/request.ts",
-        find: "opIds: [...draft.phase.opIds, sent.opId]",
-        replace: "opIds: [sent.opId]",
+        file: "src/locks/protocol/leave.ts",
+        find: "? phase.opIds : [...phase.opIds, opId]",
+        replace: "? phase.opIds : [opId]",
       },
     ],
     hunts: searches("alone", "pairs", "brought back", "stopped beside a head"),

@@ -9,8 +9,8 @@ export const leaseMutants: readonly Mutant[] = [
         file: "src/locks/protocol/reducer.ts",
         find: "  const untimed = draft.config.clock",
         replace:
-          '  if (answer.kind === "refused" && draft.phase.name === "owning" && draft.view !== undefined)\n' +
-          "    return ownerSaw(draft, draft.phase, { ...draft.view, record: undefined }, undefined)\n" +
+          '  if (answer.kind === "refused" && phase.name === "owning" && draft.view !== undefined)\n' +
+          "    return owning.saw(draft, phase, { ...draft.view, record: undefined }, undefined)\n" +
           "  const untimed = draft.config.clock",
       },
     ],
@@ -32,8 +32,8 @@ export const leaseMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/reducer.ts",
-        find: "if (flight?.id !== id) return\n",
-        replace: "if (flight === undefined || id > flight.id) return\n",
+        find: "if (flight?.id !== input.id) return phase\n",
+        replace: "if (flight === undefined || input.id > flight.id) return phase\n",
       },
       {
         file: "src/locks/engine/key-requests.ts",
@@ -140,9 +140,7 @@ export const leaseMutants: readonly Mutant[] = [
       {
         file: "src/locks/protocol/leave.ts",
         find: '    case "mine":\n    case "stripped": {\n',
-        replace:
-          '    case "mine":\n      draft.phase = { name: "owning", hold: phase.hold }\n      return\n' +
-          '    case "stripped": {\n',
+        replace: '    case "mine":\n      return { name: "owning", hold: phase.hold }\n' + '    case "stripped": {\n',
       },
     ],
     hunts: [{ by: "checker", config: "pairs" }],
@@ -167,7 +165,7 @@ export const leaseMutants: readonly Mutant[] = [
         file: "src/locks/protocol/leave.ts",
         find: '    case "free":\n    case "dead":\n    case "twin":\n    case "other":\n      return finish(draft, phase, fate(phase))',
         replace:
-          '    case "other":\n      draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }\n      return\n' +
+          '    case "other":\n      return { ...phase, next: leaveNow(draft) }\n' +
           '    case "free":\n    case "dead":\n    case "twin":\n      return finish(draft, phase, fate(phase))',
       },
     ],

@@ -75,13 +75,13 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/rules/authority.ts",
-        find: "return lease(plus(sentAt, Math.min",
-        replace: "return lease(plus(sentAt.mono < 0 ? sentAt : draft.now, Math.min",
+        find: "return plus(sentAt, Math.min",
+        replace: "return plus(sentAt.mono < 0 ? sentAt : draft.now, Math.min",
       },
       {
         file: "src/locks/protocol/rules/authority.ts",
-        find: "lease(plus(sent.firstSend, sent.life",
-        replace: "lease(plus(draft.now, sent.life",
+        find: "const own = plus(sent.firstSend, sent.life",
+        replace: "const own = plus(draft.now, sent.life",
       },
     ],
     hunts: [{ by: "checker", config: "stopped" }],
@@ -91,8 +91,8 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/acquire.ts",
-        find: "anchored === undefined ? shownBound(draft, view)",
-        replace: "anchored === undefined ? shownBound(draft, { ...view, sentAt: instant(draft.now) })",
+        find: "anchored === undefined ? shownDeadline(draft, view)",
+        replace: "anchored === undefined ? shownDeadline(draft, { ...view, sentAt: instant(draft.now) })",
       },
     ],
     hunts: [
@@ -181,8 +181,8 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/acquire.ts",
-        find: "draft.remembered) ? poll(draft)",
-        replace: "undefined) ? poll(draft)",
+        find: "draft.remembered) ? poll(draft, phase)",
+        replace: "undefined) ? poll(draft, phase)",
       },
     ],
     hunts: [{ by: "checker", config: "deleted" }],

@@ -31,9 +31,9 @@ export const unseenMutants: readonly Mutant[] = [
     name: "a lower token released after an unnoticed raise",
     edits: [
       {
-        file: "src/locks/protocol/request.ts",
-        find: "return { token: Math.max(phase.hold.token, shown), note: phase.note,",
-        replace: "return { token: phase.hold.token, note: phase.note,",
+        file: "src/locks/protocol/leave.ts",
+        find: "const token = Math.max(hold.token, view.record?.owner?.token ?? 0)",
+        replace: "const { token } = hold",
       },
     ],
     hunts: [

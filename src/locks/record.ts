@@ -10,7 +10,7 @@ import { printable } from "./printable.ts"
 export const RECORD_LIMIT: number = 64 * 1024
 
 /** The most nonces that a record carries of ownerships that have ended: as many owners in a row may leave no trace. */
-export const PAST_LIMIT = 8
+const PAST_LIMIT = 8
 
 /** Tokens are milliseconds at least: this one lies in the year 144,683. */
 const MAX_TOKEN = 2 ** 52
@@ -23,7 +23,9 @@ export interface HostHalf {
   readonly pid: number
   /** Tells the process from later ones of that pid. Opaque. */
   readonly startedAt: string | null
-  /** The clock that stamps the half, by its boot; `~` and a number follow where that boot has more than one (`bootOf`). */
+  /**
+   * The clock that stamps the half, by its boot; `~` and a number follow where that boot has more than one (`bootOf`).
+   */
   readonly bootId: string | null
   /** In which namespace pid and groups mean something. */
   readonly pidNs: string | null
@@ -67,15 +69,18 @@ export interface WaiterHalf {
   readonly host?: HostHalf
   /** Of the state that it can read, for whoever grants it the key; absent where it said none. */
   readonly stateVersion?: number
-  /** The last token that the record told of when it first asked: who asked before it has a lower one, or came first. */
+  /**
+   * The last token that the record told of when it first asked: a waiter that asked before it has a lower one, or came
+   * first.
+   */
   readonly asked?: number
-  /** The same when it came here: greater where it had to stay outside for a turn. */
+  /** The last token when it came here: greater than `asked` where it had to stay outside for a turn. */
   readonly joined?: number
 }
 
 /**
- * Who waits for the key behind its waiter: the half that it is to have in the waiter's place. Advisory: an entry is read where
- * it makes sense and left out where it doesn't.
+ * An entry of the line behind the waiter: the half that it is to have in the waiter's place. Advisory: an entry that
+ * makes no sense is left out.
  */
 export interface InLine extends WaiterHalf {
   readonly asked: number
@@ -87,8 +92,11 @@ export interface InLine extends WaiterHalf {
 /** The longest line: with the hosts of all it stays well below the limit of a record. */
 export const LINE_LENGTH = 16
 
-/** Who ended the last ownership and how. An unknown `how` means "ended, manner unknown". */
-export interface Ended {
+/**
+ * Who ended the last ownership and how; in a record it is called `ended`. An unknown `how` means "ended, manner
+ * unknown".
+ */
+export interface LastRelease {
   readonly token: number
   readonly by: string
   readonly how: string
@@ -113,12 +121,12 @@ export interface LeaseRecord {
   readonly owner: OwnerHalf | undefined
   /** Only where it counts. */
   readonly waiter: WaiterHalf | undefined
-  readonly ended: Ended | undefined
+  readonly lastRelease: LastRelease | undefined
   readonly line: readonly InLine[]
   readonly writtenAt: number | undefined
   /**
-   * Nonces of ownerships that have ended, the last one last (rule 15). Each write of an owner leaves such a list but one that
-   * creates the record: where there is none, nothing here is known to have ended.
+   * Nonces of ownerships that have ended, the last one last (rule 15). Each write of an owner leaves such a list but
+   * one that creates the record: where there is none, nothing here is known to have ended.
    */
   readonly past: readonly string[] | undefined
   /** Entries of `needs`: none is known to this release. */
@@ -244,18 +252,18 @@ function waiterTime(key: string, body: Record<string, unknown>): number | undefi
 }
 
 /** A record that needs what we don't know is read by its published fields alone. */
-const noHalves = { owner: undefined, waiter: undefined, ended: undefined, line: [], past: undefined }
+const noHalves = { owner: undefined, waiter: undefined, lastRelease: undefined, line: [], past: undefined }
 
 function halvesOf(
   key: string,
   body: Record<string, unknown>,
   ownerId: string | null,
   waiterId: string | null,
-): Pick<LeaseRecord, "owner" | "waiter" | "ended" | "line" | "past"> {
+): Pick<LeaseRecord, "owner" | "waiter" | "lastRelease" | "line" | "past"> {
   return {
     owner: ownerHalf(key, body, ownerId),
     waiter: waiterHalf(key, body, waiterId),
-    ended: endedOf(key, body["ended"]),
+    lastRelease: lastReleaseOf(key, body["ended"]),
     past: pastOf(body["past"]),
     line: lineOf(body["line"]),
   }
@@ -300,7 +308,7 @@ function counts(half: unknown, id: string, expiresAt: unknown): half is Record<s
   return isObject(half) && half["for"] === id && half["expiresAt"] === expiresAt
 }
 
-function endedOf(key: string, ended: unknown): Ended | undefined {
+function lastReleaseOf(key: string, ended: unknown): LastRelease | undefined {
   if (ended === undefined || ended === null) return undefined
   if (!isObject(ended) || !isToken(ended["token"]) || typeof ended["by"] !== "string") {
     corrupt(key, "its ended half has wrong types")
@@ -313,13 +321,19 @@ function endedOf(key: string, ended: unknown): Ended | undefined {
 const pastOf = (past: unknown): readonly string[] | undefined =>
   Array.isArray(past) && past.every((nonce) => isText(nonce)) ? past : undefined
 
-/** The list with one more ownership that has ended. The oldest are dropped: whoever misses one there waits, no more. */
+/**
+ * The list with one more ownership that has ended. The oldest are dropped: a process that misses one there waits, no
+ * worse.
+ */
 export const withEnded = (past: readonly string[], nonce: string): readonly string[] =>
   [...past.filter((other) => other !== nonce), nonce].slice(-PAST_LIMIT)
 
+/** The last release as a record has it, for a write that carries it over: with what this release doesn't know. */
+export const storedLastRelease = (record: LeaseRecord | undefined): unknown => record?.body["ended"] ?? null
+
 /** What the grant of this record says to the attempt that it was made for. A later owner carries it on, for nobody. */
 export function noteTo(record: LeaseRecord | undefined, nonce: string): string | undefined {
-  const { how, note } = record?.ended ?? {}
+  const { how, note } = record?.lastRelease ?? {}
   if (how !== "grant" || record?.owner?.nonce !== nonce || !isObject(note) || note["to"] !== nonce) return undefined
   return typeof note["says"] === "string" ? note["says"] : undefined
 }

@@ -59,7 +59,7 @@ describe("a record", () => {
     expect(parse(published)).toMatchObject({
       owner: undefined,
       waiter: undefined,
-      ended: undefined,
+      lastRelease: undefined,
       writtenAt: undefined,
     })
   })
@@ -125,8 +125,8 @@ describe("a half", () => {
 describe("the end of the last ownership", () => {
   it("is read, and an unknown manner is one", () => {
     const ended = { token: 5, by: "o", how: "grant", note: { x: 1 } }
-    expect(parse({ ...whole, ended }).ended).toEqual(ended)
-    expect(parse({ ...whole, ended: { token: 5, by: "o", how: 7 } }).ended).toEqual({
+    expect(parse({ ...whole, ended }).lastRelease).toEqual(ended)
+    expect(parse({ ...whole, ended: { token: 5, by: "o", how: 7 } }).lastRelease).toEqual({
       token: 5,
       by: "o",
       how: "unknown",
@@ -150,7 +150,7 @@ describe("needs", () => {
       needs: ["heartbeat"],
       owner: undefined,
       waiter: undefined,
-      ended: undefined,
+      lastRelease: undefined,
     })
     const error = needsError("k", record)
     expect(error).toMatchObject({ _tag: "FormatVersionError", needs: ["heartbeat"], owner: { ownerId: "a", token: 0 } })

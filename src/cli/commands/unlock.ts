@@ -46,7 +46,7 @@ async function release(
   if (answer.kind === "applied") return "released"
   if (answer.kind === "refused") return "moved"
   const now = await readKey(store, reading.key)
-  if (now.record?.ended?.by === opId) return "released"
+  if (now.record?.lastRelease?.by === opId) return "released"
   if (now.generation !== reading.generation) return "moved"
   throw answer.error
 }
@@ -66,10 +66,10 @@ function releasedBody(record: LeaseRecord, opId: string, at: number): Uint8Array
 /**
  * The greatest token: of the owner, or of the one before. The owner's half counts also if a stranger changed its pair.
  */
-function lastToken({ owner, ended, body }: LeaseRecord): number {
+function lastToken({ owner, lastRelease, body }: LeaseRecord): number {
   const half = body["owner"]
   const raw: unknown = typeof half === "object" && half !== null && "token" in half ? half.token : undefined
-  return Math.max(owner?.token ?? 0, ended?.token ?? 0, isToken(raw) ? raw : 0)
+  return Math.max(owner?.token ?? 0, lastRelease?.token ?? 0, isToken(raw) ? raw : 0)
 }
 
 function nothingOwned({ output }: Call, reading: KeyReading): number {

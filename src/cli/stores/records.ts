@@ -116,7 +116,7 @@ export function described({ key, state, generation, record, storeTime }: KeyRead
     owner: ownerOf(record) ?? null,
     groups: groupsOf(record),
     waiter: waiter === null ? null : { waiterId: waiter, expiresAt: record?.waiterExpiresAt ?? null },
-    ended: record?.ended ?? null,
+    ended: record?.lastRelease ?? null,
     storeTime: storeTime ?? null,
   }
 }

@@ -41,7 +41,8 @@ function factsOf({ record, generation, storeTime }: KeyReading): [string, string
       facts.push(["at work", `process ${groups.length === 1 ? "group" : "groups"} ${groups.join(", ")}`])
   }
   if (record != null && record.waitingOwnerId !== null) facts.push(["waiter", JSON.stringify(record.waitingOwnerId)])
-  if (record?.ended !== undefined) facts.push(["ended", `token ${record.ended.token}, by ${record.ended.how}`])
+  if (record?.lastRelease !== undefined)
+    facts.push(["ended", `token ${record.lastRelease.token}, by ${record.lastRelease.how}`])
   facts.push(["generation", generation])
   return facts
 }

@@ -3,9 +3,11 @@
  * room for it. Where there is none, the request stays due, and the key waits for its turn. Owns the wait; sends
  * nothing.
  */
-import { step, type Step } from "../protocol/reducer.ts"
+import { type OnError, reporter } from "../../runtime/report.ts"
+import type { Step } from "../protocol/reducer.ts"
 import type { Act, Due, Input, LockState } from "../protocol/rules/state.ts"
 import type { Now } from "../protocol/rules/time.ts"
+import { safeStep } from "../protocol/safe-step.ts"
 import type { Admission, AdmissionPlace, Slot, Ticket } from "./admission.ts"
 import { placeOf } from "./urgency.ts"
 
@@ -21,14 +23,16 @@ export type StepWithRoom = Step & { readonly slot: Slot | undefined }
 export class KeyTurns {
   readonly #door: () => Admission | undefined
   readonly #onTurn: (slot: Slot) => void
+  readonly #onFault: OnError
   #waiting: (Refused & { readonly ticket: Ticket }) | undefined
   /** The number of the attempt's places: it orders attempts that began at the same time. */
   #number: number | undefined
 
   /** `door` is called at each use, as a store knows its capabilities only once it has started. `onTurn` has to step. */
-  constructor(door: () => Admission | undefined, onTurn: (slot: Slot) => void) {
+  constructor(door: () => Admission | undefined, onTurn: (slot: Slot) => void, onError: OnError | undefined) {
     this.#door = door
     this.#onTurn = onTurn
+    this.#onFault = reporter(onError)
   }
 
   /** The request that waits for its turn. */
@@ -41,7 +45,7 @@ export class KeyTurns {
     this.#number = this.#door()?.number()
   }
 
-  /** One step. `given`: room for what is due now; it is free again where nothing is sent. */
+  /** One step. `given`: room for what is due now; it is free again where nothing is sent. After a fault the key rests. */
   step(before: LockState, input: Input, now: Now, given: Slot | undefined): StepWithRoom {
     const door = this.#door()
     let slot = given
@@ -53,7 +57,7 @@ export class KeyTurns {
       if (slot === undefined) refused = { ...place, act: due.act }
       return slot !== undefined
     }
-    const stepped = step(before, input, now, admits)
+    const stepped = safeStep(before, input, now, admits, this.#onFault)
     const sends = stepped.commands.some(({ type }) => type !== "abandon")
     if (!sends) slot?.free()
     this.#wait(door, refused)

@@ -66,7 +66,7 @@ export class LockCancelledError extends LockError {
 }
 
 /** How a lease was lost. */
-export type LossReason = "expired" | "taken" | "deleted" | "released" | "corrupt" | "strict"
+export type LossReason = "expired" | "taken" | "deleted" | "released" | "corrupt" | "strict" | "fault"
 
 /** The lease ended without a release: since then another may have acted on the key at the same time. */
 export class LockLostError extends LockError {
@@ -184,6 +184,16 @@ export class FormatVersionError extends LockError {
     super(details)
     this.needs = details.needs
   }
+}
+
+/**
+ * What leasehold knows of a key can't be: a fault of its own, or of a store that answers with what is no time. The key is given up
+ * at once, a lease on it is lost, and nothing more is written for it.
+ */
+export class ProtocolFaultError extends LockError {
+  readonly _tag = "ProtocolFaultError" as const
+  readonly code = "LEASEHOLD_FAULT" as const
+  readonly retryable = false as const
 }
 
 /** The result of `checkpoint` can't be stored: the schema refuses it, JSON changes it, or it is over the cap. */

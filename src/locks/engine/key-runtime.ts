@@ -76,6 +76,7 @@ export class KeyRuntime {
     this.#admission = new KeyTurns(
       () => (store.prompt === undefined ? admissionTo(store, clock) : undefined),
       (slot) => this.#step({ type: "tick" }, slot),
+      onError,
     )
     const onAnswer = (answer: Input): void => this.dispatch(answer)
     this.#commands = new KeyCommands({ key, store, clock, requests: this.requests, state, onAnswer })
@@ -205,7 +206,7 @@ export class KeyRuntime {
   /** `given`: room for a request, which is free again where none is due. */
   #step(input: Input, given: Slot | undefined): void {
     if (this.#state === undefined) return given?.free()
-    const wasAtRest = this.#atRest
+    const wasAtRest = this.#atRest && input.type !== "acquire" && input.type !== "release" // these end a rest
     const now = this.#now()
     const { state, commands, events, slot } = this.#admission.step(this.#state, input, now, given)
     this.#state = state

@@ -1,13 +1,14 @@
 /**
  * Acquiring and waiting (rule 7): every answer is judged afresh, and leads to a claim, a mark, another look, or the end
- * of the attempt. What an attempt may leave behind in the store is clear.ts's to undo.
+ * of the attempt. What an attempt may leave behind in the store is cleanup.ts's to undo.
  */
 import type { LockError } from "../api/errors.ts"
 import { corruptError, LINE_LENGTH, type LeaseRecord, needsError, noteTo, ownerOf } from "../record.ts"
 import { lacksRoom } from "../stores/room.ts"
 import { beginClearing } from "./cleanup.ts"
 import { beginOwning, renewAfterGrant } from "./own.ts"
-import { askedOf, beforeMe, isQuiet, liveOwner, liveWaiter, rankOf } from "./record-writes.ts"
+import { type PhaseRules, unchanged } from "./phases.ts"
+import { beforeMe, claimBody, isQuiet, liveOwner, liveWaiter, markBody, rankOf } from "./record-writes.ts"
 import {
   backoff,
   claimersTurn,
@@ -17,39 +18,61 @@ import {
   renewsOften,
   waitersTurn,
 } from "./request.ts"
-import { shownBound, writtenBound } from "./rules/authority.ts"
+import { shownDeadline, writtenDeadline } from "./rules/authority.ts"
 import { budgetEnd } from "./rules/budget.ts"
 import { mayBeCreate, stillRemembered, timeProblem } from "./rules/expiry.ts"
 import { hasRoom, LINE_REFRESH, lineOf } from "./rules/line.ts"
 import { cancelled, contention, elsewhere, sharedIncarnation, timedOut, tooNew } from "./rules/refusals.ts"
 import { livingTwin, nonceOf, ownerStanding, waiterStanding } from "./rules/standing.ts"
-import type { Act, Attempt, Draft, Input, Phase, SentWrite, View } from "./rules/state.ts"
+import type { Attempt, Draft, Input, Phase, Seeking, SentWrite, Told, View } from "./rules/state.ts"
 import { earlier, elapsed, instant, type Instant, past, plus, storeNow } from "./rules/time.ts"
 import { sightOf } from "./rules/view.ts"
 
-type Seeking = Extract<Phase, { name: "seeking" }>
-type Owning = Extract<Phase, { name: "owning" }>
+/** As one that wants the key. */
+export const seeking: PhaseRules<"seeking"> = {
+  expire,
+  told,
+  saw,
+  wrote,
+  failed,
+  unsure,
+  conclude: unchanged,
+  due: (_, phase) => phase.next,
+  expiries: (_, { attempt }) => [budgetEnd(attempt)],
+  compose: (draft, phase, act, view, pen) =>
+    act === "mark" ? markBody(draft, view, phase, pen) : claimBody(draft, view, phase.attempt, pen),
+  sent: unchanged,
+}
 
-/** Where writes are spaced, a wait shorter than this can't be served: it would only cost the owner renewals. */
+/**
+ * Where writes are spaced, a wait shorter than this can't be served: it would only cost the owner renewals. In
+ * milliseconds.
+ */
 const SHORTEST_WAIT = 4000
-/** Behind a stranger that writes often its next write is looked for this often, in spacings: a mark has to come soon after. */
+/**
+ * Behind a stranger that writes often its next write is looked for this often, in spacings: a mark has to come soon
+ * after.
+ */
 const WATCHFUL = 0.15
-/** What a grant has to leave, in spacings: one until its owner may write, another where a mark takes that turn, and time for answers. */
+/**
+ * What a grant has to leave, in spacings: one until its owner may write, another where a mark takes that turn, and time
+ * for answers.
+ */
 const LEAST_LEFT = 3
-/** Where reads aren't cheap, a look comes after one to two of these. */
+/** Where reads aren't cheap, a look comes after one to two of these. In milliseconds. */
 const SHORTEST_POLL = 1000
-/** Where they are, looks come to be half of this to all of it apart, in milliseconds: nobody tells of what happens. */
+/** Where they are, and nobody tells of changes, looks come to be half of this to all of it apart. In milliseconds. */
 export const OFTEN = 1000
-/** The same where the shell is told of it: a look is for what it wasn't told, and for leases and marks that are over by time. */
+/** The same where the runtime is told of changes: a look is for what it wasn't told, and for what is over by time. */
 const SELDOM = 3000
 
 /** Starts an attempt: a read first, unless my own release is the last version known. */
-export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquire" }>): void {
+export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquire" }>): Seeking {
   const { type: _, spentMs = 0, queuedMs = 0, ...options } = input
   const at = instant(draft.now)
   const { view, sense, config, now } = draft
   const warm = view?.warm === true && (config.clock === "none" || storeNow(sense, now, config.ttl) !== undefined)
-  draft.phase = {
+  return {
     name: "seeking",
     attempt: {
       ...options,
@@ -73,53 +96,61 @@ export function beginSeeking(draft: Draft, input: Extract<Input, { type: "acquir
 }
 
 /** Gives up once the budget is over. */
-export function expireSeeking(draft: Draft, phase: Seeking): void {
+function expire(draft: Draft, phase: Seeking): Phase {
   const end = budgetEnd(phase.attempt)
-  if (end === undefined || !past(end, draft.now)) return
-  beginClearing(draft, phase.attempt, timedOut(draft, phase))
+  if (end === undefined || !past(end, draft.now)) return phase
+  return fail(draft, phase, timedOut(draft, phase))
 }
 
-/** The caller gave up. */
-export function cancelSeeking(draft: Draft, phase: Seeking): void {
-  beginClearing(draft, phase.attempt, cancelled(draft))
+function told(draft: Draft, phase: Seeking, input: Told): Phase {
+  switch (input.type) {
+    case "cancel":
+      return fail(draft, phase, cancelled(draft))
+    case "ring":
+      return lookNow(draft, phase)
+    case "acquire":
+    case "renew":
+    case "stay":
+    case "nameGroups":
+    case "release":
+    case "leaveToExpire":
+      return phase
+  }
 }
 
-/** A read showed a version: judge it. `landed` is the open write of mine that it shows, if it does. */
-export function seekingSaw(draft: Draft, phase: Seeking, view: View, landed: SentWrite | undefined): void {
-  const asked = phase.asked ?? draft.topToken
-  draft.phase = { ...phase, asked, unheard: 0, failures: 0, lastError: undefined, heard: true }
+/** A read showed a version: judge it. */
+function saw(draft: Draft, before: Seeking, view: View, landed: SentWrite | undefined): Phase {
+  const asked = before.asked ?? draft.topToken
+  const phase = { ...before, asked, unheard: 0, failures: 0, lastError: undefined, heard: true }
   const { record } = view
   const refusal = record && (unreadable(draft, view, record) ?? doubled(draft, view, record))
-  if (refusal !== undefined) return fail(draft, refusal)
+  if (refusal !== undefined) return fail(draft, phase, refusal)
   switch (ownerStanding(record, draft, phase.attempt.nonce)) {
     case "mine":
-      return adopt(draft, view, landed)
+      return adopt(draft, phase, view, landed)
     case "stripped":
-      return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
+      return next(phase, "claim", ownersTurn(draft, instant(draft.now)))
     case "absent":
-      return stillRemembered(sightOf(draft, view), draft.remembered) ? poll(draft) : claim(draft, view)
+      return stillRemembered(sightOf(draft, view), draft.remembered) ? poll(draft, phase) : claim(draft, phase, view)
     case "twin":
     case "other":
-      return liveOwner(draft, view) ? meetOwner(draft, view, record!) : claim(draft, view)
+      return liveOwner(draft, view) ? meetOwner(draft, phase, view, record!) : claim(draft, phase, view)
     case "dead":
       // Of an earlier attempt of mine, whose process groups may be at work yet.
-      return view.evidence?.owner === "working" ? poll(draft) : claim(draft, view)
+      return view.evidence?.owner === "working" ? poll(draft, phase) : claim(draft, phase, view)
     case "free":
-      return claim(draft, view)
+      return claim(draft, phase, view)
   }
 }
 
 /**
- * The record may have changed: what would be looked for later is looked for now, unless it is a failure that is waited out, or
- * the turns of those ahead that were to come first.
+ * The record may have changed: a look that would come later comes now. Not so after a failure, whose pause is waited
+ * out, nor as long as the changes are the turns of those ahead.
  */
-export function lookNow(draft: Draft, phase: Seeking): void {
-  if (phase.unheard > 0) {
-    draft.phase = { ...phase, unheard: phase.unheard - 1 }
-    return
-  }
-  if (phase.next.act !== "read" || phase.failures > 0) return
-  next(draft, "read", earlier(phase.next.at, draft.now))
+function lookNow(draft: Draft, phase: Seeking): Seeking {
+  if (phase.unheard > 0) return { ...phase, unheard: phase.unheard - 1 }
+  if (phase.next.act !== "read" || phase.failures > 0) return phase
+  return next(phase, "read", earlier(phase.next.at, draft.now))
 }
 
 /** A record that may not be judged, let alone written. */
@@ -130,7 +161,9 @@ function unreadable(draft: Draft, view: View, record: LeaseRecord): LockError | 
   return problem === undefined ? undefined : corruptError(key, problem)
 }
 
-/** Another process has my id, and lives: an id that two have tells nobody apart. One whose lease is over is taken over. */
+/**
+ * Another process has my id, and lives: an id that two have tells nobody apart. One whose lease is over is taken over.
+ */
 function doubled(draft: Draft, view: View, record: LeaseRecord): LockError | undefined {
   const twin = livingTwin(draft)
   const isOver = twin === "owner" ? !liveOwner(draft, view) : liveWaiter(draft, view) === undefined
@@ -138,162 +171,164 @@ function doubled(draft: Draft, view: View, record: LeaseRecord): LockError | und
 }
 
 /** A write of mine was applied, and the store said when. */
-export function seekingWrote(draft: Draft, phase: Seeking, sent: SentWrite, view: View): void {
-  if (sent.act === "claim") return adopt(draft, view, sent)
-  const place = placeIn(draft, view)
-  if (place === undefined) nowWaiting(draft, phase, view)
-  else standInLine(draft, view, place)
-  poll(draft)
+function wrote(draft: Draft, phase: Seeking, sent: SentWrite, view: View): Phase {
+  if (sent.act === "claim") return adopt(draft, phase, view, sent)
+  const place = placeIn(phase, view)
+  return poll(draft, place === undefined ? nowWaiting(draft, phase, view) : standInLine(draft, phase, view, place))
 }
 
 /** The fate of a write is open: look. */
-export function seekingUnsure(draft: Draft, phase: Seeking, error: LockError | undefined): void {
-  if (error !== undefined) return seekingFailed(draft, phase, error)
-  draft.phase = { ...phase, overtaken: draft.sent.some(({ act }) => act === "mark") }
-  next(draft, "read", instant(draft.now))
-}
-
-/** Nothing was learned: try again later, where that can help. A full disk may pass, but the sooner somebody hears of it the better. */
-export function seekingFailed(draft: Draft, phase: Seeking, error: LockError): void {
-  if (!error.retryable || lacksRoom(error)) return fail(draft, error)
-  const at = plus(draft.now, backoff(draft, phase.failures))
-  draft.phase = { ...phase, next: { act: "read", at }, failures: phase.failures + 1, lastError: error }
-}
-
-/** Ends the attempt with an error, once nothing of it is left in the store. */
-export function fail(draft: Draft, error: LockError): void {
-  const { attempt } = draft.phase as Seeking
-  beginClearing(draft, attempt, error)
+function unsure(draft: Draft, phase: Seeking, error: LockError | undefined): Phase {
+  if (error !== undefined) return failed(draft, phase, error)
+  const overtaken = draft.sent.some(({ act }) => act === "mark")
+  return next({ ...phase, overtaken }, "read", instant(draft.now))
 }
 
 /**
- * The key is mine: my claim landed, or I was granted it. It is acquired afresh where hardly any authority is left over it, and where
- * another owned it since: an early create of mine may come back to life when a later record is deleted. That one's token is
- * greater, or the same if it was made in the same millisecond; then it tells that I had given the create up.
+ * Nothing was learned: try again later, where that can help. A full disk may pass, but its user is to learn of it at
+ * once.
  */
-function adopt(draft: Draft, view: View, landed: SentWrite | undefined): void {
+function failed(draft: Draft, phase: Seeking, error: LockError): Phase {
+  if (!error.retryable || lacksRoom(error)) return fail(draft, phase, error)
+  const at = plus(draft.now, backoff(draft, phase.failures))
+  return { ...phase, next: { act: "read", at }, failures: phase.failures + 1, lastError: error }
+}
+
+/** Ends the attempt with an error, once nothing of it is left in the store. */
+const fail = (draft: Draft, { attempt }: Seeking, error: LockError): Phase => beginClearing(draft, attempt, error)
+
+/**
+ * The key is mine: my claim landed, or I was granted it. It is acquired afresh in two cases. Hardly any authority may
+ * be left over it. Or another owned it since: a late copy of my create may come after a later record was deleted. That
+ * record's token is greater, or the same if it was made in the same millisecond; then it tells that I had given the
+ * create up.
+ */
+function adopt(draft: Draft, phase: Seeking, view: View, landed: SentWrite | undefined): Phase {
   const claimed = landed?.act === "claim" ? landed : undefined
   // A claim from before a jump of the clocks counts by what a later read shows of it, like another's grant.
   const anchored = claimed?.epoch === draft.sense.epoch ? claimed : undefined
-  const bound = anchored === undefined ? shownBound(draft, view) : writtenBound(draft, anchored, view)
+  const deadline = anchored === undefined ? shownDeadline(draft, view) : writtenDeadline(draft, anchored, view)
   const { record } = view
   const givenUp = claimed === undefined && record !== undefined && mayBeCreate(record)
   const outrun = givenUp || (record?.owner?.token ?? 0) < draft.topToken
-  // A grant that came late, or is shorter than my guard bears, may leave too little for a first renewal: that comes first then.
+  // A grant that came late, or is shorter than my guard bears, may leave too little for a first renewal: that comes
+  // first then.
   const least = claimed === undefined ? LEAST_LEFT * draft.config.spacing : 0
-  if (outrun || bound === undefined || past(plus(bound.deadline, -least), draft.now)) {
-    return next(draft, "claim", ownersTurn(draft, instant(draft.now)))
+  if (outrun || deadline === undefined || past(plus(deadline, -least), draft.now)) {
+    return next(phase, "claim", ownersTurn(draft, instant(draft.now)))
   }
-  const { attempt, met: waited } = draft.phase as Seeking
+  const { attempt, met: waited } = phase
   if (claimed !== undefined) {
     const { came = "granted", groups: named } = claimed
-    return beginOwning(draft, attempt, view, { how: came, bound, named, waited })
+    return beginOwning(draft, attempt, view, { how: came, deadline, named, waited })
   }
-  beginOwning(draft, attempt, view, { how: "granted", bound, note: noteTo(record, attempt.nonce), waited: true })
-  renewAfterGrant(draft, draft.phase as Owning)
+  const note = noteTo(record, attempt.nonce)
+  return renewAfterGrant(draft, beginOwning(draft, attempt, view, { how: "granted", deadline, note, waited: true }))
 }
 
 /** Free, over, or left by an attempt of mine: it is anybody's, unless it is reserved for another. */
-function claim(draft: Draft, view: View): void {
+function claim(draft: Draft, phase: Seeking, view: View): Phase {
   const other = liveWaiter(draft, view)
-  if (other === undefined) return next(draft, "claim", claimersTurn(draft, instant(draft.now)))
-  const { attempt } = draft.phase as Seeking
-  if (attempt.whenOwned === "report") fail(draft, elsewhere(draft, view.record!))
-  else if (isQuiet(attempt)) poll(draft)
-  else contend(draft, view, other.id)
+  if (other === undefined) return next(phase, "claim", claimersTurn(draft, instant(draft.now)))
+  if (phase.attempt.whenOwned === "report") return fail(draft, phase, elsewhere(draft, view.record!))
+  return isQuiet(phase.attempt) ? poll(draft, phase) : contend(draft, phase, view, other.id)
 }
 
-function meetOwner(draft: Draft, view: View, record: LeaseRecord): void {
-  const phase = { ...(draft.phase as Seeking), met: true }
-  draft.phase = phase
+function meetOwner(draft: Draft, before: Seeking, view: View, record: LeaseRecord): Phase {
+  const phase = { ...before, met: true }
   const { attempt } = phase
   const saved = record.owner?.stateVersion ?? 0
-  if (attempt.stateVersion !== null && saved > attempt.stateVersion) return fail(draft, tooNew(draft, record, attempt))
-  if (attempt.whenOwned === "report") return fail(draft, elsewhere(draft, record))
+  if (attempt.stateVersion !== null && saved > attempt.stateVersion)
+    return fail(draft, phase, tooNew(draft, record, attempt))
+  if (attempt.whenOwned === "report") return fail(draft, phase, elsewhere(draft, record))
   // Behind another life of my id: once a mark of mine stood there too, an owner without its half might be either of us.
-  if (record.ownerId === draft.config.id) return waitUnmarked(draft, view)
-  if (isQuiet(attempt)) return waitQuietly(draft, view)
-  const mine = waiterStanding(record, draft, attempt.nonce)
-  if (mine === "mine") nowWaiting(draft, phase, view)
-  if (mine === "mine" && !wantsRefresh(draft)) return poll(draft)
-  if (mine !== "mine") {
-    const other = beforeMe(draft, view, attempt, askedOf(draft))
-    if (other !== undefined) return queue(draft, view, other.id)
-  }
-  if (attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
-  if (!mayMark(draft, attempt)) return poll(draft)
-  mark(draft, mine === "mine" || renewsOften(draft) || record.owner === undefined)
+  if (record.ownerId === draft.config.id) return waitUnmarked(draft, phase, view)
+  if (isQuiet(attempt)) return waitQuietly(draft, phase, view)
+  return waiterStanding(record, draft, attempt.nonce) === "mine"
+    ? keepAsking(draft, nowWaiting(draft, phase, view))
+    : ask(draft, phase, view, record)
 }
 
-/** The owner is to hear nothing of it: I stand in the line alone, where I may wait behind others at all. */
-function waitQuietly(draft: Draft, view: View): void {
-  const phase = draft.phase as Seeking
-  const { contention: whenContended, budgetMs } = phase.attempt
-  if (whenContended === "fail" || budgetMs === 0) return waitUnmarked(draft, view)
-  if (!phase.waiting) nowWaiting(draft, phase, view)
-  standBehind(draft, view, () => poll(draft))
+/** My mark stands there. */
+function keepAsking(draft: Draft, phase: Seeking): Phase {
+  if (!wantsRefresh(draft)) return poll(draft, phase)
+  return askOwner(draft, phase, true)
 }
 
-/** The owner is to hear nothing of it: the key is looked at until it is free. */
-function waitUnmarked(draft: Draft, view: View): void {
-  const phase = draft.phase as Seeking
-  if (phase.attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
-  nowWaiting(draft, phase, view)
-  poll(draft)
+/** My mark doesn't stand there, or no more. */
+function ask(draft: Draft, phase: Seeking, view: View, record: LeaseRecord): Phase {
+  const other = beforeMe(draft, view, phase)
+  if (other !== undefined) return queue(draft, phase, view, other.id)
+  return askOwner(draft, phase, renewsOften(draft) || record.owner === undefined)
 }
 
-/** Whoever may be granted the key meanwhile, or will find it renewed, looks again before a turn that is far off. */
-function mark(draft: Draft, looks: boolean): void {
+function askOwner(draft: Draft, phase: Seeking, looks: boolean): Phase {
+  if (phase.attempt.budgetMs === 0) return fail(draft, phase, timedOut(draft, phase))
+  return mayMark(draft, phase.attempt) ? mark(draft, phase, looks) : poll(draft, phase)
+}
+
+/** The owner isn't to be asked: I stand in the line alone, where I may wait behind others at all. */
+function waitQuietly(draft: Draft, before: Seeking, view: View): Phase {
+  const { contention: whenContended, budgetMs } = before.attempt
+  if (whenContended === "fail" || budgetMs === 0) return waitUnmarked(draft, before, view)
+  const phase = before.waiting ? before : nowWaiting(draft, before, view)
+  return standBehind(draft, phase, view, () => poll(draft, phase))
+}
+
+/** The owner isn't to be asked, nor is anything written: the key is looked at until it is free. */
+function waitUnmarked(draft: Draft, phase: Seeking, view: View): Phase {
+  if (phase.attempt.budgetMs === 0) return fail(draft, phase, timedOut(draft, phase))
+  return poll(draft, nowWaiting(draft, phase, view))
+}
+
+/** `looks`: the key may be granted, or found renewed, meanwhile, so that a look comes before a turn that is far off. */
+function mark(draft: Draft, phase: Seeking, looks: boolean): Seeking {
   if (isBusyStranger(draft) && !isBeforeNextWrite(draft)) {
-    return next(draft, "read", plus(draft.now, draft.config.spacing * WATCHFUL * (0.75 + draft.now.draw / 2)))
+    return next(phase, "read", plus(draft.now, draft.config.spacing * WATCHFUL * (0.75 + draft.now.draw / 2)))
   }
-  const at = waitersTurn(draft)
+  const at = waitersTurn(draft, phase)
   const before = plus(at, -SHORTEST_POLL)
-  if (!looks || past(before, draft.now)) next(draft, "mark", at)
-  else next(draft, "read", earlier(before, plus(draft.now, SHORTEST_POLL)))
+  if (!looks || past(before, draft.now)) return next(phase, "mark", at)
+  return next(phase, "read", earlier(before, plus(draft.now, SHORTEST_POLL)))
 }
 
 /** Another is to have the key first: then I stand in the line behind it. */
-function queue(draft: Draft, view: View, waiterId: string): void {
-  const { attempt } = draft.phase as Seeking
-  if (attempt.contention === "fail" || attempt.budgetMs === 0) return contend(draft, view, waiterId)
-  standBehind(draft, view, () => contend(draft, view, waiterId))
+function queue(draft: Draft, phase: Seeking, view: View, waiterId: string): Phase {
+  const { attempt } = phase
+  if (attempt.contention === "fail" || attempt.budgetMs === 0) return contend(draft, phase, view, waiterId)
+  return standBehind(draft, phase, view, () => contend(draft, phase, view, waiterId))
 }
 
 /** In the line, if that has a place for me. */
-function standBehind(draft: Draft, view: View, stayOutside: () => void): void {
-  const { attempt } = draft.phase as Seeking
-  const line = lineOf(sightOf(draft, view), view.record)
-  const place = placeIn(draft, view)
+function standBehind(draft: Draft, phase: Seeking, view: View, stayOutside: () => Phase): Phase {
+  const place = placeIn(phase, view)
   if (place !== undefined) {
-    standInLine(draft, view, place)
-    if (!isFading(draft, place)) return poll(draft)
-  } else if (!hasRoom(line, rankOf(draft, attempt)) || !mayMark(draft, attempt)) {
-    stayOutside()
-    // All who stand there have their turn first.
-    if (draft.phase.name === "seeking") draft.phase = { ...draft.phase, ahead: line.length + 1 }
-    return
-  } else if (draft.config.spacing === 0 && (draft.phase as Seeking).overtaken) {
-    // By another who came to stand there: of many that try it at once, one is there each time. The others are as those outside.
-    draft.phase = { ...(draft.phase as Seeking), overtaken: false, ahead: LINE_LENGTH + 1 }
-    return poll(draft)
+    const standing = standInLine(draft, phase, view, place)
+    return isFading(draft, place) ? mark(draft, standing, true) : poll(draft, standing)
   }
-  mark(draft, place !== undefined || renewsOften(draft) || view.record?.owner === undefined)
+  const line = lineOf(sightOf(draft, view), view.record)
+  if (!hasRoom(line, rankOf(draft, phase)) || !mayMark(draft, phase.attempt)) {
+    const outside = stayOutside()
+    // All who stand there have their turn first.
+    return outside.name === "seeking" ? { ...outside, ahead: line.length + 1 } : outside
+  }
+  // Of many that try to join at once, one does each time. The others are as those outside.
+  if (draft.config.spacing === 0 && phase.overtaken)
+    return poll(draft, { ...phase, overtaken: false, ahead: LINE_LENGTH + 1 })
+  return mark(draft, phase, renewsOften(draft) || view.record?.owner === undefined)
 }
 
 /** Where I stand in the line; undefined where I don't. */
-function placeIn({ phase }: Draft, view: View): number | undefined {
-  const at = view.record?.line.findIndex(({ nonce }) => nonce === (phase as Seeking).attempt.nonce) ?? -1
+function placeIn({ attempt }: Seeking, view: View): number | undefined {
+  const at = view.record?.line.findIndex(({ nonce }) => nonce === attempt.nonce) ?? -1
   return at < 0 ? undefined : at
 }
 
 /** Before I am the waiter, each of those ahead is first: so many versions are of no concern to me. */
-function standInLine(draft: Draft, view: View, place: number): void {
-  const before = draft.phase as Seeking
-  nowWaiting(draft, before, view)
+function standInLine(draft: Draft, before: Seeking, view: View, place: number): Seeking {
   const ahead = place + 1
   const isNearer = !before.waiting || ahead < before.ahead
-  draft.phase = { ...(draft.phase as Seeking), ahead, unheard: place, polls: isNearer ? ahead : before.polls }
+  return { ...nowWaiting(draft, before, view), ahead, unheard: place, polls: isNearer ? ahead : before.polls }
 }
 
 /** My entry is to be refreshed. */
@@ -312,33 +347,28 @@ function mayMark(draft: Draft, attempt: Attempt): boolean {
   return draft.config.spacing === 0 || attempt.budgetMs === undefined || attempt.budgetMs >= SHORTEST_WAIT
 }
 
-function nowWaiting(draft: Draft, phase: Seeking, view: View): void {
+function nowWaiting(draft: Draft, phase: Seeking, view: View): Seeking {
   const owner = ownerOf(view.record)
   if (!phase.waiting && owner !== undefined) draft.events.push({ type: "Waiting", owner })
   const isNearer = !phase.waiting || phase.ahead > 0
-  draft.phase = { ...phase, waiting: true, ahead: 0, polls: isNearer ? 0 : phase.polls }
+  return { ...phase, waiting: true, ahead: 0, polls: isNearer ? 0 : phase.polls }
 }
 
-function contend(draft: Draft, view: View, waiterId: string): void {
-  const phase = draft.phase as Seeking
-  draft.phase = { ...phase, waiting: false, ahead: 0 }
-  if (phase.attempt.contention === "fail") return fail(draft, contention(draft, view, waiterId))
-  if (phase.attempt.budgetMs === 0) return fail(draft, timedOut(draft, phase))
-  poll(draft)
+function contend(draft: Draft, before: Seeking, view: View, waiterId: string): Phase {
+  const phase = { ...before, waiting: false, ahead: 0 }
+  if (phase.attempt.contention === "fail") return fail(draft, phase, contention(draft, view, waiterId))
+  return poll(draft, phase)
 }
 
 /** Looks again: soon at first where reads are cheap, else after one to two seconds. */
-function poll(draft: Draft): void {
-  const phase = draft.phase as Seeking
-  if (phase.attempt.budgetMs === 0 && !phase.waiting) return fail(draft, timedOut(draft, phase))
+function poll(draft: Draft, phase: Seeking): Phase {
+  if (phase.attempt.budgetMs === 0 && !phase.waiting) return fail(draft, phase, timedOut(draft, phase))
   const { cheapReads } = draft.config
   const delay = cheapReads
     ? Math.min(draft.watched ? SELDOM : OFTEN, 10 * 2 ** phase.polls) * (0.5 + draft.now.draw / 2)
     : SHORTEST_POLL * (1 + draft.now.draw)
   const at = plus(draft.now, delay)
-  draft.phase = { ...phase, next: { act: "read", at }, polls: Math.min(phase.polls + 1, 10) }
+  return { ...phase, next: { act: "read", at }, polls: Math.min(phase.polls + 1, 10) }
 }
 
-function next(draft: Draft, act: Act, at: Instant): void {
-  draft.phase = { ...(draft.phase as Seeking), next: { act, at } }
-}
+const next = (phase: Seeking, act: Seeking["next"]["act"], at: Instant): Seeking => ({ ...phase, next: { act, at } })

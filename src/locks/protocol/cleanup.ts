@@ -4,22 +4,36 @@
  */
 import type { LockError } from "../api/errors.ts"
 import { lacksRoom } from "../stores/room.ts"
-import { liveOwner } from "./record-writes.ts"
+import { type PhaseRules, unchanged } from "./phases.ts"
+import { eraseBody, knownPast, leaveBody, liveOwner, type Pen, type Written } from "./record-writes.ts"
 import { abandon, backoff, leaversTurn, ownersTurn } from "./request.ts"
 import { budgetEnd } from "./rules/budget.ts"
 import { isMine, ownerStanding, waiterStanding } from "./rules/standing.ts"
-import type { Act, Attempt, Draft, Phase, View } from "./rules/state.ts"
+import type { Attempt, Clearing, Draft, Idle, Phase, PhaseActs, SentWrite, View } from "./rules/state.ts"
 import { earlier, instant, type Instant, past, plus } from "./rules/time.ts"
 
-type Clearing = Extract<Phase, { name: "clearing" }>
+/** After an attempt. */
+export const clearing: PhaseRules<"clearing"> = {
+  expire,
+  told: unchanged,
+  saw,
+  wrote: (draft: Draft, phase: Clearing, _: SentWrite, view: View): Phase => saw(draft, phase, view),
+  failed: again,
+  unsure: again,
+  conclude: unchanged,
+  due: (_, phase) => phase.next,
+  expiries: (_, { error, settleBy, until }) => [error === undefined ? undefined : settleBy, until],
+  compose,
+  sent: unchanged,
+}
 
 /** The longest that a caller waits for the clearing, in milliseconds, its budget allowing. */
 const PATIENCE = 5000
-/** After this the rest is left to run out by itself. */
+/** After this the rest is left to run out by itself. In milliseconds. */
 const LIMIT = 30_000
 
 /** Ends an attempt. A caller whose time is over is told at once. */
-export function beginClearing(draft: Draft, attempt: Attempt, error: LockError): void {
+export function beginClearing(draft: Draft, attempt: Attempt, error: LockError): Phase {
   if (draft.flight?.act === "read") abandon(draft)
   const at = instant(draft.now)
   const patience = plus(at, PATIENCE)
@@ -32,44 +46,46 @@ export function beginClearing(draft: Draft, attempt: Attempt, error: LockError):
     until: plus(at, LIMIT),
     failures: 0,
   }
-  draft.phase = phase
   const traceless = draft.flight === undefined && draft.sent.length === 0 && !shown(draft, attempt, draft.view)
-  if (traceless) done(draft)
-  else expireClearing(draft, phase)
+  return traceless ? done(draft, phase) : expire(draft, phase)
 }
 
 /** Tells the caller, and gives up, each at its time. */
-export function expireClearing(draft: Draft, phase: Clearing): void {
-  if (past(phase.settleBy, draft.now)) tell(draft)
-  if (past(phase.until, draft.now)) done(draft)
+function expire(draft: Draft, phase: Clearing): Phase {
+  const told = past(phase.settleBy, draft.now) ? tell(draft, phase) : phase
+  return past(told.until, draft.now) ? done(draft, told) : told
 }
 
-/** A version was read or written: erase what is mine in it, burn what may still land on it. */
-export function clearingSaw(draft: Draft, phase: Clearing, view: View): void {
+/** A version was read or written: erase my halves in it, and burn my writes that may still land on it. */
+function saw(draft: Draft, phase: Clearing, view: View): Phase {
   const { nonce } = phase.attempt
   // A record that needs what I don't know is not mine to write.
-  if ((view.record?.needs.length ?? 0) > 0) return done(draft)
+  if ((view.record?.needs.length ?? 0) > 0) return done(draft, phase)
   const owner = ownerStanding(view.record, draft, nonce)
   const waiter = waiterStanding(view.record, draft, nonce)
   // A dead half is of an earlier attempt: nobody else may free it before it runs out.
   const owns = owner === "mine" || owner === "stripped" || owner === "dead"
-  if (owns) return next(draft, "leave", ownersTurn(draft, instant(draft.now)))
+  if (owns) return next(phase, "leave", ownersTurn(draft, instant(draft.now)))
   if (waiter === "mine" || waiter === "stripped" || isInLine(draft, view))
-    return next(draft, "erase", leaversTurn(draft))
-  if (mayLand(draft)) return next(draft, "erase", burnTurn(draft, view))
-  done(draft)
+    return next(phase, "erase", leaversTurn(draft))
+  if (mayLand(draft)) return next(phase, "erase", burnTurn(draft, view))
+  return done(draft, phase)
 }
 
 /** Nothing was learned: try again, where that can help. */
-export function clearingFailed(draft: Draft, phase: Clearing, error: LockError | undefined): void {
-  if (error !== undefined && !error.retryable) return done(draft)
-  if (error !== undefined && lacksRoom(error)) tell(draft) // whoever waits for it may be who has to make room
+function again(draft: Draft, phase: Clearing, error: LockError | undefined): Phase {
+  if (error !== undefined && !error.retryable) return done(draft, phase)
+  // Whoever waits for it may be the one who has to make room.
+  const told = error !== undefined && lacksRoom(error) ? tell(draft, phase) : phase
   const wait = error === undefined ? 0 : backoff(draft, phase.failures)
-  draft.phase = {
-    ...(draft.phase as Clearing),
-    next: { act: "read", at: plus(draft.now, wait) },
-    failures: phase.failures + 1,
-  }
+  return { ...told, next: { act: "read", at: plus(draft.now, wait) }, failures: phase.failures + 1 }
+}
+
+/** What a cancelled attempt came to own is left under the token that the record shows. */
+function compose(draft: Draft, phase: Clearing, act: PhaseActs["clearing"], view: View, pen: Pen): Written {
+  if (act === "erase") return eraseBody(draft, view.record, pen)
+  const token = view.record?.owner?.token ?? 0
+  return leaveBody(draft, view, { token, note: undefined, past: knownPast(draft, view, phase.attempt.nonce) }, pen)
 }
 
 function shown(draft: Draft, attempt: Attempt, view: View | undefined): boolean {
@@ -87,20 +103,19 @@ const burnTurn = (draft: Draft, view: View): Instant =>
 
 const mayLand = (draft: Draft): boolean => draft.sent.some(({ act }) => act === "claim" || act === "mark")
 
-function next(draft: Draft, act: Act, at: Instant): void {
-  draft.phase = { ...(draft.phase as Clearing), next: { act, at } }
-}
+const next = (phase: Clearing, act: PhaseActs["clearing"], at: Instant): Clearing => ({ ...phase, next: { act, at } })
 
-function tell(draft: Draft): void {
-  const phase = draft.phase as Clearing
-  if (phase.error === undefined) return
+/** The caller is told once. */
+function tell(draft: Draft, phase: Clearing): Clearing {
+  if (phase.error === undefined) return phase
   draft.events.push({ type: "GaveUp", error: phase.error })
-  draft.phase = { ...phase, error: undefined }
+  return { ...phase, error: undefined }
 }
 
-function done(draft: Draft): void {
-  tell(draft)
+/** The attempt is over, and nothing of it is sent any more. */
+function done(draft: Draft, phase: Clearing): Idle {
+  tell(draft, phase)
   abandon(draft)
   draft.sent = []
-  draft.phase = { name: "idle" }
+  return { name: "idle" }
 }

@@ -5,24 +5,38 @@
 import type { LockError } from "../api/errors.ts"
 import type { ReleaseResult } from "../api/lock.ts"
 import { LINE_LENGTH } from "../record.ts"
-import { leaveHow } from "./record-writes.ts"
+import { type PhaseRules, unchanged } from "./phases.ts"
+import { leaveBody, leaveHow, pastAfter, type Pen, type Written } from "./record-writes.ts"
 import { abandon, backoff, othersHaveAsked, ownersTurn, RELEASE_WITHIN } from "./request.ts"
 import { deadlineOf } from "./rules/authority.ts"
 import { ownerStanding } from "./rules/standing.ts"
-import type { Draft, Due, Hold, LeaveHow, Left, Phase, SentWrite, View } from "./rules/state.ts"
+import type { Draft, Due, Hold, Idle, LeaveHow, Leaving, Left, Phase, SentWrite, View } from "./rules/state.ts"
 import { instant, type Instant, later, past, plus } from "./rules/time.ts"
 
-type Leaving = Extract<Phase, { name: "leaving" }>
+/** As one that leaves. */
+export const leaving: PhaseRules<"leaving"> = {
+  expire,
+  told: unchanged,
+  saw,
+  wrote,
+  failed: again,
+  unsure: again,
+  conclude: unchanged,
+  due,
+  expiries: (_, { until }) => [until],
+  compose,
+  sent,
+}
 
 /** Ends the ownership here and now; the write follows. A read under way is no longer waited for, a write is. */
-export function beginLeaving(draft: Draft, hold: Hold, note: string | undefined): void {
+export function beginLeaving(draft: Draft, hold: Hold, note: string | undefined): Leaving {
   if (draft.flight?.act === "read") abandon(draft)
   const at = instant(draft.now)
   const unsure = hold.readBackAt !== undefined
   const begun = draft.flight !== undefined
   const until = plus(at, RELEASE_WITHIN)
   const window = unsure ? undefined : windowOf(draft, hold, 0)
-  draft.phase = {
+  return {
     name: "leaving",
     hold,
     note,
@@ -37,10 +51,10 @@ export function beginLeaving(draft: Draft, hold: Hold, note: string | undefined)
 }
 
 /** Goes on with a leave that came to no end in its time: what became of it is seen first, and its time begins anew. */
-export function leaveAgain(draft: Draft, { hold, note, opIds }: Left): void {
+export function leaveAgain(draft: Draft, { hold, note, opIds }: Left): Leaving {
   const at = instant(draft.now)
   const until = later(plus(at, RELEASE_WITHIN), deadlineOf(hold))
-  draft.phase = {
+  return {
     ...{ name: "leaving", hold, note, opIds, until },
     next: { act: "read", at },
     windows: 1,
@@ -50,13 +64,15 @@ export function leaveAgain(draft: Draft, { hold, note, opIds }: Left): void {
 }
 
 /** A look first, where one is due, and else the leave. */
-const nextOf = (draft: Draft, look: Instant | undefined): Due =>
-  look === undefined ? { act: "leave", at: ownersTurn(draft, instant(draft.now)) } : { act: "read", at: look }
+const nextOf = (draft: Draft, look: Instant | undefined): Leaving["next"] =>
+  look === undefined ? leaveNow(draft) : { act: "read", at: look }
+
+const leaveNow = (draft: Draft): Leaving["next"] => ({ act: "leave", at: ownersTurn(draft, instant(draft.now)) })
 
 /**
- * Until when others may ask (rule 13a). Where writes are spaced and owners in a hurry nobody else has time to write, and the
- * next owner would be anybody. An ownership that had to be waited for, and is brief, leaves time for one of them; where that one
- * was kept from asking for more than a turn, as there are many, for one more.
+ * Until when others may ask (rule 13a). Where writes are spaced and owners in a hurry nobody else has time to write,
+ * and the next owner would be anybody. An ownership that had to be waited for, and is brief, leaves time for one of
+ * them. It leaves time for one more where that one was kept from asking for more than a turn, as there are many.
  */
 function windowOf(draft: Draft, hold: Hold, windows: number): Instant | undefined {
   const { brieflyUntil, token } = hold
@@ -71,48 +87,58 @@ function windowOf(draft: Draft, hold: Hold, windows: number): Instant | undefine
   return isTooLate || past(until, draft.now) ? undefined : until
 }
 
-/** What a leaver does next: where the store honours it and nobody waits, a delete does. */
-export function planLeaving(draft: Pick<Draft, "config">, phase: Leaving, how: () => LeaveHow): Due {
-  const deletes = phase.next.act === "leave" && draft.config.deletes && how() === "release"
-  return deletes ? { ...phase.next, act: "delete" } : phase.next
+/** Where the store honours it and nobody waits, a delete is the leave. */
+function due(draft: Draft, { next }: Leaving): Due<"read" | "leave" | "delete"> {
+  const deletes = next.act === "leave" && draft.config.deletes && howToLeave(draft) === "release"
+  return deletes ? { ...next, act: "delete" } : next
 }
 
 /** How the last known version asks to be left. */
-export const howToLeave = (draft: Draft): LeaveHow =>
-  draft.view === undefined ? "release" : leaveHow(draft, draft.view)
+const howToLeave = (draft: Draft): LeaveHow => (draft.view === undefined ? "release" : leaveHow(draft, draft.view))
+
+/** The token is that of the hold, or of a raise that landed unnoticed. */
+function compose(draft: Draft, { hold, note }: Leaving, act: "leave" | "delete", view: View, pen: Pen): Written {
+  if (act === "delete") return { opId: pen.opId, body: "", life: Infinity, how: "release" }
+  const token = Math.max(hold.token, view.record?.owner?.token ?? 0)
+  return leaveBody(draft, view, { token, note, past: pastAfter(hold) }, pen)
+}
+
+/** The time for it counts from the first request. */
+function sent({ now }: Draft, phase: Leaving, opId: string | undefined): Leaving {
+  const opIds = opId === undefined ? phase.opIds : [...phase.opIds, opId]
+  return phase.begun ? { ...phase, opIds } : { ...phase, opIds, begun: true, until: plus(now, RELEASE_WITHIN) }
+}
 
 /** Nobody can tell yet: the lease may stand until it runs out. */
-export function expireLeaving(draft: Draft, phase: Leaving): void {
-  if (!past(phase.until, draft.now)) return
+function expire(draft: Draft, phase: Leaving): Phase {
+  if (!past(phase.until, draft.now)) return phase
   const { hold, note, opIds } = phase
-  finish(draft, phase, "unknown")
-  draft.phase = { name: "idle", left: { hold, note, opIds } }
+  return { ...finish(draft, phase, "unknown"), left: { hold, note, opIds } }
 }
 
 /** A write was applied: a renewal that was still under way, or the leave. */
-export function leaverWrote(draft: Draft, phase: Leaving, sent: SentWrite, view: View): void {
-  if (sent.act === "leave" || sent.act === "delete") return left(draft, phase, sent.how ?? "release", view)
-  draft.phase = { ...phase, next: { act: "leave", at: ownersTurn(draft, instant(draft.now)) } }
+function wrote(draft: Draft, phase: Leaving, { act, how }: SentWrite, view: View): Phase {
+  if (act === "leave" || act === "delete") return left(draft, phase, how ?? "release", view)
+  return { ...phase, next: leaveNow(draft) }
 }
 
 /** Nothing was learned, or the fate of the write is open: look. */
-export function leaverUnsure(draft: Draft, phase: Leaving, error: LockError | undefined): void {
+function again(draft: Draft, phase: Leaving, error: LockError | undefined): Leaving {
   const wait = error === undefined ? 0 : backoff(draft, phase.failures)
-  draft.phase = { ...phase, next: { act: "read", at: plus(draft.now, wait) }, failures: phase.failures + 1 }
+  return { ...phase, next: { act: "read", at: plus(draft.now, wait) }, failures: phase.failures + 1 }
 }
 
 /** A version was read: still to be left, or left, or past telling. */
-export function leaverSaw(draft: Draft, phase: Leaving, view: View): void {
+function saw(draft: Draft, phase: Leaving, view: View): Phase {
   const { record } = view
   if (record !== undefined && record.needs.length > 0) return finish(draft, phase, fate(phase))
-  const by = record?.ended?.by
-  if (by !== undefined && phase.opIds.includes(by)) return left(draft, phase, howOf(record?.ended?.how), view)
+  const by = record?.lastRelease?.by
+  if (by !== undefined && phase.opIds.includes(by)) return left(draft, phase, howOf(record?.lastRelease?.how), view)
   switch (ownerStanding(record, draft, phase.hold.nonce)) {
     case "mine":
     case "stripped": {
       const window = windowOf(draft, phase.hold, phase.windows)
-      draft.phase = { ...phase, next: nextOf(draft, window), windows: phase.windows + (window === undefined ? 0 : 1) }
-      return
+      return { ...phase, next: nextOf(draft, window), windows: phase.windows + (window === undefined ? 0 : 1) }
     }
     case "absent":
       return finish(draft, phase, draft.config.deletes && phase.opIds.length > 0 ? "released" : fate(phase))
@@ -124,22 +150,23 @@ export function leaverSaw(draft: Draft, phase: Leaving, view: View): void {
   }
 }
 
-/** Somebody else moved the key on: after my write was sent, nobody can tell whether it came before. */
+/** Another process moved the key on: after my write was sent, nobody can tell whether it came before. */
 const fate = (phase: Leaving): ReleaseResult => (phase.opIds.length === 0 ? "alreadyLost" : "unknown")
 
 const howOf = (how: string | undefined): LeaveHow => (how === "grant" || how === "reserve" ? how : "release")
 
-function left(draft: Draft, phase: Leaving, how: LeaveHow, view: View): void {
+function left(draft: Draft, phase: Leaving, how: LeaveHow, view: View): Idle {
   const waiterId = how === "grant" ? view.record?.ownerId : view.record?.waitingOwnerId
   if (how !== "release" && waiterId != null) {
     draft.events.push({ type: "Granted", token: phase.hold.token, waiterId, how })
   }
-  finish(draft, phase, "released")
+  return finish(draft, phase, "released")
 }
 
-function finish(draft: Draft, phase: Leaving, result: ReleaseResult): void {
+/** The leave is over, and nothing of it is sent any more. */
+export function finish(draft: Draft, { hold }: Pick<Leaving, "hold">, result: ReleaseResult): Idle {
   abandon(draft)
   draft.sent = []
-  draft.phase = { name: "idle" }
-  draft.events.push({ type: "Released", token: phase.hold.token, result })
+  draft.events.push({ type: "Released", token: hold.token, result })
+  return { name: "idle" }
 }

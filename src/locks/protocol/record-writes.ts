@@ -10,6 +10,7 @@ import {
   type Note,
   type OwnerHalf,
   RECORD_LIMIT,
+  storedLastRelease,
   toSeconds,
   type WaiterHalf,
   withEnded,
@@ -17,7 +18,7 @@ import {
 import { mayBeCreate, isOwnerExpired, surelyEnded, isWaiterExpired } from "./rules/expiry.ts"
 import { ahead, joined, LINE_LIFE, lineOf } from "./rules/line.ts"
 import { isMine, isMyOwner, isMyWaiter, ownerStanding, waiterStanding } from "./rules/standing.ts"
-import type { Attempt, Draft, Hold, LeaveHow, SentWrite, View } from "./rules/state.ts"
+import type { Attempt, Draft, Hold, LeaveHow, Seeking, SentWrite, View } from "./rules/state.ts"
 import { sightOf } from "./rules/view.ts"
 
 /** What a grant or reserve leaves the waiter to take over in, at most. */
@@ -38,22 +39,22 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
   const { record } = view
   const token = nextToken(draft, record, pen)
   const came = claimHow(draft, view, attempt)
-  const ended = came === "takeover" ? null : (record?.body["ended"] ?? null)
-  const mine = { nonce: attempt.nonce, token, stateVersion: attempt.stateVersion, since: toSeconds(pen.at), ended }
-  const { groups = [] } = attempt
-  const past = record && knownPast(draft, view, attempt.nonce)
+  const lastRelease = came === "takeover" ? null : storedLastRelease(record)
+  const { nonce, stateVersion, groups = [] } = attempt
+  const mine = { nonce, token, stateVersion, since: toSeconds(pen.at), lastRelease }
+  const past = record && knownPast(draft, view, nonce)
   return { ...owned(draft, withoutTimeless(record), pen, { ...mine, groups, past }), came, groups }
 }
 
-/** Who claims has found every other waiter to be over. A mark without a time would be found alive by all who come later. */
+/** A claim takes off a mark without a time: it was found to be over, and all who come later would find it alive. */
 function withoutTimeless(record: LeaseRecord | undefined): LeaseRecord | undefined {
   if (record?.waiterExpiresAt !== undefined || record === undefined) return record
   return { ...record, body: { ...record.body, ...noWaiter } }
 }
 
 /**
- * Which ownerships have ended by the time that an attempt takes the key: its record's list, and the owner in it, where that is over
- * for sure. Of another attempt of this life it is known: a key has one at a time here.
+ * Which ownerships have ended by the time that an attempt takes the key: those that its record lists, and its owner, if
+ * that one has ended for sure. Another attempt of this life has: a key has one at a time here.
  */
 export function knownPast(draft: Draft, view: View, mine: string): readonly string[] {
   const { record } = view
@@ -64,7 +65,10 @@ export function knownPast(draft: Draft, view: View, mine: string): readonly stri
   return hasEnded ? withEnded(past, nonce) : past
 }
 
-/** Which have ended when an ownership has: itself, where a head may name it; then no head names an earlier one any more. */
+/**
+ * Which ownerships have ended once this one has. It lists itself where a head may name it, and alone where one does for
+ * sure.
+ */
 export function pastAfter({ past, trace, nonce }: Hold): readonly string[] {
   if (trace === "none") return past
   return trace === "sure" ? [nonce] : withEnded(past, nonce)
@@ -95,30 +99,34 @@ const attemptHow = (record: LeaseRecord): AcquiredHow => (mayBeCreate(record) ? 
 /** Extends my lease, raising its token where asked. */
 export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Written {
   const token = tokenOf(hold)
-  const ended = view.record?.body["ended"] ?? hold.ended ?? null
+  const lastRelease = storedLastRelease(view.record) ?? hold.lastRelease ?? null
   const { nonce, stateVersion, since, groups } = hold
   const past = hold.trace === "sure" ? [] : hold.past
-  const written = owned(draft, view.record, pen, { nonce, token, stateVersion, since, groups, ended, past })
+  const written = owned(draft, view.record, pen, { nonce, token, stateVersion, since, groups, lastRelease, past })
   return { ...written, groups, ...(hold.isAsked && { isAsked: true }) }
 }
 
-/** Marks me as the waiter, or joins the line where another is to have that place. The owner's half and times stay to the letter. */
-export function markBody(draft: Draft, view: View, attempt: Attempt, pen: Pen): Written {
+/**
+ * Marks me as the waiter, or joins the line where another is to have that place. The owner's half and times stay to the
+ * letter.
+ */
+export function markBody(draft: Draft, view: View, phase: Seeking, pen: Pen): Written {
   const record = view.record!
   const { id, waiterTtl } = draft.config
-  if (isQuiet(attempt) || beforeMe(draft, view, attempt, askedOf(draft)) !== undefined) {
-    const entry = { ...waiterHalf(draft, attempt, pen, LINE_LIFE), ...rankOf(draft, attempt) }
+  if (isQuiet(phase.attempt) || beforeMe(draft, view, phase) !== undefined) {
+    const entry = { ...waiterHalf(draft, phase, pen, LINE_LIFE), ...rankOf(draft, phase) }
     const line = joined(draft, lineOf(sightOf(draft, view), record), entry)
     return { ...finish(draft, record.body, pen, waiterTtl, line), joins: true }
   }
-  const waiter = waiterHalf(draft, attempt, pen, waiterTtl)
+  const waiter = waiterHalf(draft, phase, pen, waiterTtl)
   const { expiresAt } = waiter
   const body = { ...record.body, waitingOwnerId: id, waiterExpiresAt: expiresAt, waiter }
   return finish(draft, body, pen, waiterTtl)
 }
 
-function waiterHalf(draft: Draft, attempt: Attempt, pen: Pen, life: number): InLine {
+function waiterHalf(draft: Draft, phase: Seeking, pen: Pen, life: number): InLine {
   const { id, bootId, host } = draft.config
+  const { attempt } = phase
   return {
     for: id,
     expiresAt: toSeconds(pen.at + life),
@@ -129,7 +137,7 @@ function waiterHalf(draft: Draft, attempt: Attempt, pen: Pen, life: number): InL
     bootId,
     ...(host !== null && { host }),
     ...(attempt.stateVersion !== null && { stateVersion: attempt.stateVersion }),
-    asked: askedOf(draft),
+    asked: askedOf(draft, phase),
     joined: draft.topToken,
   }
 }
@@ -138,27 +146,22 @@ function waiterHalf(draft: Draft, attempt: Attempt, pen: Pen, life: number): InL
 export const isQuiet = ({ whenOwned }: Attempt): boolean => whenOwned === "wait"
 
 /** What an attempt's place in the line goes by. */
-export const rankOf = (draft: Draft, attempt: Attempt): Pick<InLine, "asked" | "quiet"> => ({
-  asked: askedOf(draft),
-  ...(isQuiet(attempt) && { quiet: true }),
+export const rankOf = (draft: Draft, phase: Seeking): Pick<InLine, "asked" | "quiet"> => ({
+  asked: askedOf(draft, phase),
+  ...(isQuiet(phase.attempt) && { quiet: true }),
 })
 
 /** When the attempt asked, in tokens. */
-export const askedOf = ({ phase, topToken }: Draft): number =>
-  phase.name === "seeking" ? (phase.asked ?? topToken) : topToken
+export const askedOf = ({ topToken }: Draft, { asked }: Seeking): number => asked ?? topToken
 
-/** Who is to have the key before this attempt does, whoever owns it: another live waiter, or else the first of the line. */
-export function beforeMe(
-  draft: Draft,
-  view: View,
-  { nonce }: Attempt,
-  asked: number,
-): { readonly id: string } | undefined {
+/** Who is to have the key next and isn't this attempt: another live waiter, or else the first of the line. */
+export function beforeMe(draft: Draft, view: View, phase: Seeking): { readonly id: string } | undefined {
+  const { nonce } = phase.attempt
   const standing = waiterStanding(view.record, draft, nonce)
   if (standing === "mine" || standing === "stripped") return undefined
   const waiter = liveWaiter(draft, view)
   if (waiter !== undefined) return waiter
-  const [first] = ahead(draft, lineOf(sightOf(draft, view), view.record), { nonce, asked })
+  const [first] = ahead(draft, lineOf(sightOf(draft, view), view.record), { nonce, asked: askedOf(draft, phase) })
   return first && { id: first.for }
 }
 
@@ -178,15 +181,15 @@ export function leaveBody(
   const { token, note, past } = left
   const record = view.record!
   const how = leaveHow(draft, view)
-  const ended = { token, by: pen.opId, how, note: null }
+  const release = { token, by: pen.opId, how, note: null }
   if (how === "grant") {
     const waiter = nextOf(draft, view)!
     const says: Note | null = note === undefined ? null : { to: waiter.nonce, says: note }
-    return { ...granted(draft, record, pen, waiter, { ended: { ...ended, note: says }, past }), how }
+    return { ...granted(draft, record, pen, waiter, { ended: { ...release, note: says }, past }), how }
   }
   const waiter = how === "reserve" ? reserved(record, pen) : noWaiter
   const life = how === "reserve" ? HANDOVER : Infinity
-  return { ...finish(draft, { ...record.body, ...noOwner, ...waiter, ended, past }, pen, life), how }
+  return { ...finish(draft, { ...record.body, ...noOwner, ...waiter, ended: release, past }, pen, life), how }
 }
 
 /** How the record asks to be left. */
@@ -195,12 +198,15 @@ export function leaveHow(draft: Draft, view: View): LeaveHow {
   return liveWaiter(draft, view) === undefined ? "release" : "reserve"
 }
 
-/** Who is granted the key, as it says of itself: the live waiter, of whom nothing is known where it is a stranger; without one the first of the line. */
+/**
+ * The half of the one to grant the key to: the live waiter's, or without one the first of the line. A stranger has
+ * none.
+ */
 function nextOf(draft: Draft, view: View): WaiterHalf | undefined {
   return liveWaiter(draft, view) === undefined ? othersInLine(draft, view)[0] : view.record?.waiter
 }
 
-/** The line without me: an attempt of mine that writes anything but its own entry isn't in it any more. */
+/** The line without me: an attempt of mine that writes anything but its own entry leaves the line. */
 function othersInLine(draft: Draft, view: View): readonly InLine[] {
   return lineOf(sightOf(draft, view), view.record).filter((entry) => !isMine(entry, draft))
 }
@@ -234,11 +240,11 @@ function owned(
   record: LeaseRecord | undefined,
   pen: Pen,
   mine: Pick<OwnerHalf, "nonce" | "token" | "stateVersion"> &
-    Pick<Hold, "since" | "groups"> & { readonly ended: unknown; readonly past: readonly string[] | undefined },
+    Pick<Hold, "since" | "groups"> & { readonly lastRelease: unknown; readonly past: readonly string[] | undefined },
 ): Written {
   const { id, ttl, address, host, deletes } = draft.config
   const expiresAt = toSeconds(pen.at + ttl)
-  const { ended, past, since, groups, ...half } = mine
+  const { lastRelease, past, since, groups, ...half } = mine
   const owner: OwnerHalf = {
     for: id,
     expiresAt,
@@ -252,7 +258,7 @@ function owned(
     ...(deletes && { deletes }),
   }
   const waiter = record === undefined || isMyWaiter(record, draft) ? noWaiter : carriedWaiter(record)
-  const body = { ...record?.body, ownerId: id, expiresAt, ...waiter, owner, ended, ...(past && { past }) }
+  const body = { ...record?.body, ownerId: id, expiresAt, ...waiter, owner, ended: lastRelease, ...(past && { past }) }
   return { ...finish(draft, body, pen, ttl), token: half.token }
 }
 
@@ -278,12 +284,12 @@ function granted(draft: Draft, record: LeaseRecord, pen: Pen, waiter: WaiterHalf
 }
 
 /**
- * The grant is stamped with my host's clock; whether the waiter shares it, its own half says, and which process it is. Where
- * it doesn't, none is named: it is not mine that owns then, and nobody may take the waiter for dead when I end.
+ * The waiter's process, where its half says that it shares my host's clock, which stamps the grant. Else no process is
+ * named: were it mine, others would take the waiter for dead when I end.
  */
 function hostOf(draft: Draft, waiter: WaiterHalf): OwnerHalf["host"] {
   const { bootId, host } = draft.config
-  // Its place may be stamped by another's clock: by whose move it came there.
+  // Another's clock may have stamped its place: that of the process which moved it there.
   if (bootId === null || (waiter.host?.bootId ?? waiter.bootId) !== bootId) return null
   if (waiter.host?.bootId === bootId) return { ...waiter.host, groups: [] }
   return { name: host?.name ?? "", pid: 0, startedAt: null, bootId, pidNs: null, groups: [] }
@@ -300,7 +306,7 @@ function carriedWaiter(record: LeaseRecord): object {
   return { waitingOwnerId: waitingOwnerId ?? null, waiterExpiresAt: waiterExpiresAt ?? null, waiter: waiter ?? null }
 }
 
-/** `line`: who stands in it, where that isn't those who stood in it, but for me. */
+/** `line`: who stands in it from now on; without it those who stood there, but for me. */
 function finish(draft: Draft, body: object, pen: Pen, life: number, line?: readonly InLine[]): Written {
   const others = line ?? (draft.view === undefined ? [] : othersInLine(draft, draft.view))
   const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, ...rest } = movedUp(draft, body, pen, others)
@@ -311,8 +317,8 @@ function finish(draft: Draft, body: object, pen: Pen, life: number, line?: reado
 }
 
 /**
- * An empty waiter's place is filled from the line, by one that asks. Nobody stands there under the id of the owner, of whatever
- * life: should a stranger drop the owner's half, none could tell them apart.
+ * An empty waiter's place is filled from the line, by one that asks. Nobody stands there under the id of the owner, of
+ * whatever life: should a stranger drop the owner's half, none could tell them apart.
  */
 function movedUp(draft: Draft, body: object, pen: Pen, line: readonly InLine[]): Record<string, unknown> {
   const { line: _, ...rest } = body as Record<string, unknown>
@@ -320,15 +326,16 @@ function movedUp(draft: Draft, body: object, pen: Pen, line: readonly InLine[]):
   if (first === undefined) return rest
   if (rest["waitingOwnerId"] != null || first.quiet === true) return { ...rest, line: [first, ...others] }
   const { waiterTtl, bootId } = draft.config
-  // By my clock, so it is my boot's time: by that of its own it may be over at once, or stand for hours when it is dead.
+  // By my clock, so it is my boot's time: by that of its own it may be over at once, or stand for hours when it is
+  // dead.
   const waiter: WaiterHalf = { ...first, expiresAt: toSeconds(pen.at + waiterTtl), bootId }
   const place = { waitingOwnerId: waiter.for, waiterExpiresAt: waiter.expiresAt, waiter }
   return { ...rest, ...place, ...(others.length > 0 && { line: others }) }
 }
 
 /**
- * What nobody could read again would take the key from its owner: then what isn't known here is not carried over, nor the line
- * where that is too much still.
+ * A body over the limit would take the key from its owner, since nobody could read it. Such a body leaves out what
+ * isn't known here, and the line too where that is still too much.
  */
 function readable(body: Readonly<Record<string, unknown>>, indent: number): string {
   const end = indent === 0 ? "" : "\n"

@@ -4,44 +4,50 @@
  */
 import { type LeaseRecord, sameGroups } from "../record.ts"
 import { ABSENT } from "../stores/port.ts"
-import {
-  claimBody,
-  eraseBody,
-  knownPast,
-  leaveBody,
-  markBody,
-  pastAfter,
-  type Pen,
-  renewBody,
-  tokenOf,
-  type Written,
-} from "./record-writes.ts"
-import type { Act, Attempt, Draft, Due, Hold, LockState, SentWrite, View, WriteAct } from "./rules/state.ts"
+import { type Pen, tokenOf, type Written } from "./record-writes.ts"
+import type { Act, Draft, Hold, LockState, Phase, Seeking, SentWrite, View, WriteAct } from "./rules/state.ts"
 import { elapsed, instant, type Instant, later, plus, renewalAfter, storeNow } from "./rules/time.ts"
 
 /** A release settles within this from its first request on, in milliseconds. */
 export const RELEASE_WITHIN = 10_000
 
-/** Who has waited for this long is half as late within the window as who has just come. In milliseconds. */
+/** A waiter that has waited for this long comes half as late within the window as a newcomer. In milliseconds. */
 const LONG_WAIT = 2000
-/** Who polls has looked, and claimed what it found free. In spacings: looks are two of them apart at most. */
+/**
+ * By then every waiter that polls has looked, and claimed a free key: looks are two spacings apart at most. In
+ * spacings.
+ */
 const ALL_LOOKED = 2.3
-/** How much later in the window those write who asked last. In spacings. */
+/** How much later in the window the last that asked write than the first. In spacings. */
 const SPREAD = 0.8
-/** A mark sent at the end of the window is there by then. In spacings. */
+/** How long a mark is on its way that is sent at the end of the window. In spacings. */
 const ON_ITS_WAY = 0.2
 
-/** Starts a request; a look under way is in its way no longer. */
-export function issue(draft: Draft, due: Due): void {
-  abandon(draft)
-  if (due.act === "read") read(draft)
-  else write(draft, due.act)
+/** What a write says on a version of the record. */
+type Compose = (view: View, pen: Pen) => Written
+
+/** Asks for the record; a look under way is given up. */
+export function sendRead(draft: Draft): void {
+  const id = depart(draft, "read", undefined)
+  const known = draft.view?.record === undefined ? undefined : draft.view.generation
+  draft.commands.push({ type: "read", id, known })
+}
+
+/** Sends a write, and tells its opId; a look under way is given up. */
+export function sendWrite(draft: Draft, phase: Phase, act: WriteAct, compose: Compose): string {
+  const sent = resendable(draft, phase, act) ?? newWrite(draft, act, compose)
+  if (!draft.sent.includes(sent)) draft.sent = [...draft.sent, sent]
+  draft.named ||= act === "claim" || act === "renew" || (act === "mark" && sent.joins !== true)
+  const id = depart(draft, act, sent.opId)
+  if (act === "delete") draft.commands.push({ type: "remove", id, expected: sent.expected })
+  else draft.commands.push({ type: "put", id, expected: sent.expected, body: sent.body })
+  return sent.opId
 }
 
 /** Whether there is a time to stamp a write with. */
 export const mayWrite = (draft: Draft): boolean => penOf(draft) !== undefined
 
-/** Nobody listens to the request under way any more: its answer will be discarded. */
+/** The request under way is given up: its answer will be discarded. */
 export function abandon(draft: Draft): void {
   if (draft.flight === undefined) return
   draft.commands.push({ type: "abandon", id: draft.flight.id })
@@ -53,35 +59,40 @@ export function ownersTurn(state: Pick<LockState, "config" | "view">, at: Instan
   return afterLastWrite(state, at, state.config.spacing)
 }
 
-/** Whoever wants a key again that it has just left lets all others look first, who may have waited for it. */
+/** When a process may claim. One that has just left the key lets all others look first, who may have waited for it. */
 export function claimersTurn(state: Pick<LockState, "config" | "view">, at: Instant): Instant {
   return afterLastWrite(state, at, state.config.spacing * (state.view?.warm === true ? ALL_LOOKED : 1))
 }
 
-/** The same where there is no hurry: however early the last write was stamped, it is long enough ago. */
+/** An owner's turn where there is no hurry: the last write is long enough ago, however early it was stamped. */
 export function ownersTurnSurely(state: Pick<LockState, "config" | "view">, at: Instant): Instant {
   return afterLastWrite(state, at, state.config.spacing + (state.view?.vague ?? 0))
 }
 
 /**
- * From when on a waiter may write this version: owners go first. After another waiter's write, or a 429, the owner may be
- * held up: it has its turn before any waiter has one again.
+ * From when on a waiter may write this version: owners go first. After another waiter's write, or a 429, the owner may
+ * be held up, and has its turn before any waiter has one again.
  */
-export function waitersTurn(draft: Draft): Instant {
+export function waitersTurn(draft: Draft, phase: Seeking): Instant {
+  return turnInWindow(draft, placeInWindow(draft, phase))
+}
+
+/** `place`: where in the window, in spacings. */
+function turnInWindow(draft: Draft, place: number): Instant {
   const { config, now, view } = draft
   const isHeldUp = view?.crowded === true || !writtenByOwner(view?.record)
   const times = timesOfOwner(draft, isHeldUp)
-  const after = times === undefined ? (isHeldUp ? 2.5 : 2) + placeInWindow(draft) : within(times, now.draw)
+  const after = times === undefined ? (isHeldUp ? 2.5 : 2) + place : within(times, now.draw)
   return afterLastWrite(draft, instant(now), after * config.spacing)
 }
 
 /**
- * The same for who only takes something back, which nobody waits for. Of an owner that may be held up and renews often the next
- * renewal comes first: a second that is taken from it could be its last, and mostly it takes the rest of the way.
+ * From when on a waiter may take something back, which nobody waits for. An owner that may be held up and renews often
+ * renews first: a second that is taken from it could be its last. Mostly its renewal burns what may still land.
  */
 export function leaversTurn(draft: Draft): Instant {
   const { config, now, view } = draft
-  if (view?.crowded !== true || isBusyStranger(draft) || !renewsOften(draft)) return waitersTurn(draft)
+  if (view?.crowded !== true || isBusyStranger(draft) || !renewsOften(draft)) return turnInWindow(draft, now.draw)
   return afterLastWrite(draft, instant(now), within(afterRenewal(draft, view), now.draw) * config.spacing)
 }
 
@@ -94,26 +105,26 @@ function timesOfOwner(draft: Draft, isHeldUp: boolean): readonly [number, number
 const within = ([from, to]: readonly [number, number], chance: number): number => from + chance * (to - from)
 
 /**
- * Whoever asked before most of those who stand in the line is first to write, or who has waited long where nobody does; as far as
- * clocks agree on when the last write was. In spacings, below 1.
+ * Where in the window a waiter writes, as far as clocks agree on when the last write was. In spacings, below 1. Where
+ * others stand in the line, one that asked before most of them comes early. Where nobody does, one that has waited long
+ * comes early.
  */
-function placeInWindow(draft: Draft): number {
-  const { config, phase, now, view, topToken } = draft
-  if (phase.name !== "seeking") return now.draw
+function placeInWindow(draft: Draft, phase: Seeking): number {
+  const { config, now, view, topToken } = draft
   const { waiter, line = [] } = view?.record ?? {}
   const others = [waiter, ...line].flatMap((half) => half?.asked ?? [])
   const before = others.filter((asked) => asked < (phase.asked ?? topToken)).length
   const youth = others.length > 0 ? before / others.length : 1 / (1 + elapsed(phase.attempt.startedAt, now) / LONG_WAIT)
-  // Where nobody stands yet, who has asked in this very turn is late for sure, however early the last write was stamped, as long
-  // as that is before the owner's next renewal.
+  // Where nobody stands yet, one that asked in this very turn comes late for sure, however early the last write was
+  // stamped. Not so where that would be after the owner's next renewal.
   const isNew = others.length === 0 && (phase.asked ?? topToken) >= (view?.record?.owner?.token ?? Infinity)
   const isLate = isNew && !renewsWithin(draft, 4)
   return SPREAD * youth + 0.2 * now.draw + (isLate ? (view?.vague ?? 0) / config.spacing : 0)
 }
 
 /**
- * By when who wants to ask has asked, unless this version is such a mark already: marks come within three spacings of an owner's
- * write, and of three and a half of another mark.
+ * By when all have asked that want to. Marks come within three spacings of an owner's write, and within three and a
+ * half of another mark.
  */
 export function othersHaveAsked({ view, config, now }: Draft): Instant {
   const window = (writtenByOwner(view?.record) ? 2 : 2.5) + SPREAD + 2 * ON_ITS_WAY
@@ -121,14 +132,14 @@ export function othersHaveAsked({ view, config, now }: Draft): Instant {
 }
 
 /**
- * How soon after a stranger's write a waiter's comes, where the stranger would write again before the usual time. In spacings:
- * no sooner than the store takes it, and as soon as that.
+ * How soon after a busy stranger's write a waiter writes: as soon as the store takes it, since the stranger would write
+ * again before the usual time. In spacings.
  */
 const BETWEEN_WRITES = [1.05, 1.2] as const
 /** A stranger that was seen to write after so many spacings, and has since written within as many, writes often. */
 const OFTEN = 4
 
-/** Whether a stranger owns the key that writes so often that it would keep out who waits for the usual time. */
+/** Whether the owner is a stranger that writes so often that the usual time would never come for a waiter. */
 export function isBusyStranger({ config, view, observedOwner, now }: Draft): boolean {
   if (view?.record == null || view.record.ownerId === null || view.record.owner !== undefined) return false
   const often = OFTEN * config.spacing
@@ -140,8 +151,8 @@ export function isBusyStranger({ config, view, observedOwner, now }: Draft): boo
 }
 
 /**
- * Whether a write of mine, sent at my turn, would come before a busy stranger's next one: its last one was seen soon, and has
- * just been.
+ * Whether a write of mine, sent at my turn, would come before a busy stranger's next one. That is so where its last one
+ * was made just now, and was seen soon after.
  */
 export function isBeforeNextWrite({ config, view, now }: Draft): boolean {
   const [, latest] = BETWEEN_WRITES
@@ -155,8 +166,9 @@ const renewsWithin = ({ config, view }: Draft, spacings: number): boolean =>
   renewalAfter(view?.record?.owner?.ttlMs ?? Infinity, 0) <= spacings * config.spacing
 
 /**
- * Behind an owner that renews more often than waiters write, these would never have their turn: they write before its next
- * renewal. One that comes later than that lets the renewal by, which the owner has no time to repeat. In spacings.
+ * Behind an owner that renews more often than waiters write, waiters would never have their turn: they write before its
+ * next renewal. One that is too late for that lets the renewal by, since the owner has no time to repeat it. In
+ * spacings.
  */
 function betweenRenewals(draft: Draft): readonly [number, number] {
   const { config, now, view } = draft
@@ -189,40 +201,24 @@ export function backoff(draft: Draft, failures: number): number {
   return Math.min(longest, 100 * 2 ** Math.min(failures, 20)) * (0.5 + draft.now.draw / 2)
 }
 
-function read(draft: Draft): void {
-  const id = depart(draft, "read", undefined)
-  const known = draft.view?.record === undefined ? undefined : draft.view.generation
-  draft.commands.push({ type: "read", id, known })
-}
-
-function write(draft: Draft, act: WriteAct): void {
-  const sent = resendable(draft, act) ?? draftWrite(draft, act)
-  if (!draft.sent.includes(sent)) draft.sent = [...draft.sent, sent]
-  draft.named ||= act === "claim" || act === "renew" || (act === "mark" && sent.joins !== true)
-  if (draft.phase.name === "leaving") draft.phase = { ...draft.phase, opIds: [...draft.phase.opIds, sent.opId] }
-  const id = depart(draft, act, sent.opId)
-  if (act === "delete") draft.commands.push({ type: "remove", id, expected: sent.expected })
-  else draft.commands.push({ type: "put", id, expected: sent.expected, body: sent.body })
-}
-
 function depart(draft: Draft, act: Act, opId: string | undefined): number {
+  abandon(draft)
   const id = draft.requests + 1
   draft.requests = id
   draft.flight = { id, act, sentAt: instant(draft.now), epoch: draft.sense.epoch, opId }
-  const { phase, now } = draft
-  if (phase.name === "leaving" && !phase.begun)
-    draft.phase = { ...phase, begun: true, until: plus(now, RELEASE_WITHIN) }
   return id
 }
 
-/** How much of their life may have passed of bytes that are sent again. A grant has to be renewed in what is left of it. */
+/**
+ * How much of their life may have passed of bytes that are sent again. A grant has to be renewed in what is left of it.
+ */
 const PASSED = { usual: 1 / 2, leave: 1 / 4 }
 
 /** The same write again, where it means the same, its bytes have enough of their life and no clock has jumped since. */
-function resendable(draft: Draft, act: WriteAct): SentWrite | undefined {
+function resendable(draft: Draft, phase: Phase, act: WriteAct): SentWrite | undefined {
   const last = draft.sent.findLast((sent) => sent.act === act)
   if (last === undefined || last.epoch !== draft.sense.epoch) return undefined
-  if (act === "renew" && !saysTheSame(last, holdOf(draft))) return undefined
+  if (phase.name === "owning" && !saysTheSame(last, phase.hold)) return undefined
   const mayPass = last.life * (act === "leave" ? PASSED.leave : PASSED.usual)
   return elapsed(last.firstSend, draft.now) > mayPass ? undefined : last
 }
@@ -230,54 +226,15 @@ function resendable(draft: Draft, act: WriteAct): SentWrite | undefined {
 const saysTheSame = (sent: SentWrite, hold: Hold): boolean =>
   sent.token === tokenOf(hold) && sameGroups(sent.groups ?? [], hold.groups) && (!hold.isAsked || sent.isAsked === true)
 
-function draftWrite(draft: Draft, act: WriteAct): SentWrite {
+function newWrite(draft: Draft, act: WriteAct, compose: Compose): SentWrite {
   const view = draft.view!
   const expected = view.record === undefined ? ABSENT : view.generation
-  const written = compose(draft, view, act, penOf(draft)!)
+  const written = compose(view, penOf(draft)!)
   return { ...written, act, expected, firstSend: instant(draft.now), epoch: draft.sense.epoch }
-}
-
-function compose(draft: Draft, view: View, act: WriteAct, pen: Pen): Written {
-  switch (act) {
-    case "claim":
-      return claimBody(draft, view, attemptOf(draft), pen)
-    case "mark":
-      return markBody(draft, view, attemptOf(draft), pen)
-    case "renew":
-      return renewBody(draft, view, holdOf(draft), pen)
-    case "erase":
-      return eraseBody(draft, view.record, pen)
-    case "leave":
-      return leaveBody(draft, view, leavingOf(draft, view), pen)
-    case "delete":
-      return { opId: pen.opId, body: "", life: Infinity, how: "release" }
-  }
 }
 
 function penOf(draft: Draft): Pen | undefined {
   const { config, sense, now } = draft
   const at = config.clock === "none" ? now.wall : storeNow(sense, now, config.ttl)
   return at === undefined ? undefined : { opId: now.fresh, at }
-}
-
-function attemptOf(draft: Draft): Attempt {
-  if (draft.phase.name === "seeking" || draft.phase.name === "clearing") return draft.phase.attempt
-  throw new TypeError(`no attempt while ${draft.phase.name}`)
-}
-
-function holdOf(draft: Draft): Hold {
-  if (draft.phase.name === "owning" || draft.phase.name === "leaving") return draft.phase.hold
-  throw new TypeError(`no hold while ${draft.phase.name}`)
-}
-
-/**
- * What ends, and what it leaves to the next owner. The token is that of the hold, of a raise that landed unnoticed, or of
- * what a cancelled attempt came to own.
- */
-function leavingOf(draft: Draft, view: View): Parameters<typeof leaveBody>[2] {
-  const { phase } = draft
-  const shown = view.record?.owner?.token ?? 0
-  if (phase.name !== "leaving")
-    return { token: shown, note: undefined, past: knownPast(draft, view, attemptOf(draft).nonce) }
-  return { token: Math.max(phase.hold.token, shown), note: phase.note, past: pastAfter(phase.hold) }
 }

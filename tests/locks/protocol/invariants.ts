@@ -2,6 +2,7 @@
  * What must be true in every world after every step, whatever a test or chance does to it. A violation is thrown at the
  * step that made it. Assumes what protocol.md assumes; `excuse` is for tests that leave those assumptions on purpose.
  */
+import { assertSoundWrites } from "../../../src/locks/protocol/rules/invariant.ts"
 import type { Command, LockState } from "../../../src/locks/protocol/rules/state.ts"
 import { past } from "../../../src/locks/protocol/rules/time.ts"
 import { type LeaseRecord, parseRecord } from "../../../src/locks/record.ts"
@@ -69,6 +70,7 @@ export class Watchdog {
   stepped(process: ProcessModel): void {
     const { at } = this.#world
     this.#oneHolder()
+    assertSoundWrites(process.state)
     const from = this.#seen.get(process) ?? 0
     this.#seen.set(process, process.told.length)
     for (const { event } of process.told.slice(from)) {

@@ -22,7 +22,7 @@ function heldRenewal(world: World, owner: ProcessModel): Request {
 
 const deadline = (process: ProcessModel): number => {
   if (process.state.phase.name !== "owning") throw new Error(`${process.id} owns nothing`)
-  return Math.min(...process.state.phase.hold.bounds.map((bound) => bound.deadline.mono))
+  return process.state.phase.hold.deadline.mono
 }
 
 describe("rule 1: writes", () => {

@@ -24,7 +24,9 @@ export interface Sight {
   readonly now: Now
 }
 
-/** Whether the owner's lease is over. Of one that has ended, it is; of one whose process groups live, it never is. */
+/**
+ * Whether the owner's lease is over. If its process has ended, it is; as long as a process group of it lives, it isn't.
+ */
 export function isOwnerExpired(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedOwner: observed, now } = sight
   const half = record.owner
@@ -38,24 +40,26 @@ export function isOwnerExpired(sight: Sight, record: LeaseRecord): boolean {
 }
 
 /**
- * Whether the owner's half may be as it was created, with nothing that tells of owners before. Of all writes a create alone
- * can land late, once more or for the first time, when somebody deleted the record by hand: each other one is conditioned on
- * a version that never comes back.
+ * Whether the owner's half may be as it was created: nothing tells of owners before. Only a create can land after the
+ * record was deleted by hand, once more or for the first time. Each other write is conditioned on a version that never
+ * comes back.
  */
-export const mayBeCreate = ({ owner, past, ended }: LeaseRecord): boolean =>
-  owner !== undefined && past === undefined && ended === undefined
+export const mayBeCreate = ({ owner, past, lastRelease }: LeaseRecord): boolean =>
+  owner !== undefined && past === undefined && lastRelease === undefined
 
 /**
- * Whether an owner whose half is over, or left by an attempt of mine, has ended for sure (rule 15). Its half says so unless it
- * may be a create that was brought back: then its owner may have renewed since, until the record was deleted. It is over once
- * that half was seen to stand for its ttl.
+ * Whether an owner whose half is over, or left by an attempt of mine, has ended for sure (rule 15). Its half says so
+ * unless it may be a create that was brought back. The owner of such a half may have renewed until the record was
+ * deleted: it has ended once that half was seen to stand for its ttl.
  */
 export function surelyEnded({ view, observedOwner: observed, now }: Sight, { owner, past }: LeaseRecord): boolean {
   if (past !== undefined || view.evidence?.owner === "gone") return true
   return observed !== undefined && surelyElapsed(observed.stood, now) >= (owner?.ttlMs ?? Infinity)
 }
 
-/** Whether the waiter's mark is over: past, or never one because its time is none, or that of a process that has ended. */
+/**
+ * Whether the waiter's mark is over: past, or never one because its time is none, or that of a process that has ended.
+ */
 export function isWaiterExpired(sight: Sight, record: LeaseRecord): boolean {
   const { config, view, observedWaiter: observed, now } = sight
   if (record.waiter !== undefined && view.evidence?.waiter === "gone") return true

@@ -1,11 +1,11 @@
 /**
- * The line (rule 13a): who asks for the key behind its one waiter, in order of asking. It says who is to have the waiter's
- * place next, no more: neither half, no right and no promise depends on it. Whoever knows nothing of it, or drops it, loses
- * the order alone.
+ * The line (rule 13a): who asks for the key behind its one waiter, in order of asking. It says who is to have the
+ * waiter's place next, no more: no right and no promise depends on it. A writer that drops it costs the order, nothing
+ * else.
  *
- * Order is by the token that one met when it first asked, which no clock can shift: who asks again after its own turn has met
- * a greater one, so that it comes behind all who asked before. Those that only wait, and ask nobody to leave, come behind all
- * that ask, in an order of their own.
+ * Entries stand in the order of the token that each met when it first asked, which no clock can shift. One that asks
+ * again after its own turn has met a greater token, and comes behind all that asked before. Those that only wait, and
+ * ask nobody to leave, come behind all that ask, in an order of their own.
  */
 import { type InLine, LINE_LENGTH, type LeaseRecord } from "../../record.ts"
 import { dateFor, type Sight, unchangedFor } from "./expiry.ts"
@@ -18,8 +18,9 @@ type Me = Pick<LockState, "config">
 type Rank = Pick<InLine, "asked" | "quiet">
 
 /**
- * An entry stands for so long unless it is refreshed, in milliseconds. One that is dead costs a waiter's life, or that of a
- * grant; refreshes cost each time a write of an object that takes one in a second, and that others want to join by.
+ * An entry stands for so long unless it is refreshed, in milliseconds. One that is dead costs a waiter's life, or that
+ * of a grant; refreshes cost each time a write of an object that takes one in a second, and that others want to join
+ * by.
  */
 export const LINE_LIFE = 120_000
 /** It is refreshed after this. */
@@ -27,12 +28,15 @@ export const LINE_REFRESH = 80_000
 /** `Date`s are rounded down, and answers of one store may differ. In milliseconds. */
 const SLACK = 1000
 
-/** Who stands in the line, as far as is known: not who no longer refreshes its entry. */
+/** Who stands in the line, as far as is known. An entry that is no longer refreshed is left out. */
 export function lineOf(sight: Sight, record: LeaseRecord | undefined): readonly InLine[] {
   return record === undefined ? [] : record.line.filter((entry, index) => !isOver(sight, entry, index))
 }
 
-/** The line with me in it. Who stands in it already keeps its place; of a full line the last has to leave it, which may be me. */
+/**
+ * The line with me in it. An entry that stands there keeps its place. The last leaves a line that is too long: that may
+ * be me.
+ */
 export function joined(me: Me, line: readonly InLine[], mine: InLine): readonly InLine[] {
   const at = line.findIndex(({ nonce }) => nonce === mine.nonce)
   if (at >= 0) return line.with(at, mine)

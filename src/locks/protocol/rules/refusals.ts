@@ -13,10 +13,8 @@ import {
 } from "../../api/errors.ts"
 import { type LeaseRecord, named, ownerOf } from "../../record.ts"
 import { waitedOf } from "./budget.ts"
-import type { Attempt, Draft, LockState, Phase, View } from "./state.ts"
+import type { Attempt, Draft, LockState, Seeking, View } from "./state.ts"
 import { elapsed } from "./time.ts"
-
-type Seeking = Extract<Phase, { name: "seeking" }>
 
 /** The caller's signal ended the wait. */
 export function cancelled(draft: Draft): LockCancelledError {
@@ -57,8 +55,8 @@ export function timedOut(draft: Draft, phase: Seeking): LockError {
 }
 
 /**
- * The store is asked, and has said nothing: that is its fault only where it had the time to answer. Where most of the budget
- * went by before the call's turn came, or nothing was to be asked yet, it isn't.
+ * Whether the store is at fault: it was asked, and has said nothing although it had the time to answer. It had none
+ * where most of the budget went by before the call's turn came.
  */
 function isSilent(draft: Draft, { attempt, heard }: Seeking): boolean {
   if (heard || draft.flight === undefined) return false

@@ -1,15 +1,15 @@
 /**
- * What a record says about me (rule 2): identity is (id, life, nonce). A nonce begins with the life of the process that made
- * it, so a half under my id that is another's is judged as any other process's: of an earlier life, or of one that goes on
- * beside mine. One exception: a published pair with my id whose half is missing, which a stranger dropped, is mine where this
- * life is known to stand there.
+ * What a record says about me (rule 2): identity is (id, life, nonce). A nonce begins with the life of the process that
+ * made it. A half under my id but of another life, an earlier one or one beside mine, is judged as any other process's.
+ * One exception: a published pair with my id whose half a stranger dropped is mine, where this life is known to stand
+ * there.
  */
 import type { LeaseRecord } from "../../record.ts"
 import type { Draft, LockConfig, LockState } from "./state.ts"
 
 /**
- * The owner half: mine, mine but for the half, left by an attempt of this life that is over, of another life under my id, or
- * another's.
+ * The owner half: `mine`; `stripped`: mine but for the half; `dead`: left by an attempt of this life that is over;
+ * `twin`: of another life under my id; `other`: another's.
  */
 export type OwnerStanding = "absent" | "free" | "mine" | "stripped" | "dead" | "twin" | "other"
 /** The waiter half, likewise. A half left by an attempt of this life that is over counts as none. */
@@ -19,8 +19,8 @@ export type WaiterStanding = "none" | "mine" | "stripped" | "other"
 export type Me = Pick<LockState, "config" | "named">
 
 /**
- * A half that was seen to be rewritten so often is written by a process that lives. The last write of a dead one may come
- * late, but no second one after it: that would have to name the generation which the first one made.
+ * A half that was seen to be rewritten so often is written by a process that lives. The last write of a dead one may
+ * come late, but no second one after it: that would have to name the generation which the first one made.
  */
 export const SIGNS_OF_LIFE = 2
 

@@ -16,13 +16,13 @@ export interface LockConfig {
   /** Tells this process, and its store object, from any other under that id. */
   readonly life: string
   readonly ttl: number
-  /** What authority ends before the lease does: half for the store's clocks, half for drift. */
+  /** How much earlier authority ends than the lease: half for the store's clocks, half for drift. */
   readonly guard: number
   readonly waiterTtl: number
   /** The longest ttl of strangers in the fleet. */
   readonly strangerTtl: number
   readonly clock: "none" | "coarse" | "exact"
-  /** Where the store's time belongs to one boot of this host: which. */
+  /** The boot of this host that the store's time belongs to; null where it belongs to none. */
   readonly bootId: string | null
   readonly cheapReads: boolean
   readonly spacing: number
@@ -47,7 +47,7 @@ export interface View {
   readonly storeTime: number | undefined
   /** When this object was last written, as far as its stamp tells. */
   readonly lastWrite: Instant
-  /** How long before the request that first showed it the one before was sent, which showed another. In milliseconds. */
+  /** From the last request that showed another version to the first that showed this one, in milliseconds. */
   readonly unseen: number
   /** By how much the writer's stamp may be early, in milliseconds. */
   readonly vague: number
@@ -59,7 +59,7 @@ export interface View {
   readonly evidence?: Evidence
 }
 
-/** What the machine says of the processes of a record's halves, of which nothing need be known. */
+/** What the machine says of the processes that a record's halves name; undefined where it knows nothing. */
 export interface Evidence {
   readonly owner: Liveness | undefined
   readonly waiter: Liveness | undefined
@@ -81,7 +81,7 @@ export interface Observation {
   readonly longestGap: number
   /** The shortest time, by receipt, between two changes by the same stranger; undefined before there were two. */
   readonly shortestGap: number | undefined
-  /** Receipt since which it is known to have stood there all the time: no version went by that nobody here knows. */
+  /** Receipt since which it is known to have stood there all the time: no version in between is unknown here. */
   readonly stood: Instant
 }
 
@@ -138,8 +138,8 @@ export interface Flight {
 }
 
 /** Something to do, no earlier than a moment. */
-export interface Due {
-  readonly act: Act
+export interface Due<A extends Act = Act> {
+  readonly act: A
   readonly at: Instant
 }
 
@@ -150,7 +150,9 @@ export interface Attempt {
   /** Undefined: without limit. */
   readonly budgetMs: number | undefined
   readonly budgetSource: TimeoutSource
-  /** What of the budget was spent before its turn came: by the store's start, by other keys, in this process's queue. */
+  /**
+   * What of the budget was spent before its turn came: by the store's start, by other keys, in this process's queue.
+   */
   readonly spentMs: number
   /** What of that was spent in the queue, behind other calls of this process. */
   readonly queuedMs: number
@@ -163,12 +165,6 @@ export interface Attempt {
   readonly groups?: readonly number[]
 }
 
-/** Until when this process may act, and why. The earliest bound counts. */
-export interface Bound {
-  readonly source: "lease"
-  readonly deadline: Instant
-}
-
 /** An ownership. */
 export interface Hold {
   readonly nonce: string
@@ -176,7 +172,8 @@ export interface Hold {
   /** The token that a renewal under way raises to. */
   readonly raising: number | undefined
   readonly how: AcquiredHow
-  readonly bounds: readonly Bound[]
+  /** Until when this process may act, by its lease. `deadlineOf` tells it. */
+  readonly deadline: Instant
   readonly renewAt: Instant
   readonly watchAt: Instant
   /** The fate of a renewal is open: read before anything else, at this time. */
@@ -186,11 +183,14 @@ export interface Hold {
   readonly suspect: boolean
   /** No waiter is passed on before this. Undefined: until `stay` says when. */
   readonly tenureUntil: Instant | undefined
-  /** Where writes are spaced, and I had to wait for the key: an ownership that ends before this lets others ask first. */
+  /**
+   * Where writes are spaced, and I had to wait for the key: an ownership that ends before this lets others ask first.
+   */
   readonly brieflyUntil: Instant | undefined
   /** Waiters that were passed on already. */
   readonly signalled: readonly string[]
-  readonly ended: LeaseRecord["ended"]
+  /** How the ownership before this one ended, as its record tells. */
+  readonly lastRelease: LeaseRecord["lastRelease"]
   /** The ownerships that had ended when this one began, as its record tells. */
   readonly past: readonly string[]
   /** Whether a head names this ownership. Once one does for sure, none names an earlier one any more. */
@@ -204,8 +204,9 @@ export interface Hold {
   readonly stateVersion: number | null
   /** In seconds of the store's time. */
   readonly since: number | undefined
-  /** Process groups that work under this ownership, and those of them that the record is known to name. */
+  /** Process groups that work under this ownership. */
   readonly groups: readonly number[]
+  /** Those that the record is known to name. */
   readonly named: readonly number[]
   /** No more renewals: the lease is left to run out. */
   readonly expiring: boolean
@@ -218,57 +219,95 @@ export interface Left {
   readonly opIds: readonly string[]
 }
 
+/** Nothing is under way. */
+export interface Idle {
+  readonly name: "idle"
+  readonly left?: Left
+}
+
+/** An attempt looks, waits, and claims. */
+export interface Seeking {
+  readonly name: "seeking"
+  readonly attempt: Attempt
+  readonly next: Due<"read" | PhaseActs["seeking"]>
+  /** My mark stands, or I wait without one. */
+  readonly waiting: boolean
+  readonly polls: number
+  /** The last token that was known when it first looked. */
+  readonly asked: number | undefined
+  /**
+   * How many are to have the key before me, as far as the record tells; more than a line is long: I am outside of a
+   * full one.
+   */
+  readonly ahead: number
+  /** So many new versions can't concern me: those ahead have their turns first. */
+  readonly unheard: number
+  /** It has met another owner. */
+  readonly met: boolean
+  /** Another wrote before my mark came. */
+  readonly overtaken: boolean
+  readonly failures: number
+  /** Of the last failure, where there are any. */
+  readonly lastError: LockError | undefined
+  /** An answer showed the record: the store isn't silent. */
+  readonly heard: boolean
+}
+
+/** The key is mine. */
+export interface Owning {
+  readonly name: "owning"
+  readonly hold: Hold
+}
+
+/** The ownership is over here, and the store is yet to be told. */
+export interface Leaving {
+  readonly name: "leaving"
+  readonly hold: Hold
+  /** For the next owner, if this one grants. */
+  readonly note: string | undefined
+  readonly next: Due<"read" | "leave">
+  /** That others may ask has been waited for so often. */
+  readonly windows: number
+  readonly until: Instant
+  /** A request was sent since: `until` counts from it. */
+  readonly begun: boolean
+  /** Every leave that was sent. */
+  readonly opIds: readonly string[]
+  readonly failures: number
+}
+
+/** The attempt is over, and what it left in the store is taken back. */
+export interface Clearing {
+  readonly name: "clearing"
+  readonly attempt: Attempt
+  readonly next: Due<"read" | PhaseActs["clearing"]>
+  /** What the caller is still to be told. */
+  readonly error: LockError | undefined
+  readonly settleBy: Instant
+  readonly until: Instant
+  readonly failures: number
+}
+
+/** The phases by name. */
+export interface Phases {
+  readonly idle: Idle
+  readonly seeking: Seeking
+  readonly owning: Owning
+  readonly leaving: Leaving
+  readonly clearing: Clearing
+}
+
+/** What each phase writes. */
+export interface PhaseActs {
+  readonly idle: never
+  readonly seeking: "claim" | "mark"
+  readonly owning: "renew"
+  readonly leaving: "leave" | "delete"
+  readonly clearing: "leave" | "erase"
+}
+
 /** What this incarnation is doing about the key. */
-export type Phase =
-  | { readonly name: "idle"; readonly left?: Left }
-  | {
-      readonly name: "seeking"
-      readonly attempt: Attempt
-      readonly next: Due
-      /** My mark stands, or I wait without one. */
-      readonly waiting: boolean
-      readonly polls: number
-      /** The last token that was known when it first looked. */
-      readonly asked: number | undefined
-      /** How many are to have the key before me, as far as the record tells; more than a line is long: I am outside of a full one. */
-      readonly ahead: number
-      /** So many new versions can't concern me: whoever is ahead has its turn first. */
-      readonly unheard: number
-      /** It has met another owner. */
-      readonly met: boolean
-      /** Another wrote before my mark came. */
-      readonly overtaken: boolean
-      readonly failures: number
-      readonly lastError: LockError | undefined
-      /** An answer showed the record: who is silent is not the store. */
-      readonly heard: boolean
-    }
-  | { readonly name: "owning"; readonly hold: Hold }
-  | {
-      readonly name: "leaving"
-      readonly hold: Hold
-      /** For the next owner, if this one grants. */
-      readonly note: string | undefined
-      readonly next: Due
-      /** That others may ask has been waited for so often. */
-      readonly windows: number
-      readonly until: Instant
-      /** A request was sent since: `until` counts from it. */
-      readonly begun: boolean
-      /** Every leave that was sent. */
-      readonly opIds: readonly string[]
-      readonly failures: number
-    }
-  | {
-      readonly name: "clearing"
-      readonly attempt: Attempt
-      readonly next: Due
-      /** What the caller is still to be told. */
-      readonly error: LockError | undefined
-      readonly settleBy: Instant
-      readonly until: Instant
-      readonly failures: number
-    }
+export type Phase = Phases[keyof Phases]
 
 /** One key in one incarnation. */
 export interface LockState {
@@ -287,7 +326,9 @@ export interface LockState {
   /** Writes sent on the generation of `view` that may still land. */
   readonly sent: readonly SentWrite[]
   readonly flight: Flight | undefined
-  /** The shell is told of the next change of the record, and of the end of its owner's process: looks may be seldom. */
+  /**
+   * The runtime is told of the next change of the record, and of the end of its owner's process: looks may be seldom.
+   */
   readonly watched: boolean
   /** Ids of requests so far. */
   readonly requests: number
@@ -327,19 +368,22 @@ export type Input =
   | { readonly type: "ring" }
   | { readonly type: "tick" }
 
-/** What the shell is asked to do. `abandon`: nobody listens to that request any more. */
+/** What the runtime is asked to do. `abandon`: the answer to that request will be discarded. */
 export type Command =
   | { readonly type: "read"; readonly id: number; readonly known: Generation | undefined }
   | { readonly type: "put"; readonly id: number; readonly expected: Generation; readonly body: string }
   | { readonly type: "remove"; readonly id: number; readonly expected: Generation }
   | { readonly type: "abandon"; readonly id: number }
 
+/** An input that is neither an answer nor the time. */
+export type Told = Exclude<Input, { readonly type: "read" | "wrote" | "tick" }>
+
 type WithoutAt<E> = E extends unknown ? Omit<E, "at" | "key" | "ownerId"> : never
-/** What the protocol tells: lock events before the shell stamps them. */
+/** What the protocol tells: lock events before the runtime stamps them. */
 export type ProtocolEvent = WithoutAt<LockEvent>
 
-/** One step's working copy of the state, and what came of it so far. */
-export type Draft = { -readonly [K in keyof LockState]: LockState[K] } & {
+/** One step's working copy of all but the phase, and what came of it so far. The phase is passed on and returned. */
+export type Draft = { -readonly [K in keyof Omit<LockState, "phase">]: LockState[K] } & {
   readonly now: Now
   readonly commands: Command[]
   readonly events: ProtocolEvent[]

@@ -21,7 +21,10 @@ export interface Now extends Reading {
 
 /** My clocks may disagree by this much from one comparison to the next; beyond it one of them jumped. */
 const DIVERGENCE = 1000
-/** A sample of the store's time older than this has drifted too far to stamp writes with: by 3 s, where a clock is off by 5 %. */
+/**
+ * A sample of the store's time older than this has drifted too far to stamp writes with: by 3 s, where a clock is off
+ * by 5 %.
+ */
 const SAMPLE_LIFE = 60_000
 /** While younger than this, a sample of a clock of whole seconds may be better than the next one. */
 const SAMPLE_YOUTH = 15_000
@@ -63,7 +66,9 @@ export const later = (a: Instant, b: Instant): Instant => ({
 /** Whether the moment is over by either clock: how rights of ours end. */
 export const past = (at: Instant, now: Instant): boolean => now.mono >= at.mono || now.boot >= at.boot
 
-/** How long after its last write an owner renews: a third of the ttl, give or take a tenth of that by chance in [0,1). */
+/**
+ * How long after its last write an owner renews: a third of the ttl, give or take a tenth of that by chance in [0,1).
+ */
 export const renewalAfter = (ttl: number, chance: number): number => (ttl / 3) * (0.9 + chance / 5)
 
 /** Milliseconds since a moment, by the clock that counted more. */
@@ -74,8 +79,8 @@ export const surelyElapsed = (from: Instant, now: Instant): number =>
   Math.min(now.mono - from.mono, now.boot - from.boot)
 
 /**
- * The moment to count from, once the clocks were read again: a clock that was set back, as a wall clock is that stands in for the
- * boot clock, takes nothing away from what it had counted before.
+ * The moment to count from, once the clocks were read again. A clock that was set back takes nothing away from what it
+ * counted before; a wall clock that stands in for the boot clock may be.
  */
 export const neverBack = (from: Instant, last: Instant, now: Instant): Instant => ({
   mono: from.mono + Math.min(0, now.mono - last.mono),
@@ -99,8 +104,8 @@ export function leastRounded(old: Sample | undefined, fresh: Sample, now: Instan
 }
 
 /**
- * The store's time now, in milliseconds, as far as the sample tells; undefined without one that lives. Of a short lease what an
- * old sample has drifted could be half: for these it lives shorter, and longer by a ttl than one that a better one may follow.
+ * The store's time now, in milliseconds, as far as the sample tells; undefined without one that lives. What an old
+ * sample has drifted could be half of a short lease: there it lives no longer than a ttl beyond its youth.
  */
 export function storeNow({ sample }: Sense, now: Instant, ttl: number): number | undefined {
   if (sample === undefined) return undefined

@@ -65,7 +65,12 @@ export function takeSample(draft: Draft, flight: Flight, storeTime: number | und
 export function settleSent(draft: Draft): SentWrite | undefined {
   const { view, sent } = draft
   const record = view?.record
-  const shown = [record?.owner?.opId, record?.waiter?.opId, record?.ended?.by, ...(record?.line ?? []).map(opIdOf)]
+  const shown = [
+    record?.owner?.opId,
+    record?.waiter?.opId,
+    record?.lastRelease?.by,
+    ...(record?.line ?? []).map(opIdOf),
+  ]
   const current = record === undefined ? ABSENT : view?.generation
   draft.sent = sent.filter((write) => write.expected === current)
   return sent.find((write) => shown.includes(write.opId))
@@ -111,8 +116,9 @@ function confirm(
 const longAgo = { mono: -1e15, boot: -1e15 }
 
 /**
- * Of another's write, by its stamp, which on a clock of whole seconds may be most of a second early; a stamp that was there
- * before is none of its own. It is younger than the last request that showed the version before.
+ * When another wrote this version, by its stamp. On a clock of whole seconds that may be most of a second early. A
+ * stamp that the version before had isn't this one's. The write is younger than the last request that showed the
+ * version before.
  */
 function lastWrite(
   draft: Draft,
@@ -148,7 +154,7 @@ function observe(draft: Draft, view: View, follows: boolean): void {
     const before = draft.observedLine.find(({ id }) => id === nonce)
     return observed(draft, follows, before, nonce, [nonce, expiresAt, nonce, opId])!
   })
-  draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.ended?.token ?? 0)
+  draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.lastRelease?.token ?? 0)
 }
 
 function observed(
@@ -174,7 +180,7 @@ function observed(
   return { pair, id, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }
 }
 
-/** An absent record leaves the memory as it is, but that its time goes on: that is what it is for. */
+/** The memory is for a record that vanishes: an absent one leaves it as it is, but for its time. */
 function remember(draft: Draft, { record }: View): void {
   const { remembered, observedOwner } = draft
   draft.remembered = undefined

@@ -1,6 +1,9 @@
 /** What must be true of every world. What isn't is thrown where it happens. */
 import type { HeadState } from "../../../actors/checkpoints/head/types.ts"
+import { LockError } from "../../../locks/api/errors.ts"
+import type { Step } from "../../../locks/protocol/reducer.ts"
 import { isHeld } from "../../../locks/protocol/rules/authority.ts"
+import { assertSoundWrites } from "../../../locks/protocol/rules/invariant.ts"
 import { logOf } from "./stores.ts"
 import {
   lifeOf,
@@ -25,6 +28,18 @@ export function owners({ processes, at }: World, rules: Rules): readonly Process
   return processes.filter(
     (process, index) => process.state !== "gone" && isHeld(process.lock, nowOf(process, at, rules.rates[index]!)),
   )
+}
+
+/** A step comes to a state that can be, and each write that may land says what it may. */
+export function sound({ id, lock }: Process, step: () => Step): Step {
+  try {
+    const stepped = step()
+    if (stepped.state.sent !== lock.sent) assertSoundWrites(stepped.state)
+    return stepped
+  } catch (error) {
+    if (error instanceof LockError) throw new Broken(`${id}: ${error.message}`)
+    throw error
+  }
 }
 
 /**

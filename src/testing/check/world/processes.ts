@@ -24,6 +24,7 @@ import {
   passing,
   raised,
   refused,
+  sound,
   stored,
   through,
   wrote,
@@ -114,7 +115,8 @@ function ignoring(world: World, index: number, of: CheckedRequest["of"]): World 
 /** One input to a lock, with all that comes of it. */
 export function lockInput(world: World, index: number, input: Input, rules: Rules): readonly World[] {
   const process = world.processes[index]!
-  const { state, commands, events } = step(process.lock, input, nowOf(process, world.at, rules.rates[index]!))
+  const now = nowOf(process, world.at, rules.rates[index]!)
+  const { state, commands, events } = sound(process, () => step(process.lock, input, now))
   let worlds: readonly World[] = [withProcess(world, index, { lock: state, steps: process.steps + 1 })]
   const { phase } = process.lock
   if (state.phase.name === "idle" && "attempt" in phase) through(world, process, phase.attempt.nonce)

@@ -10,6 +10,7 @@ import {
   InvalidConfigError,
   InvalidKeyError,
   LockError,
+  ProtocolFaultError,
   ReentrantLockError,
   UnknownDefinitionError,
 } from "../../../locks/api/errors.ts"
@@ -24,6 +25,7 @@ const mistakes = [
   CorruptCheckpointError,
   InvalidConfigError,
   InvalidKeyError,
+  ProtocolFaultError,
   ReentrantLockError,
   UnknownDefinitionError,
 ]

@@ -11,8 +11,7 @@ const holdOf = ({ state }: ProcessModel): Extract<LockState["phase"], { name: "o
 }
 
 /** The end of its authority, on its own monotonic clock. */
-const deadline = (process: ProcessModel): number =>
-  Math.min(...holdOf(process).bounds.map((bound) => bound.deadline.mono))
+const deadline = (process: ProcessModel): number => holdOf(process).deadline.mono
 
 /** What its doubts said of that end, as a wall time. */
 const doubted = ({ events }: ProcessModel): readonly number[] =>
@@ -104,7 +103,7 @@ describe("rule 3: the store's time", () => {
   it("where the store needs no clock the holder's own wall clock stamps the writes", () => {
     const world = new World({ clock: "none", spacing: 0 })
     const a = world.owner("a", { wallAhead: -123_000 })
-    expect(world.store.body["expiresAt"]).toBe(a.now(holdOf(a).bounds[0]!.deadline.mono + 3000).wall / 1000)
+    expect(world.store.body["expiresAt"]).toBe(a.now(holdOf(a).deadline.mono + 3000).wall / 1000)
   })
 
   // Tests rule 3: An answer from a cache gives neither sample nor authority.
