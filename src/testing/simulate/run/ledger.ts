@@ -10,7 +10,7 @@
  * saved. After a durable use has set it, it is what that one said, or what a use says that was under way then or came later.
  */
 import { defineSandbox } from "../../../actors/api/definition.ts"
-import type { HookContext, RunContext, Sandbox, SandboxDefinition } from "../../../actors/api/sandbox.ts"
+import type { HookContext, RunContext, Sandbox, SandboxDefinition, SandboxEnding } from "../../../actors/api/sandbox.ts"
 import { unchecked } from "../../../actors/checkpoints/content/codec.ts"
 import type { LeaseView } from "../../../locks/api/lock.ts"
 import type { SimulatedWorker, SimulatedWorld, Workload } from "./world.ts"
@@ -242,6 +242,12 @@ function acknowledged(world: World, key: string, row: number, token: number | un
   else rows.push(row)
 }
 
+/** Whether what it has answered is saved, by how it ended. A removal takes all of it with it. */
+const savesAtEnd: Readonly<Record<SandboxEnding["reason"], boolean>> = {
+  ...{ handoff: true, drain: true, idle: true, released: true },
+  ...{ removed: false, lost: false, failed: false },
+}
+
 /** When it has left in peace, what it answered is saved. */
 function watch(world: World, key: string, { lease, ended }: Sandbox<Ledger>): void {
   const { token } = lease
@@ -249,8 +255,7 @@ function watch(world: World, key: string, { lease, ended }: Sandbox<Ledger>): vo
     const { answered } = bookOf(world, key)
     const rows = answered.get(token) ?? []
     answered.delete(token)
-    if (["handoff", "drain", "idle", "released"].includes(reason))
-      for (const row of rows) acknowledged(world, key, row, undefined)
+    if (savesAtEnd[reason]) for (const row of rows) acknowledged(world, key, row, undefined)
   })
 }
 
