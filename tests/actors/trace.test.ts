@@ -196,7 +196,7 @@ describe("what a trace leaves out", () => {
 })
 
 describe("a trace that can't be written", () => {
-  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are told once and counted.
+  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are reported once.
   it("is told of once, changes nothing, and is counted", async () => {
     const world = new World()
     const sandbox = counter()

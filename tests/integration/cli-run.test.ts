@@ -299,7 +299,7 @@ describe("a command that is run", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" })
   })
 
-  // Tests command: A command that isn't there or executable is told as by a shell, and frees the key.
+  // Tests command: A missing or unexecutable command is reported as by a shell, and frees the key.
   it("that can't be found, or isn't one, ends as in a shell, and is told of by the run itself", async () => {
     const shell = new Shell()
     const [none, text] = [join(shell.directory, "none"), join(shell.directory, "text")]

@@ -61,7 +61,7 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
   })
 
-  // Tests command: A run acts first and tells afterwards: a standing reader stops no signal, renewal or handoff.
+  // Tests command: A run acts first and reports afterwards: a stuck reader stops no signal, renewal or handoff.
   it("a run whose reader stands still goes on in the same way, and is heard when that one reads on", async () => {
     const shell = new Shell(runtime)
     const log = join(shell.directory, "log")

@@ -20,7 +20,7 @@ async function machine(): Promise<AsyncDisposable & { shell: Shell; proxy: Fault
 }
 
 describe.skipIf(gcsTarget().endpoint === undefined)("a run on a bucket", () => {
-  // Tests command: A command is told to end before its lease is over, and killed before others may start.
+  // Tests command: A command gets SIGTERM before its lease is over, and SIGKILL before others may start.
   it("loses its lease when the bucket falls silent before the command was let in, and says so", async () => {
     await using place = await machine()
     await using other = await machine()

@@ -106,7 +106,7 @@ describe("the program of docs/trace.md", () => {
 })
 
 describe("the trace of a process whose sink takes nothing", () => {
-  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are told once and counted.
+  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are reported once.
   it.each<Runtime>(["node", "deno"])("doesn't end the process before its manager is disposed (%s)", async (runtime) => {
     const script = new URL("./live-trace-stuck-sink.ts", import.meta.url)
     const { stdout, stderr, code } = await spawnScript({ runtime, script }).ended

@@ -88,7 +88,7 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     expect((await second.says("acquire")).token).toBeGreaterThan((await first.says("acquire")).token!)
   })
 
-  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing by an owner that knows.
+  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing once that is known.
   it("is not kept by a waiter that was killed", async () => {
     const { lock, owner, start } = await scene()
     const [holder, waiter] = [await owner(runtime), await start(runtime)]

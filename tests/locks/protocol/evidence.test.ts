@@ -118,7 +118,7 @@ describe("an owner's half of which the machine says", () => {
 })
 
 describe("a waiter's half of which the machine says that its process has ended", () => {
-  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing by an owner that knows.
+  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing once that is known.
   it("is in nobody's way", () => {
     const machine = new Machine()
     const a = machine.owner("a")

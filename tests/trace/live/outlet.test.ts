@@ -57,7 +57,7 @@ describe("the way of lines to a destination", () => {
     expect(destination.batches).toBe(1)
   })
 
-  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are told once and counted.
+  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are reported once.
   it("tells of a destination that fails once, tries it again, later each time, and loses nothing that has room", async () => {
     const { time, outlet, destination, errors } = new Bench()
     destination.trouble = new Error("no space left")
