@@ -1,7 +1,7 @@
 /**
- * What sandboxes cost that nobody uses: 10,000 of them on a store in memory, against as many bare XState root actors with a
- * timer each that comes due as often as a lease is renewed. CPU as a share of one core, and heap for each. Each alternative is
- * measured in a process of its own, since its heap counts.
+ * What sandboxes cost that nobody uses: 10,000 of them on a store in memory, against as many bare XState root actors
+ * with a timer each that comes due as often as a lease is renewed. CPU as a share of one core, and heap for each. Each
+ * alternative is measured in a process of its own, since its heap counts.
  *
  * Not promised: anything about stores that answer over a network; there a renewal costs what its request does.
  */

@@ -1,6 +1,6 @@
 // Adds up the JSON reports that vitest left in a folder and prints `<passed> <failed>`, then a line for each test that
-// failed: its file, its name, and the first line of what it said. A report without one passed test counts as a failure: a
-// run that tested nothing shows nothing. No dependency, and any Node, as .ci/run may have an old one.
+// failed: its file, its name, and the first line of what it said. A report without one passed test counts as a failure:
+// a run that tested nothing shows nothing. No dependency, and any Node, as .ci/run may have an old one.
 import { readFileSync, readdirSync } from "node:fs"
 import { join, relative } from "node:path"
 

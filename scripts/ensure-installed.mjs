@@ -1,7 +1,8 @@
-// Makes `npm start` and `npm test` work as the first command on a fresh clone: installs what package-lock.json names when
-// that has not been done since it last changed (npm then builds dist/, so that `npx leasehold` works), then checks that the `node` npm puts on the PATH is new enough. It has no
-// dependency and no syntax newer than Node 18, because it runs before anything is installed, on whatever Node is there.
-// It does not notice a node_modules folder that was edited by hand: delete the folder then.
+// Makes `npm start` and `npm test` work as the first command on a fresh clone: installs what package-lock.json names
+// when that has not been done since it last changed (npm then builds dist/, so that `npx leasehold` works), then checks
+// that the `node` npm puts on the PATH is new enough. It has no dependency and no syntax newer than Node 18, because it
+// runs before anything is installed, on whatever Node is there. It does not notice a node_modules folder that was
+// edited by hand: delete the folder then.
 import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync, statSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"

@@ -1,5 +1,5 @@
-// `npm run invariants`: writes docs/invariants.md from what the tests say that they pin. It writes nothing, and fails, where
-// a rule has no test or a test names a rule that isn't there. A test says when the page is out of date.
+// `npm run invariants`: writes docs/invariants.md from what the tests say that they pin. It writes nothing, and fails,
+// where a rule has no test or a test names a rule that isn't there. A test says when the page is out of date.
 import { readFileSync, writeFileSync } from "node:fs"
 import process from "node:process"
 import { fileURLToPath } from "node:url"

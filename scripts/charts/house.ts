@@ -1,6 +1,6 @@
 /**
- * The picture of docs/architecture.md: the floors of scripts/house/rooms.ts, one above the other, and in each of them the folders that
- * src has. Owns where things stand; what the folders are for is said in the page.
+ * The picture of docs/architecture.md: the floors of scripts/house/rooms.ts, one above the other, and in each of them
+ * the folders that src has. Owns where things stand; what the folders are for is said in the page.
  */
 import { readdirSync } from "node:fs"
 import { floors } from "../house/rooms.ts"

@@ -20,6 +20,7 @@ export const rooms: Readonly<Record<string, string>> = {
   "src/locks/protocol/rules": "What the protocol decides by: time, authority, expiry, standing, the line.",
   "src/locks/protocol": "The lease protocol as one pure function: acquire, own, leave, clean up.",
   "src/locks/admission": "Which request may go to a store next, and how many at once.",
+  "src/locks/engine/key": "The parts of one key's runtime: its callers, events, counts, rings, alarm.",
   "src/locks/engine": "One runtime for each key: runs the protocol's commands, arms its timer, publishes its events.",
   "src/locks/stores/file/disk":
     "File operations, their budgets and failures; one algorithm as steps for two ways to run it.",

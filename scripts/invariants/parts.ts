@@ -1,4 +1,7 @@
-/** The headings of docs/invariants.md: the rules of docs/protocol.md, then the parts of the house that have no rule there. */
+/**
+ * The headings of docs/invariants.md: the rules of docs/protocol.md, then the parts of the house that have no rule
+ * there.
+ */
 
 /** What a test may name, with the heading that it has in the page. */
 export type Headings = ReadonlyMap<string, string>

@@ -4,9 +4,9 @@
  *     // Tests rule 13a: The line is bounded, its entries expire, and giving up erases one.
  *     // Tests rule 1, rule 16.
  *
- * The rules are those of docs/protocol.md and the parts those of parts.ts. A comment counts for the test below it and for
- * the tests after that one, until the next such comment or the end of the `describe`. One without a sentence adds no line
- * to docs/invariants.md. Nobody checks that a test shows what its comment says.
+ * The rules are those of docs/protocol.md and the parts those of parts.ts. A comment counts for the test below it and
+ * for the tests after that one, until the next such comment or the end of the `describe`. One without a sentence adds
+ * no line to docs/invariants.md. Nobody checks that a test shows what its comment says.
  */
 import { readdirSync, readFileSync } from "node:fs"
 

@@ -1,4 +1,6 @@
-/** Changes of owner, told from the lock lines of all workers that one trace has seen. Pure but for what it remembers. */
+/**
+ * Changes of owner, told from the lock lines of all workers that one trace has seen. Pure but for what it remembers.
+ */
 import type { Owner } from "../locks/api/errors.ts"
 import type { HandoffLine, LockLine } from "./trace.ts"
 

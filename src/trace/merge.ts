@@ -2,8 +2,8 @@
  * The traces of several processes as one. Each has a recorder of its own, which counts its requests, sections and calls
  * from 1, so their numbers are made different; the order is that of the times. Pure.
  *
- * Not promised: the true order of what happened in two processes within the difference of their clocks. Those of one host
- * read one clock, in whole milliseconds.
+ * Not promised: the true order of what happened in two processes within the difference of their clocks. Those of one
+ * host read one clock, in whole milliseconds.
  */
 import { aList, refusal } from "../runtime/input/options.ts"
 import { aTrace } from "./trace-text.ts"
@@ -18,10 +18,10 @@ interface DatedLine {
 }
 
 /**
- * Joins the traces of one fleet: the lines of each stay in their order, and are put between those of the others by `at`.
- * Lines of one millisecond come in the order in which their traces were given. Ids that lines are joined by are counted
- * anew; torn ends are left out. The header is that of the first; its seed and commit stay where all have the same.
- * Throws InvalidConfigError for no traces at all, and for what is none.
+ * Joins the traces of one fleet: the lines of each stay in their order, and are put between those of the others by
+ * `at`. Lines of one millisecond come in the order in which their traces were given. Ids that lines are joined by are
+ * counted anew; torn ends are left out. The header is that of the first; its seed and commit stay where all have the
+ * same. Throws InvalidConfigError for no traces at all, and for what is none.
  */
 export function mergeTraces(traces: readonly Trace[]): Trace {
   aList("traces", traces)

@@ -1,6 +1,6 @@
 /**
- * Traces as text: newline-delimited JSON, one line a value, the header first. Reading checks what it knows and keeps what
- * it doesn't: unknown kinds of lines, unknown fields, and the torn end that a killed writer leaves.
+ * Traces as text: newline-delimited JSON, one line a value, the header first. Reading checks what it knows and keeps
+ * what it doesn't: unknown kinds of lines, unknown fields, and the torn end that a killed writer leaves.
  */
 import { FormatVersionError, TraceFormatError } from "../locks/api/errors.ts"
 import { type OptionCheck, refusal, shown } from "../runtime/input/options.ts"

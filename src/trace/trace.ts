@@ -1,10 +1,11 @@
 /**
- * What a trace is made of: one header, then one line for each thing that happened, in the order in which it was recorded.
- * Simulated and live workers write the same lines. `docs/trace.md` shows each of them, `trace-text.ts` writes and reads
- * them. Lines are plain JSON values: what is read is what was written, also lines of kinds that this release doesn't know.
+ * What a trace is made of: one header, then one line for each thing that happened, in the order in which it was
+ * recorded. Simulated and live workers write the same lines. `docs/trace.md` shows each of them, `trace-text.ts` writes
+ * and reads them. Lines are plain JSON values: what is read is what was written, also lines of kinds that this release
+ * doesn't know.
  *
- * Not promised: that a trace is whole. A worker that was killed has no line for what it did last, a request whose answer
- * never came has no answer. Never in a trace: the body of an object.
+ * Not promised: that a trace is whole. A worker that was killed has no line for what it did last, a request whose
+ * answer never came has no answer. Never in a trace: the body of an object.
  */
 import type { Owner } from "../locks/api/errors.ts"
 import type { AcquiredHow, LockEvent, ReleaseResult } from "../locks/api/lock.ts"
@@ -266,8 +267,8 @@ export interface TraceHead {
 }
 
 /**
- * A write that took effect, told by whoever is the store and not by who sent it: what is true, whatever its sender hears.
- * Only simulated stores, and oracles that watch a real one, can write it.
+ * A write that took effect, told by whoever is the store and not by who sent it: what is true, whatever its sender
+ * hears. Only simulated stores, and oracles that watch a real one, can write it.
  */
 export interface AppliedLine extends TimedLine {
   /** Which kind of line. */

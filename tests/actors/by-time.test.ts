@@ -29,7 +29,7 @@ const stopped = async (make: (log: string[], host: VirtualHost) => Counter) => {
 }
 
 describe("in a process that was stopped until its lease was over", () => {
-  // Tests chart: No hook but `close` begins past the deadline, also where nothing has told of it yet.
+  // Tests chart: No hook but `close` begins past the deadline, also before any timer has fired.
   it("no turn of run begins, though it was next when the process went on", async () => {
     const going = gate()
     const { world, log, sandbox, host, a, stop } = await stopped((notes) =>

@@ -112,7 +112,10 @@ const limited: readonly Effect[] = ["restore", "run", "settle", "checkpoint", "c
 /** What a limit has ended: its hook goes on, and only `work.settled` says that it does no more. */
 const givenUp: readonly Effect[] = ["restore", "checkpoint"]
 
-/** `work.settled`, or `work.queued` before it, also ends what it waited for; a removal builds no state. A restore past its limit may still give one. */
+/**
+ * `work.settled`, or `work.queued` before it, also ends what it waited for; a removal builds no state. A restore past
+ * its limit may still give one.
+ */
 const after = (runtime: SandboxRuntime, event: ChartEvent, removal: boolean): SandboxRuntime => {
   const overran = event.type === "work.overran" ? runtime.effects.filter((effect) => givenUp.includes(effect)) : []
   const ended = event.type === "work.failed" ? failing(runtime) : endedBy[event.type]

@@ -50,7 +50,7 @@ const listenersOf = (signal: AbortSignal): readonly unknown[] => {
 }
 
 describe("2,700 cycles of use and release, live", () => {
-  // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends by itself.
+  // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends.
   it("leave no timer, no listener, no sandbox and no heap behind", async () => {
     const { clock, pending } = countingClock()
     const { signal } = new AbortController()
@@ -65,7 +65,8 @@ describe("2,700 cycles of use and release, live", () => {
       }
       return heapInUse()
     }
-    // What the runtime compiles and remembers of its code comes in jumps, fewer and fewer: they must not count as much as many cycles.
+    // What the runtime compiles and remembers of its code comes in jumps, fewer and fewer: they must not count as much
+    // as many cycles.
     const [before, after] = [await cycles(1100), await cycles(1600)]
     expect(await manager.readCheckpoint(sandbox, "k")).toEqual({ n: 2700 })
     expect((after - before) / 1600, "bytes a cycle").toBeLessThan(200)

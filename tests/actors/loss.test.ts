@@ -38,7 +38,7 @@ describe("a sandbox whose lease is lost", () => {
     await world.end()
   })
 
-  // Tests chart: No hook but `close` begins past the deadline, also where nothing has told of it yet.
+  // Tests chart: No hook but `close` begins past the deadline, also before any timer has fired.
   it("begins neither a last checkpoint nor its run when its process went on past the deadline, whatever comes first then", async () => {
     const world = new World()
     const begun: string[] = []
@@ -95,7 +95,10 @@ describe("a sandbox whose lease is lost", () => {
     await world.end()
   })
 
-  /** Its record is deleted by hand. One renewal fails, and until it releases it reads nothing that would tell of the loss. */
+  /**
+   * Its record is deleted by hand. One renewal fails, and until it releases it reads nothing that would tell of the
+   * loss.
+   */
   const loseUnseen = async (world: World, wire: ReturnType<World["wire"]>): Promise<void> => {
     wire.script.onPut({ ...failPut(), of: /k$/ })
     wire.script.onRead(...Array.from({ length: 100 }, () => ({ ...failRead(), of: /k$/ })))

@@ -349,7 +349,7 @@ describe("a hook that goes on past its limit", () => {
     await world.end()
   })
 
-  // Tests chart: A hook past its limit hides no other failure, and readers of saved state are told of it too.
+  // Tests chart: A hook past its limit hides no other failure, and also fails readers of saved state.
   it("when saved state is only read rejects the reading", async () => {
     const world = await seeded()
     const hanging = new Hanging()

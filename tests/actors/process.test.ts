@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { run } from "../runtime/programs.ts"
 
 describe("a process that used a manager", () => {
-  // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends by itself.
+  // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends.
   it("exits by itself once the manager is disposed, everything released", async () => {
     const { code, signal, stdout, stderr } = await run("../../actors/programs/idle-manager")
     expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" })

@@ -1,4 +1,5 @@
-// The calls that the published plan promises, as a user makes them: a lock by itself, and a manager that is given locks.
+// The calls that the published plan promises, as a user makes them: a lock by itself, and a manager that is given
+// locks.
 import { describe, expect, it } from "vitest"
 import {
   type LockError,

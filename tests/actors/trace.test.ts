@@ -1,5 +1,5 @@
-// Pins what a manager writes as its trace: the simulator's lines, of its own sandboxes alone, redacted; that nobody waits for
-// it, that its last lines are there at the end, and that nothing is made while nobody reads.
+// Pins what a manager writes as its trace: the simulator's lines, of its own sandboxes alone, redacted; that nobody
+// waits for it, that its last lines are there at the end, and that nothing is made while nobody reads.
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -196,7 +196,7 @@ describe("what a trace leaves out", () => {
 })
 
 describe("a trace that can't be written", () => {
-  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are told once and counted.
+  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are reported once.
   it("is told of once, changes nothing, and is counted", async () => {
     const world = new World()
     const sandbox = counter()

@@ -109,7 +109,7 @@ describe.runIf(hasBrowser)("a recorded trace", () => {
     })
   })
 
-  // Tests inspector: What the store says stands beside what a worker believes; differences show by more than colour.
+  // Tests inspector: The store's record stands beside the worker's state; differences show by more than colour.
   it("says what the store had beside what a paused worker believed", async () => {
     await look(browser, address("whole.html", "#/sandbox/b/counter%2Fk"), {}, async (page) => {
       await page.getByRole("slider", { name: "Moment" }).fill("1900") // b stands still, a owns

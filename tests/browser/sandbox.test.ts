@@ -112,7 +112,7 @@ describe.runIf(hasBrowser)("a sandbox", () => {
     })
   })
 
-  // Tests inspector: What the store says stands beside what a worker believes; differences show by more than colour.
+  // Tests inspector: The store's record stands beside the worker's state; differences show by more than colour.
   it("shows what the store says beside what the worker believes, and marks where they differ", async () => {
     await look(browser, address(), {}, async (page) => {
       const table = page.getByRole("table")

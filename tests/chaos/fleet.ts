@@ -1,6 +1,6 @@
 /**
- * The processes of a chaos run, each behind a fault proxy of its own: started, killed, stopped, cut off, asked to leave, and
- * started again under another name. Owns them all, and leaves none behind.
+ * The processes of a chaos run, each behind a fault proxy of its own: started, killed, stopped, cut off, asked to
+ * leave, and started again under another name. Owns them all, and leaves none behind.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

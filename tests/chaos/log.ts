@@ -1,6 +1,7 @@
 /**
- * The log of a chaos run: one file to which every process appends, a line a write, so that the order of lines is the order
- * of what happened, whatever any clock says. A line is there when its call returns, also if the process is killed next.
+ * The log of a chaos run: one file to which every process appends, a line a write, so that the order of lines is the
+ * order of what happened, whatever any clock says. A line is there when its call returns, also if the process is killed
+ * next.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs"
 import { liveClock } from "../../src/runtime/time/clock.ts"

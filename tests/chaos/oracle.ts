@@ -2,8 +2,8 @@
  * What a log shows against those who wrote it: two who acted on a key at once, tokens that don't grow, rows that were
  * acknowledged and are gone, rows that are there twice. A pure function of the log and of what is saved in the end.
  *
- * An act counts up to its last step of which it was seen, afterwards, that its lease had stood. So a process that is stopped
- * between a step and the look at its lease is not blamed for it, and one that acts on past its deadline is.
+ * An act counts up to its last step of which it was seen, afterwards, that its lease had stood. So a process that is
+ * stopped between a step and the look at its lease is not blamed for it, and one that acts on past its deadline is.
  */
 import type { LogLine } from "./log.ts"
 

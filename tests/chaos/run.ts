@@ -1,7 +1,7 @@
 /**
- * A chaos run: real processes on a real GCS server, under everything that a machine and a network do to them, and strangers
- * beside them; then calm, a drain of all, and the verdict on what they wrote down. Not promised: that two runs of one seed
- * are the same; the machine has its own part in them.
+ * A chaos run: real processes on a real GCS server, under everything that a machine and a network do to them, and
+ * strangers beside them; then calm, a drain of all, and the verdict on what they wrote down. Not promised: that two
+ * runs of one seed are the same; the machine has its own part in them.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

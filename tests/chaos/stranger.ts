@@ -1,6 +1,6 @@
 /**
- * A process that knows only the four published fields of a record: it takes keys that are free or over, waits where somebody
- * owns, and gives up what it has after a moment. It keeps, or drops, what it doesn't know.
+ * A process that knows only the four published fields of a record: it takes keys that are free or over, waits where
+ * somebody owns, and gives up what it has after a moment. It keeps, or drops, what it doesn't know.
  */
 import { encodeName } from "../../src/locks/api/keys.ts"
 import type { LeaseStore } from "../../src/locks/stores/port.ts"

@@ -3,8 +3,8 @@
  * server, and afterwards all of them are one, which the invariants of simulations judge.
  *
  * All processes are on one host and read one wall clock, in whole milliseconds, in which a write can be asked for, take
- * effect and be answered. So what the run knows comes before what processes tell of the same millisecond, since they tell
- * what follows from it; but a write stands behind the request for it, where that is of the same millisecond.
+ * effect and be answered. So what the run knows comes before what processes tell of the same millisecond, since they
+ * tell what follows from it; but a write stands behind the request for it, where that is of the same millisecond.
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs"
 import { TraceRecorder } from "../../src/inspector/recorder.ts"
@@ -62,7 +62,9 @@ export class RunTrace {
 const askedAs = ({ at, worker, op, area, name }: AppliedLine | RequestLine, generation: string | undefined): string =>
   [at, worker, op, area, name, generation].join(" ")
 
-/** Puts each write behind the request for it, where both are of one millisecond, and takes it from those that are left. */
+/**
+ * Puts each write behind the request for it, where both are of one millisecond, and takes it from those that are left.
+ */
 function withApplied({ header, lines }: Trace, applied: Map<string, AppliedLine>): Trace {
   const placed = lines.flatMap((line): Trace["lines"] => {
     if (!isTraceLine(line) || line.kind !== "request") return [line]
@@ -74,7 +76,10 @@ function withApplied({ header, lines }: Trace, applied: Map<string, AppliedLine>
   return { header, lines: placed }
 }
 
-/** Between the clock that a process decides by and the whole milliseconds that it writes, and from the look to the line, in ms. */
+/**
+ * Between the clock that a process decides by and the whole milliseconds that it writes, and from the look to the line,
+ * in ms.
+ */
 const PRECISION = 10
 
 /** A deadline, as far as the lines of a live trace can tell it. It is seconds before anybody else may own the key. */
@@ -93,7 +98,8 @@ export function judgeLive(trace: Trace): readonly Violation[] {
 
 /**
  * A process that is stopped between the look at its lease and what it then does is beyond what a lease can promise
- * (docs/protocol.md). Of such a process that is the first line once it goes on. Simulated ones are stopped between turns.
+ * (docs/protocol.md). Of such a process that is the first line once it goes on. Simulated ones are stopped between
+ * turns.
  */
 const betweenCheckAndEffect: ReadonlySet<string> = new Set([
   invariants.workUnderLease.name,

@@ -1,7 +1,7 @@
 /**
- * A process of a chaos run: `worker.ts '<options as JSON>'`. Its clients use random keys one after the other, as fast as
- * they get them, until SIGTERM; then it drains and ends with exit code 0. Every effect goes to the log, with its token, and
- * all that its locks, sandboxes and store do to its trace.
+ * A process of a chaos run: `worker.ts '<options as JSON>'`. Its clients use random keys one after the other, as fast
+ * as they get them, until SIGTERM; then it drains and ends with exit code 0. Every effect goes to the log, with its
+ * token, and all that its locks, sandboxes and store do to its trace.
  */
 import process from "node:process"
 import { gcsStore } from "../../src/locks/stores/gcs/mod.ts"

@@ -73,7 +73,7 @@ describe("what the user is told", () => {
   const taken = (): unknown => new LockLostError({ key: "k", reason: "taken", since: 0, message: "lost", next: "" })
   const deleted = (): unknown => new LockLostError({ key: "k", reason: "deleted", since: 0, message: "lost", next: "" })
 
-  // Tests command: A run acts first and tells afterwards: a standing reader stops no signal, renewal or handoff.
+  // Tests command: A run acts first and reports afterwards: a stuck reader stops no signal, renewal or handoff.
   it("comes after the signal that it tells of, since nobody may hear it", async () => {
     const end = ["SIGTERM", "SIGCONT"]
     expect((await order(({ supervision }) => supervision.requested("w"))).slice(0, 4)).toEqual([
@@ -88,7 +88,7 @@ describe("what the user is told", () => {
   })
 })
 
-// Tests command: A command is told to end before its lease is over, and killed before others may start.
+// Tests command: A command gets SIGTERM before its lease is over, and SIGKILL before others may start.
 it("a lease that was over before the command's end is a loss, though nobody was told of it yet", async () => {
   const clock = new VirtualTime()
   const lost = new LockLostError({ key: "k", reason: "expired", since: 0, message: "lost", next: "" })

@@ -1,4 +1,5 @@
-// The published use case of lock providers: a payment is captured once, whoever asks, on a lock in memory and on a file store.
+// The published use case of lock providers: a payment is captured once, whoever asks, on a lock in memory and on a file
+// store.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

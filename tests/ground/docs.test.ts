@@ -74,6 +74,7 @@ describe("the pages", () => {
     const pages = [
       "README.md",
       "CHANGELOG.md",
+      "CONTRIBUTING.md",
       "examples/README.md",
       ...readdirSync(root("docs"))
         .filter((name) => name.endsWith(".md"))
@@ -87,10 +88,9 @@ describe("the pages", () => {
   })
 
   it("name in the changelog whatever can be imported, but for error classes, which docs/errors.md lists", async () => {
+    const names = Object.keys(npm.exports).filter((name) => name !== "./package.json")
     const entries = await Promise.all(
-      ["leasehold", "leasehold/gcs", "leasehold/file", "leasehold/draw", "leasehold/testing"].map(async (name) =>
-        Object.keys((await import(name)) as object),
-      ),
+      names.map(async (name) => Object.keys((await import(`leasehold${name.slice(1)}`)) as object)),
     )
     const log = read("CHANGELOG.md")
     const unnamed = entries.flat().filter((name) => !(name in errors) && !log.includes(`\`${name}\``))
@@ -99,7 +99,7 @@ describe("the pages", () => {
   })
 
   it("name only scripts of package.json", () => {
-    const text = read("README.md") + read("examples/README.md")
+    const text = read("README.md") + read("CONTRIBUTING.md") + read("examples/README.md")
     const named = Array.from(text.matchAll(/npm run ([\w:-]+)/g), ([, script]) => script!)
     expect(named.filter((script) => !(script in npm.scripts))).toEqual([])
     expect(named).toContain("check")

@@ -1,4 +1,6 @@
-/** Pins that docs/invariants.md is what the tests say, that each rule has a test, and that tests name rules that exist. */
+/**
+ * Pins that docs/invariants.md is what the tests say, that each rule has a test, and that tests name rules that exist.
+ */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"

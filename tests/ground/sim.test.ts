@@ -12,7 +12,7 @@ const told = (line: string): ReturnType<typeof argumentsOf> => {
   return argumentsOf(words.slice(4))
 }
 
-// Tests simulations: A failed simulation says how to run it again, with the fewest faults found, and leaves its trace.
+// Tests simulations: A failed simulation says how to run it again, with fewest faults, and leaves its trace.
 it("runs the seed for as long as it was run", () => {
   for (const duration of ["30 s", "2 min", "1 h"]) {
     const first = argumentsOf(["--seeds", "50", "--from", "10", "--jobs", "2", "--first", "--duration", duration])

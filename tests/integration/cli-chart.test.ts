@@ -1,6 +1,6 @@
 /**
- * `leasehold chart` as it is published, on both runtimes: what docs/seeing-it.md tells to type, TypeScript sources, and a
- * machine without elkjs. What only it needs is loaded by it alone.
+ * `leasehold chart` as it is published, on both runtimes: what docs/seeing-it.md tells to type, TypeScript sources, and
+ * a machine without elkjs. What only it needs is loaded by it alone.
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

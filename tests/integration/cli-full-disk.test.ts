@@ -1,4 +1,6 @@
-/** The command on a file system that is really full: what is wrong is said at once, and who only reads needs no room. */
+/**
+ * The command on a file system that is really full: what is wrong is said at once, and who only reads needs no room.
+ */
 import { describe, expect, it } from "vitest"
 import { says, Shell } from "./support/command.ts"
 import { canMount, SmallDisk } from "./support/small-disk.ts"

@@ -1,4 +1,7 @@
-/** The command as it is published, on a Node that can't read it: one that says so of itself, and real ones where there are any. */
+/**
+ * The command as it is published, on a Node that can't read it: one that says so of itself, and real ones where there
+ * are any.
+ */
 import { spawnSync, type SpawnSyncReturns } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,4 +1,7 @@
-/** What `run --json` says from its wait to the loss of its lease: every line of standard error is JSON, for a program to read. */
+/**
+ * What `run --json` says from its wait to the loss of its lease: every line of standard error is JSON, for a program to
+ * read.
+ */
 import { expect, it } from "vitest"
 import { says, Shell } from "./support/command.ts"
 

@@ -48,7 +48,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a lease that is lost", () => {
-  // Tests command: A command is told to end before its lease is over, and killed before others may start.
+  // Tests command: A command gets SIGTERM before its lease is over, and SIGKILL before others may start.
   it("to another ends the command at once, without a word", async () => {
     const shell = new Shell()
     const run = shell.start("run", "k", "--", "sh", "-c", deaf("echo told"))
@@ -154,7 +154,7 @@ describe("a lease that is held", () => {
     )
   })
 
-  // Tests command: A command that nobody guards is told to end.
+  // Tests command: A command without a guardian is ended.
   it("is given up where nobody guards the command any more", async () => {
     const run = new Shell().start("run", "k", "--", "sh", "-c", deaf("echo told; exit 3"))
     await says(run, "at work")

@@ -36,7 +36,7 @@ describe("a request", () => {
     expect(await deaf.ended).toMatchObject({ code: 3 })
   })
 
-  // Tests command: What is run for a request is told of the lease of then, and of no other run's.
+  // Tests command: The program run for a request gets the lease of then, and no other run's.
   it("is answered by a command that is told of the lease as it is, not of an outer run's", async () => {
     const outer = { KEY: "outer", TOKEN: "1", OWNER: "outer", DEADLINE: "2", LEASE_FILE: "/outer", WAITER: "outer" }
     const env = Object.fromEntries(Object.entries(outer).map(([name, value]) => [`LEASEHOLD_${name}`, value]))

@@ -1,4 +1,6 @@
-/** `leasehold run` on a terminal, where its command may ask its user something, may be stopped, and may not be alone. */
+/**
+ * `leasehold run` on a terminal, where its command may ask its user something, may be stopped, and may not be alone.
+ */
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { says, Shell } from "./support/command.ts"

@@ -171,7 +171,8 @@ describe.each<Runtime>(["node", "deno"])("a command that is run (%s)", (runtime)
         spawnScript({ runtime, script: leasehold, args: ["request", "--for", "1", "k"], env }).ended,
       ])
       const beside = childrenOf(run.child.pid!)
-      expect(beside.map(({ name }) => name).toSorted()).toEqual(["bash", "bash", "cat", "sh"]) // keeper, guardian, messenger, hook
+      // keeper, guardian, messenger, hook
+      expect(beside.map(({ name }) => name).toSorted()).toEqual(["bash", "bash", "cat", "sh"])
       expect(beside.flatMap(({ open: files }) => files).filter((path) => path.startsWith(lock))).toEqual([])
       expect(beside.filter(({ folder }) => folder === "/").map(({ name }) => name)).toEqual(["bash", "cat"])
       run.child.stdin?.end("\n")
@@ -299,7 +300,7 @@ describe("a command that is run", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" })
   })
 
-  // Tests command: A command that isn't there or executable is told as by a shell, and frees the key.
+  // Tests command: A missing or unexecutable command is reported as by a shell, and frees the key.
   it("that can't be found, or isn't one, ends as in a shell, and is told of by the run itself", async () => {
     const shell = new Shell()
     const [none, text] = [join(shell.directory, "none"), join(shell.directory, "text")]

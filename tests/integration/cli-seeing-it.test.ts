@@ -1,6 +1,6 @@
 /**
- * What docs/seeing-it.md tells to type, as it stands there: at a page that is really served, and with a trace that a worker really
- * wrote. Its lines that draw a module of the user's are run by cli-chart.test.ts.
+ * What docs/seeing-it.md tells to type, as it stands there: at a page that is really served, and with a trace that a
+ * worker really wrote. Its lines that draw a module of the user's are run by cli-chart.test.ts.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,4 +1,7 @@
-/** `leasehold` on a host that others use too: by real processes, and where it takes two users as root, by processes of theirs. */
+/**
+ * `leasehold` on a host that others use too: by real processes, and where it takes two users as root, by processes of
+ * theirs.
+ */
 import { spawnSync } from "node:child_process"
 import {
   chmodSync,

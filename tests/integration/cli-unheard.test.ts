@@ -6,7 +6,10 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { areRenewed, leasesEnd, leasehold, says, Shell } from "./support/command.ts"
 import { type Ended, type Runtime, type Spawned, spawnProgram, spawnScript } from "./support/spawn.ts"
 
-/** Takes a while to obey, writes that down, and ends with a code of its own. What its shell says of it nobody hears, too. */
+/**
+ * Takes a while to obey, writes that down, and ends with a code of its own. What its shell says of it nobody hears,
+ * too.
+ */
 const obeys = (log: string): string =>
   `exec 2>/dev/null; trap 'sleep 0.3; echo obeyed >${log}; exit 3' TERM; echo at work; while :; do sleep 0.1; done`
 
@@ -19,7 +22,10 @@ for size in (4096, 1):
     while True: os.write(pipe, b"x" * size)
   except BlockingIOError: pass`
 
-/** A run whose standard error is a pipe that somebody has open and nobody reads, and that is full once the command is at work. */
+/**
+ * A run whose standard error is a pipe that somebody has open and nobody reads, and that is full once the command is at
+ * work.
+ */
 async function runStuck(shell: Shell, runtime: Runtime, work: string, ...options: string[]): Promise<Stuck> {
   const pipe = join(shell.directory, "pipe")
   execFileSync("mkfifo", [pipe])
@@ -61,7 +67,7 @@ describe.each<Runtime>(["node", "deno"])("where nobody hears it (%s)", (runtime)
     expect(await stateOf(shell, "k")).toMatchObject({ state: "released" })
   })
 
-  // Tests command: A run acts first and tells afterwards: a standing reader stops no signal, renewal or handoff.
+  // Tests command: A run acts first and reports afterwards: a stuck reader stops no signal, renewal or handoff.
   it("a run whose reader stands still goes on in the same way, and is heard when that one reads on", async () => {
     const shell = new Shell(runtime)
     const log = join(shell.directory, "log")

@@ -1,6 +1,6 @@
 /**
- * Rule 13a among fifty real processes, half of them on each runtime: of those that want a key again and again each has its turn.
- * They take minutes, most of them waits: `npm run test:crowds`, apart from the other tests.
+ * Rule 13a among fifty real processes, half of them on each runtime: of those that want a key again and again each has
+ * its turn. They take minutes, most of them waits: `npm run test:crowds`, apart from the other tests.
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 /**
- * A process that drains on signals: `drain-worker.ts <directory> <file> <bytes>`. Another thread of its one sandbox writes so
- * many bytes, and the work ends with that thread alone. It says how the drain went.
+ * A process that drains on signals: `drain-worker.ts <directory> <file> <bytes>`. Another thread of its one sandbox
+ * writes so many bytes, and the work ends with that thread alone. It says how the drain went.
  */
 import process from "node:process"
 import { Worker } from "node:worker_threads"

@@ -1,5 +1,5 @@
-// The fault proxy as a process: what it prints, what it obeys, and that it ends with its input. It is a process of Node's,
-// whatever its clients are.
+// The fault proxy as a process: what it prints, what it obeys, and that it ends with its input. It is a process of
+// Node's, whatever its clients are.
 import { describe, expect, it } from "vitest"
 import { TinyServer } from "../support/fault-proxy/scene.ts"
 import { type Spawned, spawnScript } from "./support/spawn.ts"

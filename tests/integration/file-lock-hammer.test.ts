@@ -1,5 +1,5 @@
-// Hammers one lock on a directory with eight real processes on both runtimes, some of which are killed at random moments,
-// and checks from their logs that no two were ever in it at once. The full size is 2,000 cycles each:
+// Hammers one lock on a directory with eight real processes on both runtimes, some of which are killed at random
+// moments, and checks from their logs that no two were ever in it at once. The full size is 2,000 cycles each:
 // LEASEHOLD_HAMMER_CYCLES=2000 npx vitest run --project processes tests/integration/file-lock-hammer.test.ts
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -84,7 +84,9 @@ class Crew {
   }
 }
 
-/** A kill for so many sections, of a process that has got so far as to have some: others would only be started in vain. */
+/**
+ * A kill for so many sections, of a process that has got so far as to have some: others would only be started in vain.
+ */
 async function hammer(crew: Crew, random: SeededRandom): Promise<void> {
   const done = crew.done()
   let counted = 0

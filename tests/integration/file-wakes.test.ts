@@ -1,6 +1,6 @@
 /**
- * Who waits for a lock in a directory is woken by the system: by real writes and the real end of another process, where no look
- * is due any more, since the timers of who waits have stopped.
+ * Who waits for a lock in a directory is woken by the system: by real writes and the real end of another process, where
+ * no look is due any more, since the timers of who waits have stopped.
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

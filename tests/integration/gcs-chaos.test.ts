@@ -1,6 +1,6 @@
-// Pins that a chaos run finds what it looks for: workers with a careless change, in a copy of the sources, act on one key at
-// once or lose what they acknowledged; the oracle says so, and the invariants of their trace. That the workers as they are don't
-// is `npm run chaos`.
+// Pins that a chaos run finds what it looks for: workers with a careless change, in a copy of the sources, act on one
+// key at once or lose what they acknowledged; the oracle says so, and the invariants of their trace. That the workers
+// as they are don't is `npm run chaos`.
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"

@@ -1,5 +1,6 @@
-// Leasehold on the real fake-gcs-server behind the fault proxy: what a network that fails makes of requests, of the promises
-// of a lock, and of two real processes of which one is cut off. Waits are for events; how long a promise took is measured.
+// Leasehold on the real fake-gcs-server behind the fault proxy: what a network that fails makes of requests, of the
+// promises of a lock, and of two real processes of which one is cut off. Waits are for events; how long a promise took
+// is measured.
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

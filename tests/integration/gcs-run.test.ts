@@ -1,4 +1,7 @@
-/** `leasehold run` on a bucket that falls silent: what the command is told, how it ends, and what a signal does meanwhile. */
+/**
+ * `leasehold run` on a bucket that falls silent: what the command is told, how it ends, and what a signal does
+ * meanwhile.
+ */
 import { describe, expect, it } from "vitest"
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy/proxy.ts"
 import { says, Shell } from "./support/command.ts"
@@ -20,13 +23,13 @@ async function machine(): Promise<AsyncDisposable & { shell: Shell; proxy: Fault
 }
 
 describe.skipIf(gcsTarget().endpoint === undefined)("a run on a bucket", () => {
-  // Tests command: A command is told to end before its lease is over, and killed before others may start.
+  // Tests command: A command gets SIGTERM before its lease is over, and SIGKILL before others may start.
   it("loses its lease when the bucket falls silent before the command was let in, and says so", async () => {
     await using place = await machine()
     await using other = await machine()
     const { shell, proxy, at } = place
-    // By a grant: only a key that was handed over has to be renewed before the command is let in. The owner's command ends
-    // when the test lets it, so that silence falls on a place in the line that is fresh.
+    // By a grant: only a key that was handed over has to be renewed before the command is let in. The owner's command
+    // ends when the test lets it, so that silence falls on a place in the line that is fresh.
     const command = "trap 'echo asked; read line; exit 0' TERM; echo at work; sleep 60 & wait"
     const owner = other.shell.start("run", ...at, "k", "--", "sh", "-c", command)
     await says(owner, "at work")

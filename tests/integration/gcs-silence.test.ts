@@ -1,5 +1,6 @@
-// A manager on the real fake-gcs-server whose store falls silent, with its connections open: every call of its public API
-// settles by its deadline with a typed error, nothing is left unhandled, and when the store speaks again it goes on.
+// A manager on the real fake-gcs-server whose store falls silent, with its connections open: every call of its public
+// API settles by its deadline with a typed error, nothing is left unhandled, and when the store speaks again it goes
+// on.
 import process from "node:process"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as z from "zod"

@@ -44,7 +44,9 @@ async function write(ref: ObjectRef, expected: Generation, body: Uint8Array): Pr
   return answer.generation
 }
 
-/** Adds 1 to the number in an object, as often as it takes; GCS itself takes a write a second, so that few are enough. */
+/**
+ * Adds 1 to the number in an object, as often as it takes; GCS itself takes a write a second, so that few are enough.
+ */
 async function increment(by: LeaseStore, ref: ObjectRef): Promise<void> {
   for (;;) {
     const seen = await by.read(ref, { ...within, limit: 100 })

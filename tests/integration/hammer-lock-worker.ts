@@ -1,7 +1,7 @@
 /**
- * A process that takes and gives back one lock again and again: `hammer-lock-worker.ts <directory> <log> <cycles>`. While it
- * has the lock it counts on in a file that all share, twice, so that another could come between. It notes each section in its
- * own log. It ends after its cycles, or with its parent.
+ * A process that takes and gives back one lock again and again: `hammer-lock-worker.ts <directory> <log> <cycles>`.
+ * While it has the lock it counts on in a file that all share, twice, so that another could come between. It notes each
+ * section in its own log. It ends after its cycles, or with its parent.
  */
 import { appendFileSync, fstatSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"

@@ -1,5 +1,5 @@
-// Two workers of one fleet in this process, each with its page; somebody looks, through one of them, at both. Then all is
-// disposed, and the process has to end by itself. Prints what was seen.
+// Two workers of one fleet in this process, each with its page; somebody looks, through one of them, at both. Then all
+// is disposed, and the process has to end by itself. Prints what was seen.
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -1,6 +1,6 @@
 /**
- * A worker whose trace has no room until some is made: `live-trace-full-disk.ts <directory> <small file system>`. Prints what it
- * did and what it was told as JSON.
+ * A worker whose trace has no room until some is made: `live-trace-full-disk.ts <directory> <small file system>`.
+ * Prints what it did and what it was told as JSON.
  */
 import { rmSync, statfsSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,6 +1,7 @@
 /**
  * A worker that writes its trace: `live-trace-worker.ts <directory> <trace> <name>`. Uses two keys in turns with
- * whoever else does, durably, and ends in order when something is written to it. A use in each round throws, with a secret in its words.
+ * whoever else does, durably, and ends in order when something is written to it. A use in each round throws, with a
+ * secret in its words.
  */
 import process from "node:process"
 import { fileStore } from "../../src/locks/stores/file/mod.ts"

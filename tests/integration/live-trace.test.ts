@@ -1,5 +1,5 @@
-// Two real processes that write their own traces, one of each runtime: merged, their traces are judged as a simulated one. And
-// what a process leaves that is killed, and one whose disk is full.
+// Two real processes that write their own traces, one of each runtime: merged, their traces are judged as a simulated
+// one. And what a process leaves that is killed, and one whose disk is full.
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -21,8 +21,8 @@ import { canMount, mountSmall } from "./support/small-disk.ts"
 import { type Runtime, spawnScript } from "./support/spawn.ts"
 
 /**
- * What was stored only the store knows, and nobody watched it. And with a tenure of 1 ms a use may not have begun when that is over
- * on a machine with other work: then it is tried again.
+ * What was stored only the store knows, and nobody watched it. And with a tenure of 1 ms a use may not have begun when
+ * that is over on a machine with other work: then it is tried again.
  */
 const notLive: ReadonlySet<string> = new Set([invariants.acknowledgedIsStored.name, invariants.turnsAreUsed.name])
 
@@ -106,7 +106,7 @@ describe("the program of docs/trace.md", () => {
 })
 
 describe("the trace of a process whose sink takes nothing", () => {
-  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are told once and counted.
+  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are reported once.
   it.each<Runtime>(["node", "deno"])("doesn't end the process before its manager is disposed (%s)", async (runtime) => {
     const script = new URL("./live-trace-stuck-sink.ts", import.meta.url)
     const { stdout, stderr, code } = await spawnScript({ runtime, script }).ended

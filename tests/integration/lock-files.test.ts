@@ -88,7 +88,7 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
     expect((await second.says("acquire")).token).toBeGreaterThan((await first.says("acquire")).token!)
   })
 
-  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing by an owner that knows.
+  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing once that is known.
   it("is not kept by a waiter that was killed", async () => {
     const { lock, owner, start } = await scene()
     const [holder, waiter] = [await owner(runtime), await start(runtime)]
@@ -133,7 +133,8 @@ describe.each(["node", "deno"] as const)("a lock that a process on %s holds", (r
       const waited = early instanceof LockTimeoutError
       const written = await pipe.drain()
       expect(await holder.ended).toMatchObject({ code: 3 })
-      // Either the exit waited for the write, and the key for the exit, or (on Deno) the exit had ended the write before.
+      // Either the exit waited for the write, and the key for the exit, or (on Deno) the exit had ended the write
+      // before.
       expect(written > PIPE_HOLDS).toBe(waited)
       const next = waited ? await lock.acquire({ timeout: "1 min" }) : early
       expect(next).toMatchObject({ how: "takeover" })

@@ -1,6 +1,7 @@
 /**
- * A process with a lock: `lock-worker.ts '<settings as JSON>'`. It prints a line of JSON for each event of the lock, for each
- * call that settled and for each look at the lease, and does what lines on its standard input say. It ends with its parent.
+ * A process with a lock: `lock-worker.ts '<settings as JSON>'`. It prints a line of JSON for each event of the lock,
+ * for each call that settled and for each look at the lease, and does what lines on its standard input say. It ends
+ * with its parent.
  */
 import { spawn } from "node:child_process"
 import { appendFileSync } from "node:fs"

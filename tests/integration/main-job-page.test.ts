@@ -1,4 +1,5 @@
-// The page of the main job, as whoever opens the address that it prints sees it: two real processes through one of them.
+// The page of the main job, as whoever opens the address that it prints sees it: two real processes through one of
+// them.
 import { expect, it } from "vitest"
 import { Fleet } from "../../src/inspector/live/model/fleet.ts"
 import type { Lines, WireMessages } from "../../src/inspector/live/model/wire.ts"

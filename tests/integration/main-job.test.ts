@@ -14,7 +14,8 @@ describe("the main job on files", () => {
       // 2 rounds of 10 requests of 5 rows, three times, and 12 rows or more before the kill.
       expect(figures?.of).toBeGreaterThanOrEqual(3 * 2 * 10 * 5 + 12)
       expect(figures).toMatchObject({ found: figures?.of, owners: 1 })
-      // A process of this machine that is gone for sure is taken over at once; nothing waits longer than its own budget.
+      // A process of this machine that is gone for sure is taken over at once; nothing waits longer than its own
+      // budget.
       expect(figures?.takeover).toBeLessThan(20_000)
       expect(figures?.handoff).toBeLessThan(10_000)
       expect(readdirSync(directory)).not.toEqual([])

@@ -1,4 +1,7 @@
-/** The library as it is published, imported by a Node that is too old: by one that says so of itself, and by real ones where there are any. */
+/**
+ * The library as it is published, imported by a Node that is too old: by one that says so of itself, and by real ones
+ * where there are any.
+ */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 /**
- * A process that wants one key again and again: `turn-worker.ts '<settings as JSON>'`. It prints a line for each turn that it
- * had. It ends with its parent, or once it is told to.
+ * A process that wants one key again and again: `turn-worker.ts '<settings as JSON>'`. It prints a line for each turn
+ * that it had. It ends with its parent, or once it is told to.
  */
 import process from "node:process"
 import { createInterface } from "node:readline"

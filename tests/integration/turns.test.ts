@@ -19,8 +19,9 @@ it.each([
     onTestFinished(() => rm(directory, { recursive: true, force: true }))
     const turns = await turnsOf(processes, 10, { key: "k", place: { directory, watched }, hold: 20 })
     expect(Math.min(...turns)).toBe(10)
-    // A process that the system lets stand still between two turns asks late, and misses those that the others have meanwhile:
-    // a turn takes as long as a slice of time on a busy machine. One that is passed over has none while they have hundreds.
+    // A process that the system lets stand still between two turns asks late, and misses those that the others have
+    // meanwhile: a turn takes as long as a slice of time on a busy machine. One that is passed over has none while they
+    // have hundreds.
     expect(Math.max(...turns)).toBeLessThanOrEqual(20)
   },
 )

@@ -1,6 +1,6 @@
 /**
- * Every public function, class and method with what it takes: the table that `garbage.test.ts` walks. A name that an entry
- * point or an object has and this table hasn't fails the test, so that no new call goes without its checks.
+ * Every public function, class and method with what it takes: the table that `garbage.test.ts` walks. A name that an
+ * entry point or an object has and this table hasn't fails the test, so that no new call goes without its checks.
  */
 import * as draw from "../../src/draw/mod.ts"
 import * as inspecting from "../../src/inspector/mod.ts"

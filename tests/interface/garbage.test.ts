@@ -1,5 +1,9 @@
-/** No public call guesses: what it can't mean is a typed error that says what to do next, whatever a caller without types gives it. */
+/**
+ * No public call guesses: what it can't mean is a typed error that says what to do next, whatever a caller without
+ * types gives it.
+ */
 import { describe, expect, it } from "vitest"
+import npm from "../../package.json" with { type: "json" }
 import { LockError } from "../../src/mod.ts"
 import { exported, objects } from "./calls.ts"
 import { type Argument, optionsIn, outcome, withOption, wrongCalls, wrongOptions } from "./garbage.ts"
@@ -26,6 +30,11 @@ async function taken(name: string, args: readonly Argument[], invoke: Invoke): P
   }
   return found
 }
+
+it("has the calls of every entry of the package", () => {
+  const entries = Object.keys(npm.exports).filter((name) => name !== "./package.json")
+  expect(Object.keys(exported).sort()).toEqual(entries.map((name) => `leasehold${name.slice(1)}`).sort())
+})
 
 describe.each(Object.entries(exported))("%s", (_entry, { entry, calls }) => {
   // Tests input: No public call guesses: each wrong argument is a typed error that says what to do.

@@ -1,6 +1,6 @@
 /**
- * What callers without types pass, and how a public call has to take it: as a typed error that says what to do next, or as
- * an argument that means something. Owns the walk; which calls there are is in `calls.ts`.
+ * What callers without types pass, and how a public call has to take it: as a typed error that says what to do next, or
+ * as an argument that means something. Owns the walk; which calls there are is in `calls.ts`.
  */
 import { expect } from "vitest"
 import { LockError } from "../../src/mod.ts"

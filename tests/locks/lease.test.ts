@@ -1,4 +1,6 @@
-/** A lease is right by time: what it says of itself never depends on a timer, a store or an observer having been there. */
+/**
+ * A lease is right by time: what it says of itself never depends on a timer, a store or an observer having been there.
+ */
 import { describe, expect, it } from "vitest"
 import type { Lease, LockEvent } from "../../src/locks/api/lock.ts"
 import { anySignal } from "../../src/runtime/latch-signal.ts"
@@ -272,7 +274,8 @@ describe("a suspended owner", () => {
     after.answer()
     await time.runUntil(renewal)
     expect(lease.isHeld()).toBe(true)
-    expect(types(events)).toEqual(["Suspect", "Suspect", "Recovered"]) // what was sent before it slept tells its deadline
+    // what was sent before it slept tells its deadline
+    expect(types(events)).toEqual(["Suspect", "Suspect", "Recovered"])
   })
 
   it("has lost its lease where it slept past its end, whatever its monotonic clock says", async () => {

@@ -38,7 +38,7 @@ async function growth(time: VirtualTime, cycle: () => Promise<void>): Promise<nu
 const MINUTE = 60_000
 
 describe("ten thousand acquires and releases", () => {
-  // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends by itself.
+  // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends.
   it(
     "of one lock leave no timer, listener or heap",
     async () => {

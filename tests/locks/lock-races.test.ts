@@ -1,4 +1,6 @@
-/** Races between processes, each with its own clock and its own way to one store: whatever happens, one owner at most. */
+/**
+ * Races between processes, each with its own clock and its own way to one store: whatever happens, one owner at most.
+ */
 import { describe, expect, it } from "vitest"
 import { LockContentionError, LockTimeoutError } from "../../src/locks/api/errors.ts"
 import { encodeName } from "../../src/locks/api/keys.ts"
@@ -27,7 +29,9 @@ interface Process {
   readonly lock: StoreLock
 }
 
-/** A world of processes; `capabilities` as of a store that they can't tell the time of exactly, or of a memory store. */
+/**
+ * A world of processes; `capabilities` as of a store that they can't tell the time of exactly, or of a memory store.
+ */
 class Fleet {
   readonly time: VirtualTime
   readonly #store: ReturnType<typeof memoryStore>

@@ -1,4 +1,5 @@
-// One incarnation that two processes have, or two store objects of one: told by the file store's word that the other lives.
+// One incarnation that two processes have, or two store objects of one: told by the file store's word that the other
+// lives.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

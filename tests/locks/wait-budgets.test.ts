@@ -13,8 +13,8 @@ const REACHES_CAP = 1270
 const SLOT = 10
 
 /**
- * By how much each of many waits for held keys missed the end of its budget, in milliseconds. Every other one is long enough for
- * looks that are a second apart.
+ * By how much each of many waits for held keys missed the end of its budget, in milliseconds. Every other one is long
+ * enough for looks that are a second apart.
  */
 async function missesOf(
   waits: number,
@@ -41,7 +41,9 @@ async function missesOf(
   return time.runUntil(Promise.all(Array.from({ length: waits }, (_, index) => wait(index))))
 }
 
-/** The goal is a second, for 99 of 100. But no look is further off than that, so a sleep past the end would not show. */
+/**
+ * The goal is a second, for 99 of 100. But no look is further off than that, so a sleep past the end would not show.
+ */
 function expectPunctual(misses: readonly number[]): void {
   expect(Math.min(...misses)).toBeGreaterThanOrEqual(0)
   expect(Math.max(...misses)).toBeLessThanOrEqual(SLOT)

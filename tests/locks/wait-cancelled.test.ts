@@ -1,4 +1,6 @@
-/** Rule 8 on real stores: a call that is cancelled while a write of it is in flight leaves no mark and no lock behind. */
+/**
+ * Rule 8 on real stores: a call that is cancelled while a write of it is in flight leaves no mark and no lock behind.
+ */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -58,7 +60,10 @@ async function standing(store: Store, key: string): Promise<unknown> {
   return { owner: body["ownerId"], waiter: body["waitingOwnerId"] }
 }
 
-/** Cancels a call while its write has met that fate; tells what stands in the record then, and once the call is cleaned up. */
+/**
+ * Cancels a call while its write has met that fate; tells what stands in the record then, and once the call is cleaned
+ * up.
+ */
 async function cancelDuring(store: Store, ttl: "2 s" | "12 s", act: Act, fate: Fate) {
   const key = `${act} that ${fate}`
   const [holder, waiter] = [liveClock.id(), liveClock.id()]
@@ -99,8 +104,8 @@ describe.concurrent.each(stores)("a call that is cancelled on %s", (_, ttl, star
     expect(outcomes.map(({ error, after }) => ({ error, after }))).toEqual(
       expected.map(({ error, after }) => ({ error, after })),
     )
-    // Known by its answer before the call is told; where there is none, the rest goes on behind it. So it may where a store
-    // takes one write a second, of which owners have the first.
+    // Known by its answer before the call is told; where there is none, the rest goes on behind it. So it may where a
+    // store takes one write a second, of which owners have the first.
     if (place.store.capabilities.writeSpacing > 0) return
     expect(outcomes.filter(isAnswered).map(({ atOnce }) => atOnce)).toEqual(
       expected.filter(isAnswered).map(({ atOnce }) => atOnce),

@@ -24,7 +24,7 @@ function terminal(columns = 200) {
 }
 
 describe("logWaits", () => {
-  // Tests waits: A wait is logged as JSON: its begin, every 10 s, its ending; a call that needn't wait isn't.
+  // Tests waits: A wait is logged as JSON: its start, every 10 s, its ending; a call without a wait isn't.
   it("writes a line of JSON where a call begins to wait, every 10 s, and at its ending", async () => {
     const { time, lock } = lockWorld()
     const held = await time.runUntil(lock("a").acquire())

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest"
 import type { AcquiredHow } from "../../src/locks/api/lock.ts"
 import { eventsOf, lockWorld, settling, spaced, types } from "../support/lock-world.ts"
 
-// Found by the main job on GCS: with a ttl of 6 s the owner renewed every 2 s, a waiter wrote 2 s after the last write at
-// the earliest, and half of them had no turn within 25 s.
+// Found by the main job on GCS: with a ttl of 6 s the owner renewed every 2 s, a waiter wrote 2 s after the last write
+// at the earliest, and half of them had no turn within 25 s.
 describe("a waiter behind an owner that renews often (rule 13)", () => {
   // Tests rule 13: Nobody starves.
   it.each([["6 s"], ["8 s"], ["10 s"], ["12 s"], ["30 s"]] as const)(

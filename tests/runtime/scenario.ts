@@ -1,5 +1,6 @@
-// One scenario in which the three libraries wait on one clock and meet at the same instants: an XState chart that moves by
-// `after`, an Effect that retries with jittered exponential backoff, and an RxJS interval. Its trace is all they did.
+// One scenario in which the three libraries wait on one clock and meet at the same instants: an XState chart that moves
+// by `after`, an Effect that retries with jittered exponential backoff, and an RxJS interval. Its trace is all they
+// did.
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as EffectSchedule from "effect/Schedule"

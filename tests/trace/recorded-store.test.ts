@@ -1,4 +1,5 @@
-// Pins that a recorded store is the store: what is asked and answered passes unchanged, and is in the trace without bodies.
+// Pins that a recorded store is the store: what is asked and answered passes unchanged, and is in the trace without
+// bodies.
 import { describe, expect, it } from "vitest"
 import { TraceRecorder } from "../../src/inspector/recorder.ts"
 import { StoreMisconfiguredError, StoreUnavailableError } from "../../src/locks/api/errors.ts"

@@ -1,4 +1,5 @@
-// Pins the table of a trace: a column for each worker and one for the store, the lines that lead to a place, of one key.
+// Pins the table of a trace: a column for each worker and one for the store, the lines that lead to a place, of one
+// key.
 import { describe, expect, it } from "vitest"
 import { traceTable } from "../../src/trace/table.ts"
 import { acquired, call, fault, head, lease, lost, work } from "../testing/invariants/told.ts"

@@ -1,4 +1,5 @@
-// Pins that a trace is read as it was written, whatever is in it, and that text which is no trace is refused by its line.
+// Pins that a trace is read as it was written, whatever is in it, and that text which is no trace is refused by its
+// line.
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { FormatVersionError, TraceFormatError } from "../../src/locks/api/errors.ts"

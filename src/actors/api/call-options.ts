@@ -10,8 +10,9 @@ import { aDuration, aFlag, type OptionChecks } from "../../runtime/input/options
 import type { UseOptions } from "./sandbox.ts"
 
 /**
- * How to restore a sandbox: as one acquires a lock. The `observer` is told of the whole call: of another process that has
- * the sandbox, of other calls of this one, and of the restore. It ends as `acquired` when the sandbox, or the use, can begin.
+ * How to restore a sandbox: as one acquires a lock. The `observer` is told of the whole call: of another process that
+ * has the sandbox, of other calls of this one, and of the restore. It ends as `acquired` when the sandbox, or the use,
+ * can begin.
  */
 export type RestoreOptions = Pick<
   AcquireOptions,

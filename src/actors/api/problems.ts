@@ -1,4 +1,7 @@
-/** The typed errors of sandboxes and managers, each with what to do next. Owns the wording; who raises which is elsewhere. */
+/**
+ * The typed errors of sandboxes and managers, each with what to do next. Owns the wording; who raises which is
+ * elsewhere.
+ */
 import {
   HandingOffError,
   HookOverrunError,

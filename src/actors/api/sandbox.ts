@@ -40,7 +40,9 @@ export interface SandboxClock {
   now(): number
   /** A number in [0,1). */
   random(): number
-  /** Rejects with the reason of the context's signal as soon as that aborts, and never resolves once the lease is over. */
+  /**
+   * Rejects with the reason of the context's signal as soon as that aborts, and never resolves once the lease is over.
+   */
   sleep(time: Duration): Promise<void>
 }
 
@@ -66,9 +68,9 @@ export interface HookContext {
 /** The context of `run`. */
 export interface RunContext extends HookContext {
   /**
-   * Runs fn in the sandbox's turn, so that no use and no checkpoint sees half a change. Rejects without running it: with the
-   * reason of `signal` once that has aborted, and with ReentrantLockError from inside a turn. Rejects after it ran where the
-   * lease is over by then (LockLostError): fn may have had effects beside those of the next owner.
+   * Runs fn in the sandbox's turn, so that no use and no checkpoint sees half a change. Rejects without running it:
+   * with the reason of `signal` once that has aborted, and with ReentrantLockError from inside a turn. Rejects after it
+   * ran where the lease is over by then (LockLostError): fn may have had effects beside those of the next owner.
    */
   readonly turn: <A>(fn: () => A | Promise<A>) => Promise<A>
   /**
@@ -119,10 +121,10 @@ export type RestoredBy<Schema> = Schema extends StandardSchemaV1
 /**
  * What a definition is made of. `S` is the live state, `In` what is saved, `Out` what the schema makes of it.
  *
- * Every hook is work. It begins only while the lease is held by time (`close` alone does so afterwards). It has a signal and
- * a limit, which is an option of the manager. Once the limit is over the signal aborts, who waits for the hook is rejected
- * with HookOverrunError, `onError` gets that, and `stats().stuck` counts the sandbox. The lease is kept until the hook has
- * ended, and nothing that follows it (checkpoint, close, release) begins before.
+ * Every hook is work. It begins only while the lease is held by time (`close` alone does so afterwards). It has a
+ * signal and a limit, which is an option of the manager. Once the limit is over the signal aborts, who waits for the
+ * hook is rejected with HookOverrunError, `onError` gets that, and `stats().stuck` counts the sandbox. The lease is
+ * kept until the hook has ended, and nothing that follows it (checkpoint, close, release) begins before.
  */
 export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | Codec<In, Out>> {
   /** See SandboxDefinition: it becomes part of lock keys and object names. */
@@ -132,9 +134,9 @@ export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | C
   /** Turns state that version `from` saved into this version's, before the schema sees it. Within `restoreWithin`. */
   readonly migrate?: (saved: unknown, from: number, context: CodecContext) => unknown
   /**
-   * Any Standard Schema for JSON, a Codec for bytes, or `unchecked()`. Within `restoreWithin` before a restore, and within
-   * `checkpointWithin` after a checkpoint. A schema that validates asynchronously gets a CodecContext, its signal included, as
-   * the `libraryOptions` of Standard Schema.
+   * Any Standard Schema for JSON, a Codec for bytes, or `unchecked()`. Within `restoreWithin` before a restore, and
+   * within `checkpointWithin` after a checkpoint. A schema that validates asynchronously gets a CodecContext, its
+   * signal included, as the `libraryOptions` of Standard Schema.
    */
   readonly schema: Schema
   /** Releases the sandbox after this time without a use, once `run` has returned. Without one: never. */
@@ -143,18 +145,19 @@ export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | C
   readonly checkpointEvery?: Duration
   /**
    * Builds the live state, from what was saved last or from nothing. Throwing ends the sandbox; the next try backs off.
-   * A call whose `timeout` ends while it goes on has as its error's `cause` one that names `restoreWithin`.
-   * Within `restoreWithin`, like what came before it: `migrate` and the schema. A state that comes later is closed unused.
+   * A call whose `timeout` ends while it goes on has as its error's `cause` one that names `restoreWithin`. Within
+   * `restoreWithin`, like what came before it: `migrate` and the schema. A state that comes later is closed unused.
    */
   restore(context: HookContext & { readonly checkpoint: Out | undefined }): S | Promise<S>
   /**
-   * The sandbox's own work. May return; throwing ends the sandbox without a checkpoint. `onError`, `Sandbox.ended` and the uses
-   * that wait get a HandingOffError whose `cause` is what was thrown. Once its signal has aborted it has `settleWithin` to end.
+   * The sandbox's own work. May return; throwing ends the sandbox without a checkpoint. `onError`, `Sandbox.ended` and
+   * the uses that wait get a HandingOffError whose `cause` is what was thrown. Once its signal has aborted it has
+   * `settleWithin` to end.
    */
   run?(state: S, context: RunContext): Promise<void>
   /**
-   * What to save. Runs in a turn of its own; must not change the state. Within `checkpointWithin`, the schema and the store
-   * included: what comes later is not stored, and the last good one stays.
+   * What to save. Runs in a turn of its own; must not change the state. Within `checkpointWithin`, the schema and the
+   * store included: what comes later is not stored, and the last good one stays.
    */
   checkpoint(state: NoInfer<S>, context: CheckpointContext): NoInfer<In> | Promise<NoInfer<In>>
   /**
@@ -163,9 +166,9 @@ export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | C
    */
   close?(state: NoInfer<S>, context: CloseContext): void | Promise<void>
   /**
-   * Names the XState machine that lives in the state, so that the live page shows its chart: `{ machine, value }`. Called only
-   * while somebody looks at the sandbox, at any moment, and so perhaps between two halves of a change. Must give at once, and
-   * change nothing. What it throws goes to `onError`, and is shown in the chart's place.
+   * Names the XState machine that lives in the state, so that the live page shows its chart: `{ machine, value }`.
+   * Called only while somebody looks at the sandbox, at any moment, and so perhaps between two halves of a change. Must
+   * give at once, and change nothing. What it throws goes to `onError`, and is shown in the chart's place.
    */
   inspectState?(state: NoInfer<S>): InspectedState
 }
@@ -188,7 +191,10 @@ export interface SandboxView {
   readonly key: string
   /** Its chart's actor, to look at. */
   readonly actor: SandboxActor
-  /** The snapshots of its chart: the present one and all that follow. Completes with the last, also for who comes after that. */
+  /**
+   * The snapshots of its chart: the present one and all that follow. Completes with the last, also for who comes after
+   * that.
+   */
   readonly state$: Observable<SandboxSnapshot>
   /** While there is one. */
   readonly lease?: LeaseView | undefined
@@ -213,8 +219,8 @@ export interface Sandbox<S> extends SandboxView {
    */
   use<A>(fn: (state: S, context: HookContext) => A | Promise<A>, options?: UseOptions): Promise<A>
   /**
-   * Settles within 30 s when a checkpoint of what is done so far is acknowledged. Rejects with why it isn't (the errors of
-   * saved state), HandingOffError, LockLostError, LockTimeoutError or ReentrantLockError.
+   * Settles within 30 s when a checkpoint of what is done so far is acknowledged. Rejects with why it isn't (the errors
+   * of saved state), HandingOffError, LockLostError, LockTimeoutError or ReentrantLockError.
    */
   checkpoint(): Promise<void>
   /**

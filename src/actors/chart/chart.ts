@@ -391,7 +391,7 @@ const endingAsDone = (made: Chart): Chart => {
 }
 
 /**
- * The sandbox chart. Start it with an input; its actions do nothing until the runtime provides them. Its actor is done, and its
- * observers complete, once it is `released`.
+ * The sandbox chart. Start it with an input; its actions do nothing until the runtime provides them. Its actor is done,
+ * and its observers complete, once it is `released`.
  */
 export const sandboxChart: Chart = endingAsDone(machine)

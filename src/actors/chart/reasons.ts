@@ -13,8 +13,8 @@ export interface ReasonRule {
   /** Another process waits for the key: it leaves before those that nobody asked for, and its lock is granted. */
   readonly isForAnother: boolean
   /**
-   * All sandboxes of the manager leave. None waits for a former owner any more, no later call can have one here, and the
-   * drain tells of all states that weren't saved.
+   * All sandboxes of the manager leave. None waits for a former owner any more, no later call can have one here, and
+   * the drain tells of all states that weren't saved.
    */
   readonly endsManager: boolean
 }

@@ -1,7 +1,8 @@
 /**
  * Saved state read without a lease: one head, and the bytes it leads to.
  *
- * Not promised: that it is current. An owner may write while it is read, and may have written much that isn't saved yet.
+ * Not promised: that it is current. An owner may write while it is read, and may have written much that isn't saved
+ * yet.
  */
 import { ABSENT, type CheckpointStore, type ObjectStore } from "../../locks/stores/port.ts"
 import type { Clock } from "../../runtime/time/clock.ts"

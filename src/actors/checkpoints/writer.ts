@@ -17,13 +17,13 @@ import type { Clock } from "../../runtime/time/clock.ts"
 import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
 import { DEFAULT_CAP, overCap } from "./content/codec.ts"
 import { storeContent } from "./content/content.ts"
-import { digestOf } from "./content/digest.ts"
 import { Garbage } from "./garbage.ts"
 import { fitsInline, inlined, HEAD_REQUEST_MS, KEPT_LIMIT, namedContents } from "./head/head.ts"
 import { leftBy } from "./head/protocol.ts"
 import type { HeadTask } from "./head/types.ts"
 import { HeadWriter } from "./head/writer.ts"
 import { holdsBytes } from "./head/writes.ts"
+import { digestOf } from "./objects/digest.ts"
 import { contentName } from "./objects/names.ts"
 import { lossOf, notReached, type StatePlace, rejected, unknownFate } from "./objects/problems.ts"
 import { failureOf } from "./outcomes.ts"
@@ -89,8 +89,8 @@ export class CheckpointWriter {
   }
 
   /**
-   * Claims the head, and gets what it holds. Before it has settled, and `waitOut` after it, the sandbox must not run. After a
-   * failure it may be called again with the same lease.
+   * Claims the head, and gets what it holds. Before it has settled, and `waitOut` after it, the sandbox must not run.
+   * After a failure it may be called again with the same lease.
    *
    * Rejects with CorruptCheckpointError, FormatVersionError, CheckpointVersionError, StoreMisconfiguredError (a head of
    * another lease store), StoreUnavailableError, LockCancelledError, LockLostError, or CheckpointRejectedError where a

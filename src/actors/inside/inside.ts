@@ -28,7 +28,9 @@ export interface ManagerInside {
   readonly address: string | null
   readonly clock: Clock
   readonly definitions: Iterable<AnyDefinition>
-  /** Every sandbox that isn't over yet, those included that wait, and those whose lease is lost but whose work goes on. */
+  /**
+   * Every sandbox that isn't over yet, those included that wait, and those whose lease is lost but whose work goes on.
+   */
   readonly sandboxes: Iterable<SandboxInside>
   /** The sandbox of a lock key; undefined where there is none here. */
   find(lockKey: string): SandboxInside | undefined
@@ -44,7 +46,10 @@ export interface ManagerInside {
   readonly ttl: number
   /** What an owner subtracts from its lease, in milliseconds; null for locks of a `lockFactory`. */
   readonly guard: number | null
-  /** By how much the wall clock is ahead of the store's time, in milliseconds; null where no fresh answer told the store's. */
+  /**
+   * By how much the wall clock is ahead of the store's time, in milliseconds; null where no fresh answer told the
+   * store's.
+   */
   readonly clockOffset: number | null
   readonly tap: TraceTap
   /** What the lease record of a key says now: one read. Null where there is none. Rejects as `Lock.peek` does. */

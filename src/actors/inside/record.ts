@@ -26,7 +26,9 @@ export interface RecordInside {
   readonly at: number
 }
 
-/** Reads the record of a lock key. Undefined where there is none. Rejects as `Lock.peek` does, and with InvalidKeyError. */
+/**
+ * Reads the record of a lock key. Undefined where there is none. Rejects as `Lock.peek` does, and with InvalidKeyError.
+ */
 export async function readRecord(settings: ManagerSettings, lockKey: string): Promise<RecordInside | undefined> {
   checkKey(lockKey)
   return settings.store === undefined ? peeked(settings, lockKey) : looked(settings, settings.store, lockKey)

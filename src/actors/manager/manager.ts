@@ -91,11 +91,13 @@ export interface SandboxManager extends AsyncDisposable {
    */
   remove(definition: AnyDefinition, key: string, options?: RestoreOptions): Promise<void>
   /**
-   * What is saved, as `checkpoint` returned it; undefined where nothing is. Without a lease, so it may be stale. Rejects
-   * with the errors of saved state and StoreUnavailableError.
+   * What is saved, as `checkpoint` returned it; undefined where nothing is. Without a lease, so it may be stale.
+   * Rejects with the errors of saved state and StoreUnavailableError.
    */
   readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined>
-  /** The keys of all sandboxes of a definition that have saved state, in no order. Throws as `readCheckpoint` rejects. */
+  /**
+   * The keys of all sandboxes of a definition that have saved state, in no order. Throws as `readCheckpoint` rejects.
+   */
   list(definition: AnyDefinition): AsyncIterable<string>
   /** Who owns the sandbox: one read, stale as soon as it is there. Undefined: nobody. Rejects as `Lock.peek` does. */
   whereIs(definition: AnyDefinition, key: string): Promise<Whereabouts | undefined>
@@ -348,8 +350,8 @@ class Manager implements SandboxManager {
 /** Starts managers. */
 export const SandboxManager: {
   /**
-   * Starts a manager once its stores have started. Rejects with InvalidConfigError (each bad value and inequality with its
-   * own message), UnknownDefinitionError, StoreMisconfiguredError or StoreUnavailableError.
+   * Starts a manager once its stores have started. Rejects with InvalidConfigError (each bad value and inequality with
+   * its own message), UnknownDefinitionError, StoreMisconfiguredError or StoreUnavailableError.
    */
   start(options: ManagerOptions): Promise<SandboxManager>
 } = {

@@ -12,8 +12,8 @@ import { HookRuns } from "../sandbox/work/hook-runs.ts"
 const from = ({ checkpoints, clock }: ManagerSettings) => ({ store: checkpoints, clock, budget: defaultWait })
 
 /**
- * What is saved of a sandbox, as `checkpoint` returned it (migrated); undefined where nothing is. Beside the errors of saved
- * state it rejects with HookOverrunError.
+ * What is saved of a sandbox, as `checkpoint` returned it (migrated); undefined where nothing is. Beside the errors of
+ * saved state it rejects with HookOverrunError.
  */
 export const readSaved = async (settings: ManagerSettings, { known, key, lockKey }: SandboxRef): Promise<unknown> => {
   const { parts } = known

@@ -82,13 +82,18 @@ export class SandboxRuntime {
   readonly opened: Promise<void>
   /** Settles once, and never rejects. */
   readonly ended: Promise<SandboxEnding>
-  /** Settles when nothing of it runs any more in this process: only then may the key be restored anew. Never rejects. */
+  /**
+   * Settles when nothing of it runs any more in this process: only then may the key be restored anew. Never rejects.
+   */
   readonly gone: Promise<void>
   /** Who owned the key when it began to wait. */
   owner: Owner | undefined
   /** How many calls wait for it to run. They reject with its failure. */
   callers = 0
-  /** Since when it is in its state (acquiring, waiting, owning, handingOff, released), in Unix milliseconds of this process. */
+  /**
+   * Since when it is in its state (acquiring, waiting, owning, handingOff, released), in Unix milliseconds of this
+   * process.
+   */
   since = 0
   /** Since when this process owns it, likewise. */
   ownedSince: number | undefined

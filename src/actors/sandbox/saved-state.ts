@@ -1,7 +1,7 @@
 /**
- * The saved state of one activation: what it is restored from, and the checkpoints that are taken and stored of it. Owns when
- * the definition's code for saved state runs, under which limit, and the counts of what came of it. How the head is claimed
- * and written is the checkpoint writer's business.
+ * The saved state of one activation: what it is restored from, and the checkpoints that are taken and stored of it.
+ * Owns when the definition's code for saved state runs, under which limit, and the counts of what came of it. How the
+ * head is claimed and written is the checkpoint writer's business.
  *
  * Not promised: that a checkpoint ends within its limit. A hook that ignores its signal keeps its turn until it ends.
  */
@@ -64,9 +64,9 @@ export class SavedState {
   }
 
   /**
-   * Fences the head for this activation: from then on the sandbox may run. Rejects with why it may not. Where a former owner
-   * has to be waited out, it takes that long too. Only `departing` ends that wait, and not `ending`: the next owner would have
-   * to wait as long again.
+   * Fences the head for this activation: from then on the sandbox may run. Rejects with why it may not. Where a former
+   * owner has to be waited out, it takes that long too. Only `departing` ends that wait, and not `ending`: the next
+   * owner would have to wait as long again.
    */
   async claim(ending: AbortSignal, departing: AbortSignal): Promise<Claimed> {
     const { writer, lease, limits } = this.#parts
@@ -102,8 +102,8 @@ export class SavedState {
   }
 
   /**
-   * Takes a checkpoint in a turn, and encodes it there: what the hook returned may be part of the live state. Where its limit
-   * is over it rejects, and the turn goes on until the hook has ended.
+   * Takes a checkpoint in a turn, and encodes it there: what the hook returned may be part of the live state. Where its
+   * limit is over it rejects, and the turn goes on until the hook has ended.
    */
   #take(begun: () => CheckpointReason): Promise<TakenCheckpoint> {
     const taken = Promise.withResolvers<TakenCheckpoint>()

@@ -45,7 +45,9 @@ export class KeyTurns {
     this.#number = this.#door()?.number()
   }
 
-  /** One step. `given`: room for what is due now; it is free again where nothing is sent. After a fault the key rests. */
+  /**
+   * One step. `given`: room for what is due now; it is free again where nothing is sent. After a fault the key rests.
+   */
   step(before: LockState, input: Input, now: Now, given: Slot | undefined): StepWithRoom {
     const door = this.#door()
     let slot = given

@@ -187,8 +187,8 @@ export class FormatVersionError extends LockError {
 }
 
 /**
- * What leasehold knows of a key can't be: a fault of its own, or of a store that answers with what is no time. The key is given up
- * at once, a lease on it is lost, and nothing more is written for it.
+ * What leasehold knows of a key can't be: a fault of its own, or of a store that answers with what is no time. The key
+ * is given up at once, a lease on it is lost, and nothing more is written for it.
  */
 export class ProtocolFaultError extends LockError {
   readonly _tag = "ProtocolFaultError" as const

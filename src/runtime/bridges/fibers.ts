@@ -44,7 +44,7 @@ export class Fibers {
     return new Promise((resolve, reject) => {
       this.#start(effect).addObserver((exit) => {
         if (Exit.isSuccess(exit)) resolve(exit.value)
-        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- as it is: an Effect may fail with anything
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- an Effect may fail with anything
         else reject(Cause.squash(exit.cause))
       })
     })

@@ -64,7 +64,8 @@ export class VirtualHost implements Clock {
     this.#rate = rate
     this.#born = now.mono
     this.#wallAhead = now.wall + wallOffset
-    this.#bootAhead = now.boot + bootAhead + (rate - 1) * now.mono // as if it had gone at this rate since the world began
+    // as if it had gone at this rate since the world began
+    this.#bootAhead = now.boot + bootAhead + (rate - 1) * now.mono
     this.bootId = bootClock ? `virtual-boot-${name}` : undefined
   }
 

@@ -100,7 +100,8 @@ export class WorkerWorld<S, C> {
 
   /** A fault of a worker that is misspelt would never strike, and nobody would know. */
   #checkWorker({ worker }: StoreFault): void {
-    const names = Array.from({ length: this.#started + 1 }, (_, index) => nameOf(index + 1)) // those so far, and the next
+    // those so far, and the next
+    const names = Array.from({ length: this.#started + 1 }, (_, index) => nameOf(index + 1))
     if (typeof worker === "string") oneOf("the worker of a fault", worker, names)
   }
 

@@ -1,6 +1,6 @@
 /**
- * Any value as a plain one that is safe to keep and to send: texts, lists and objects are cut where they are too long or too
- * deep, circles are broken, and what can't be read is told as that. Each cut leaves a mark that a reader sees.
+ * Any value as a plain one that is safe to keep and to send: texts, lists and objects are cut where they are too long
+ * or too deep, circles are broken, and what can't be read is told as that. Each cut leaves a mark that a reader sees.
  *
  * Not promised: that the result can be made into the value again. Pure, but that it calls the value's own getters.
  */

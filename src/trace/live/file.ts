@@ -1,11 +1,12 @@
 /**
- * A trace in files: the present one, and older ones beside it (`leases.ndjson`, `leases.ndjson.1`, …), each with a header and
- * of bounded size. A file that is written was made by this process, for this user alone, and is never reached through a link.
+ * A trace in files: the present one, and older ones beside it (`leases.ndjson`, `leases.ndjson.1`, …), each with a
+ * header and of bounded size. A file that is written was made by this process, for this user alone, and is never
+ * reached through a link.
  *
  * A write that fails leaves what was there before it: its own beginning is cut off again.
  *
- * Not promised: that what was written survives a power cut, that somebody else doesn't move these files while they are written, or
- * that two processes which write to one path find their lines under the names that they expect.
+ * Not promised: that what was written survives a power cut, that somebody else doesn't move these files while they are
+ * written, or that two processes which write to one path find their lines under the names that they expect.
  */
 import { Buffer } from "node:buffer"
 import { constants } from "node:fs"
@@ -126,7 +127,9 @@ function absolute(file: string): string {
   }
 }
 
-/** What JSON can't hold, as a lock of another kind may tell it, must not keep the lines behind it from being written. */
+/**
+ * What JSON can't hold, as a lock of another kind may tell it, must not keep the lines behind it from being written.
+ */
 function textOf(line: TraceLine): string {
   try {
     return formatTraceLine(line)

@@ -14,16 +14,19 @@ import {
 import type { TraceLine } from "../trace.ts"
 
 /**
- * Gets each line of a live trace, a moment after it happened. Where it gives a promise the next line comes when that has
- * settled; meanwhile lines wait, and too many are left out. What it throws goes to `onError` once, and its line is lost.
+ * Gets each line of a live trace, a moment after it happened. Where it gives a promise the next line comes when that
+ * has settled; meanwhile lines wait, and too many are left out. What it throws goes to `onError` once, and its line is
+ * lost.
  */
 export type TraceSink = (line: TraceLine) => void | Promise<void>
 
-/** How a manager writes its trace. Without `file` and `sink` it only keeps the last lines in memory, for an inspector. */
+/**
+ * How a manager writes its trace. Without `file` and `sink` it only keeps the last lines in memory, for an inspector.
+ */
 export interface TraceOptions {
   /**
-   * Writes newline-delimited JSON to this path: a new file, made with mode 0600. A file that is there is kept as `<path>.1`.
-   * Give each process a path of its own.
+   * Writes newline-delimited JSON to this path: a new file, made with mode 0600. A file that is there is kept as
+   * `<path>.1`. Give each process a path of its own.
    */
   readonly file?: string
   /** Gets each line. */
@@ -35,8 +38,8 @@ export interface TraceOptions {
   /** How many older files are kept beside the present one, 0 to 100; default 3. */
   readonly keep?: number
   /**
-   * Shows what errors say that may quote values: those of hooks, schemas and stores. Default: they are redacted. Credentials in
-   * addresses never show.
+   * Shows what errors say that may quote values: those of hooks, schemas and stores. Default: they are redacted.
+   * Credentials in addresses never show.
    */
   readonly values?: boolean
   /** The worker's name in the lines, 1 to 200 characters; default: its incarnation. */

@@ -1,6 +1,7 @@
 /**
- * The way of lines to one destination: a queue of bounded size, written in batches behind what is traced, which never waits for
- * it. A destination that fails is told of once and tried again, later each time; what then has no room is counted and left out.
+ * The way of lines to one destination: a queue of bounded size, written in batches behind what is traced, which never
+ * waits for it. A destination that fails is told of once and tried again, later each time; what then has no room is
+ * counted and left out.
  *
  * Not promised: that lines of the last moments are there when a process ends without `close`.
  */
@@ -14,7 +15,10 @@ import { sizeOf } from "./ring.ts"
 export interface Destination {
   /** For messages. */
   readonly name: string
-  /** Takes the first of these lines, at least one; settles with how many. Rejects where it took none, and may be tried again. */
+  /**
+   * Takes the first of these lines, at least one; settles with how many. Rejects where it took none, and may be tried
+   * again.
+   */
   write(lines: readonly TraceLine[]): Promise<number>
   /** Lets go of what it has open. Never rejects. */
   close(): Promise<void>
@@ -80,8 +84,8 @@ export class Outlet {
   }
 
   /**
-   * Writes what is there, within so many milliseconds, for which it keeps the process alive: somebody waits for it. Tries once where
-   * that fails. Never rejects.
+   * Writes what is there, within so many milliseconds, for which it keeps the process alive: somebody waits for it.
+   * Tries once where that fails. Never rejects.
    */
   async flush(withinMs: number): Promise<void> {
     const { promise: over, resolve } = Promise.withResolvers<void>()

@@ -1,6 +1,6 @@
 /**
- * What a live trace leaves out, unless it is asked for: words that may quote a user's values, and credentials in addresses.
- * Owns what counts as such; `docs/trace.md` tells it to users. Pure.
+ * What a live trace leaves out, unless it is asked for: words that may quote a user's values, and credentials in
+ * addresses. Owns what counts as such; `docs/trace.md` tells it to users. Pure.
  *
  * Not promised: that keys, names of objects and names of errors hold no secret. They are what a trace is about.
  */

@@ -1,9 +1,11 @@
 /**
- * A small world for the head protocol: a compare-and-swap object, owners that run the production function, and a network
- * that delivers, delays and drops requests and answers as a list of choices says. Every owner always believes that it
- * holds its lease, as a process does that was stopped between its check and its write: the head alone has to fence it.
+ * A small world for the head protocol: a compare-and-swap object, owners that run the production function, and a
+ * network that delivers, delays and drops requests and answers as a list of choices says. Every owner always believes
+ * that it holds its lease, as a process does that was stopped between its check and its write: the head alone has to
+ * fence it.
  *
- * Each owner's state is the list of all commits it builds on, so a lost commit is one that a later version doesn't list.
+ * Each owner's state is the list of all commits it builds on, so a lost commit is one that a later version doesn't
+ * list.
  */
 import { Buffer } from "node:buffer"
 import type { Head, Saved } from "../../../src/actors/checkpoints/head/head.ts"

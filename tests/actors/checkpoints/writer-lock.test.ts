@@ -1,4 +1,5 @@
-// The writer under real leases: handoff, takeover from an owner that is cut off, a record deleted by hand, a raised token.
+// The writer under real leases: handoff, takeover from an owner that is cut off, a record deleted by hand, a raised
+// token.
 import { describe, expect, it } from "vitest"
 import { CheckpointRejectedError, LockCancelledError, LockLostError } from "../../../src/locks/api/errors.ts"
 import { encodeName } from "../../../src/locks/api/keys.ts"

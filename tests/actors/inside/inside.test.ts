@@ -1,4 +1,5 @@
-// Pins what the inside of a manager shows: who it is, each sandbox as its shell knows it, and what the store says of a key.
+// Pins what the inside of a manager shows: who it is, each sandbox as its shell knows it, and what the store says of a
+// key.
 import { describe, expect, it } from "vitest"
 import { setup } from "xstate"
 import { insideOf } from "../../../src/actors/inside/inside.ts"

@@ -1,5 +1,5 @@
-// Uses a few sandboxes, live, drops every handle, closes the manager, and must then end by itself: nothing of it may keep
-// the process alive. Prints how long each step took, so that a hang says where.
+// Uses a few sandboxes, live, drops every handle, closes the manager, and must then end by itself: nothing of it may
+// keep the process alive. Prints how long each step took, so that a hang says where.
 import { defineSandbox, memoryStore, SandboxManager, unchecked } from "../../../src/mod.ts"
 
 const counter = defineSandbox({

@@ -24,7 +24,7 @@ async function owned(): Promise<LockWorld & { readonly lease: Lease }> {
 }
 
 describe("who asks for a key", () => {
-  // Tests command: A request stands for the time it was told, leaves no mark, and ends on a silent store.
+  // Tests command: A request stands for its `--for`, leaves no mark, and ends on a silent store.
   it("stands for as long as it was told, once, and leaves no mark", async () => {
     const world = await owned()
     const { time } = world

@@ -157,7 +157,7 @@ describe("a user without a home", () => {
     throw new Error("uv_os_homedir returned ENOENT")
   })
 
-  // Tests command: A user without a home directory uses a named store, and is told to name one.
+  // Tests command: A user without a home directory can use a named store; the error asks for one.
   it("uses the store that is named, and is told to name one", async () => {
     const user = new CommandLine()
     const said = { out: "", err: "" }

@@ -109,7 +109,7 @@ it("names every option, and the limits as they are", () => {
     [LONG_WAIT / 1000, /it waits for another's +\| (\d+) s/],
     [LONG_ACQUIRE / 1000, /it asks the store +\| (\d+) s/],
     [FLAPPING, /changes hands again and again +\| (\d+) times/],
-    [MOST_STREAMS, /(\d+) who look at once/],
+    [MOST_STREAMS, /(\d+) viewers at once/],
     [MOST_PEERS, /(\d+) workers that are asked/],
     [STALLED_AFTER / 1000, /takes nothing for (\d+) s/],
   ]

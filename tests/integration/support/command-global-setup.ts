@@ -1,6 +1,6 @@
 /**
- * The `leasehold` command of a test run, bundled from the sources as it is published: what users start, and started in a third of
- * the time.
+ * The `leasehold` command of a test run, bundled from the sources as it is published: what users start, and started in
+ * a third of the time.
  */
 import { spawnSync } from "node:child_process"
 import { rmSync } from "node:fs"

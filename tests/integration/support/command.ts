@@ -1,4 +1,7 @@
-/** The `leasehold` command as a process of its own, bundled from the sources, on a store in a directory unless another is named. */
+/**
+ * The `leasehold` command as a process of its own, bundled from the sources, on a store in a directory unless another
+ * is named.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -37,7 +40,9 @@ export class Shell {
     return this.#begin(["sh", "-c", line, "sh"], [])
   }
 
-  /** Runs it to its end on a terminal, where `keys` are typed once it has said `text`. What it showed, and how it ended. */
+  /**
+   * Runs it to its end on a terminal, where `keys` are typed once it has said `text`. What it showed, and how it ended.
+   */
   onTerminal(text: string, keys: string, ...args: readonly string[]): Promise<Ended> {
     return this.#under([terminal, text, keys], args)
   }
@@ -93,7 +98,10 @@ export async function waiterOf(shell: Shell, key: string): Promise<{ readonly wa
   return (JSON.parse(stdout) as { waiter: { waiterId: string } | null }).waiter
 }
 
-/** When the first of these leases ends by its record in the shell's directory, in Unix milliseconds; 0 where one has no owner. */
+/**
+ * When the first of these leases ends by its record in the shell's directory, in Unix milliseconds; 0 where one has no
+ * owner.
+ */
 export function leasesEnd({ directory }: Shell, keys: readonly string[]): number {
   const ends = keys.map((key) => {
     const path = join(directory, `${key}.lock`)

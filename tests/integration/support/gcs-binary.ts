@@ -1,6 +1,7 @@
 /**
- * Finds or makes the GCS server for tests, fake-gcs-server at one fixed version: on the PATH, in the project's own cache
- * folder, as a container where an engine answers, and else builds it into that folder with Go (about a minute, once).
+ * Finds or makes the GCS server for tests, fake-gcs-server at one fixed version: on the PATH, in the project's own
+ * cache folder, as a container where an engine answers, and else builds it into that folder with Go (about a minute,
+ * once).
  *
  * Not promised: the version of one that is on the PATH. The store's own probe refuses one that ignores preconditions.
  */

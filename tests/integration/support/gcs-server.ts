@@ -1,7 +1,7 @@
 /**
  * The real GCS server for tests: the one at STORAGE_EMULATOR_HOST, or fake-gcs-server started on a free port, with its
- * objects in memory unless they are to be in files. As a program it prints the server's address and stays until it is ended; its arguments are the
- * buckets to make (default: `leasehold`):
+ * objects in memory unless they are to be in files. As a program it prints the server's address and stays until it is
+ * ended; its arguments are the buckets to make (default: `leasehold`):
  *
  *     node tests/integration/support/gcs-server.ts my-bucket
  */
@@ -31,8 +31,9 @@ export interface GcsServer extends AsyncDisposable {
 /** How it keeps its objects. */
 export interface GcsServerOptions {
   /**
-   * In a folder of its own, which goes with it. In memory a write compares its name with that of each object of the bucket: of
-   * 7,500 objects the server answers a fifth of the requests a second that it answers of few. Default: in memory.
+   * In a folder of its own, which goes with it. In memory a write compares its name with that of each object of the
+   * bucket: of 7,500 objects the server answers a fifth of the requests a second that it answers of few. Default: in
+   * memory.
    */
   readonly inFiles?: boolean
 }

@@ -1,10 +1,11 @@
 /**
- * The traces of live processes as the invariants can judge them where nobody watched the store. Two things are only known of it by
- * what its clients tell, in whole milliseconds:
+ * The traces of live processes as the invariants can judge them where nobody watched the store. Two things are only
+ * known of it by what its clients tell, in whole milliseconds:
  *
- * - An owner has left a key once it has sent the write that gives it up. It tells so when the answer is there, by when the next one
- *   may own the key. So the line is moved to where the write was sent: nothing of its work may follow that.
- * - Within a millisecond the lines of two processes have no order. Whoever acquires in it tells later than whoever leaves in it.
+ * - An owner has left a key once it has sent the write that gives it up. It tells so when the answer is there, by when
+ *   the next one may own the key. So the line is moved to where the write was sent: nothing of its work may follow that.
+ * - Within a millisecond the lines of two processes have no order. A process that acquires in it tells later than one
+ *   that leaves in it.
  */
 import { encodeName } from "../../../src/locks/api/keys.ts"
 import { mergeTraces } from "../../../src/trace/merge.ts"

@@ -1,6 +1,6 @@
 /**
- * A worker with a lock, as a test sees it: told what to do by lines, and heard by lines. A test waits for what the worker
- * says, never for time to pass.
+ * A worker with a lock, as a test sees it: told what to do by lines, and heard by lines. A test waits for what the
+ * worker says, never for time to pass.
  */
 import type { LockCommand, LockWorkerSettings } from "../lock-worker.ts"
 import { type Ended, type Runtime, type Spawned, spawnScript } from "./spawn.ts"

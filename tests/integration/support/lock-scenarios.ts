@@ -40,7 +40,9 @@ export function describeLocks(find: (context: TestContext) => Promise<LockPlace>
     return one
   }
 
-  /** The first owns the key, for a short lease where its end will be waited for, and acts at once where it has a log. */
+  /**
+   * The first owns the key, for a short lease where its end will be waited for, and acts at once where it has a log.
+   */
   const pair = async (
     context: TestContext,
     [owner, other]: readonly [Runtime, Runtime],
@@ -121,7 +123,7 @@ export function describeLocks(find: (context: TestContext) => Promise<LockPlace>
   })
 
   describe.concurrent.each(["node", "deno"] as const)("a process on %s that has nothing else to do", (runtime) => {
-    // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends by itself.
+    // Tests leftovers: 10,000 acquires and releases, and 1,500 sandboxes, leave nothing; an idle process ends.
     it("ends by itself after it released its lock", async (context) => {
       const one = await alone(context, runtime, "release")
       expect(await one.ended).toMatchObject({ code: 0, stderr: "" })

@@ -1,4 +1,5 @@
-// Runs `examples/sqlite-workers/main.ts` as a process of its own, on the runtime that runs the tests, and reads its last line.
+// Runs `examples/sqlite-workers/main.ts` as a process of its own, on the runtime that runs the tests, and reads its
+// last line.
 import { spawn } from "node:child_process"
 import process from "node:process"
 import { commandFor, ownRuntime } from "../../../examples/sqlite-workers/runtimes.ts"

@@ -1,11 +1,15 @@
 /**
- * A named pipe whose reader reads when it is told to: a process that writes more than it holds stands in that write, whatever
- * else it does. The reader is a process of its own, since on neither runtime a test could read it without a thread that hangs.
+ * A named pipe whose reader reads when it is told to: a process that writes more than it holds stands in that write,
+ * whatever else it does. The reader is a process of its own, since on neither runtime a test could read it without a
+ * thread that hangs.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import process from "node:process"
 
-/** So many bytes may be in a pipe that nobody reads: the default of Linux, which is its most too unless somebody asks for more. */
+/**
+ * So many bytes may be in a pipe that nobody reads: the default of Linux, which is its most too unless somebody asks
+ * for more.
+ */
 export const PIPE_HOLDS = 65_536
 
 /** Reads one byte, says so, waits for a line and then reads the rest, whose length it says. */

@@ -1,6 +1,6 @@
 /**
- * What the logs of processes that shared a lock say of its sections: whether two were ever in one at once. In each a process
- * counts on twice in a file that all share, so the counts are the order of events, without any clock.
+ * What the logs of processes that shared a lock say of its sections: whether two were ever in one at once. In each a
+ * process counts on twice in a file that all share, so the counts are the order of events, without any clock.
  */
 
 /** Who was in the lock, and what it counted there. One that was killed in it may have counted less. */

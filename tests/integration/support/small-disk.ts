@@ -1,11 +1,16 @@
-/** Small file systems that are really full, for tests of who writes there. Only root may mount one, and not in every container. */
+/**
+ * Small file systems that are really full, for tests of who writes there. Only root may mount one, and not in every
+ * container.
+ */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
 
-/** Whether `directory` is now a file system of its own, of `size` as mount(8) has it. It stays until it is unmounted. */
+/**
+ * Whether `directory` is now a file system of its own, of `size` as mount(8) has it. It stays until it is unmounted.
+ */
 const isMounted = (directory: string, size: string): boolean =>
   spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory]).status === 0
 

@@ -6,7 +6,10 @@ import { type Runtime, spawnScript } from "./spawn.ts"
 const script = new URL("../turn-worker.ts", import.meta.url)
 const ownRuntime: Runtime = "Deno" in globalThis ? "deno" : "node"
 
-/** Lets so many contend until each of them had so many turns. How many each had by then. They run on these runtimes by turns. */
+/**
+ * Lets so many contend until each of them had so many turns. How many each had by then. They run on these runtimes by
+ * turns.
+ */
 export async function turnsOf(
   processes: number,
   each: number,

@@ -26,7 +26,7 @@ const shape = (types: readonly string[]): string => types.filter((type, index) =
 const settled = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
 
 describe("the observer of a call that waits", () => {
-  // Tests waits: A waiting call's observer is told of each look and exactly one ending; otherwise of the ending alone.
+  // Tests waits: A waiting call's observer gets each look and exactly one ending; otherwise the ending alone.
   it("hears that it waits, for whom, each look, the time, and that it has got the key", async () => {
     const { time, lock } = lockWorld()
     const held = await time.runUntil(lock("a").acquire())

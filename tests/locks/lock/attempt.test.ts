@@ -152,7 +152,7 @@ describe("two locks of one key in one incarnation", () => {
     expect(error.message).toMatch(/ within 40\d\d ms/)
   })
 
-  // Tests waits: A call that queues behind one of its own process is told who has the key.
+  // Tests waits: A call that queues behind one of its own process names the holder in its error.
   it("are told who has the key, where an earlier call of this process waits for another's", async () => {
     const { time, lock } = lockWorld()
     await time.runUntil(lock("b").acquire())

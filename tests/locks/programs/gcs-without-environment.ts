@@ -1,4 +1,7 @@
-/** A store on a server that is named by an option, in a process that Deno lets read no variable. Prints whether it wrote. */
+/**
+ * A store on a server that is named by an option, in a process that Deno lets read no variable. Prints whether it
+ * wrote.
+ */
 import { gcsStore } from "../../../src/locks/stores/gcs/mod.ts"
 import { ABSENT } from "../../../src/locks/stores/port.ts"
 import { startStrictGcs } from "../../support/strict-gcs-server.ts"

@@ -1,4 +1,5 @@
-// Acquires a key under an incarnation that another process has or had, says how that went, and is killed with what it holds.
+// Acquires a key under an incarnation that another process has or had, says how that went, and is killed with what it
+// holds.
 import { writeSync } from "node:fs"
 import process from "node:process"
 import type { LockError } from "../../../src/locks/api/errors.ts"

@@ -1,6 +1,6 @@
 /**
- * A world without faults: the network works, machines run, owners leave when they are asked to. There nobody may ever lose
- * a lease, every release is clean, and who waits without limit is served.
+ * A world without faults: the network works, machines run, owners leave when they are asked to. There nobody may ever
+ * lose a lease, every release is clean, and who waits without limit is served.
  */
 import fc from "fast-check"
 import { SeededRandom } from "../../../src/runtime/time/random.ts"

@@ -1,6 +1,6 @@
 /**
- * An owner whose work takes long, and a crowd that asks for its key with little patience, on a store that takes one write a
- * second: each of them marks, gives up, erases its mark and comes again. The owner has its turn all the same.
+ * An owner whose work takes long, and a crowd that asks for its key with little patience, on a store that takes one
+ * write a second: each of them marks, gives up, erases its mark and comes again. The owner has its turn all the same.
  */
 import { SeededRandom } from "../../../src/runtime/time/random.ts"
 import { acquire } from "./process-model.ts"

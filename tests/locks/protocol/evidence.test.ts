@@ -1,4 +1,7 @@
-/** Rule 6, and the file store's condition for taking over from the dead: what a machine says of the processes in a record. */
+/**
+ * Rule 6, and the file store's condition for taking over from the dead: what a machine says of the processes in a
+ * record.
+ */
 import { describe, expect, it } from "vitest"
 import type { Evidence } from "../../../src/locks/protocol/rules/state.ts"
 import { acquire, type ProcessModel } from "./process-model.ts"
@@ -118,7 +121,7 @@ describe("an owner's half of which the machine says", () => {
 })
 
 describe("a waiter's half of which the machine says that its process has ended", () => {
-  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing by an owner that knows.
+  // Tests rule 6: A waiter whose process has ended blocks nobody, and is granted nothing once that is known.
   it("is in nobody's way", () => {
     const machine = new Machine()
     const a = machine.owner("a")

@@ -175,7 +175,7 @@ describe("rule 8: giving up", () => {
     expect(world.store.body["ownerId"]).toBeNull()
   })
 
-  // Tests rule 8: Giving up is bounded, and told in time; late answers change nothing.
+  // Tests rule 8: Giving up is bounded, and the call settles in time; late answers change nothing.
   it("an answer that comes after giving up changes nothing that was told", () => {
     const world = new World()
     const a = world.process("a")

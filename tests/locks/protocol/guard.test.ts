@@ -1,6 +1,7 @@
 /**
- * The arithmetic of the guard, at its worst: the owner's clock 5 % slow, its answers dated earlier than the taker's by half
- * the guard, dates rounded down at every phase of a second, and somebody who takes the key over as soon as it is to be had.
+ * The arithmetic of the guard, at its worst: the owner's clock 5 % slow, its answers dated earlier than the taker's by
+ * half the guard, dates rounded down at every phase of a second, and somebody who takes the key over as soon as it is
+ * to be had.
  */
 import { describe, expect, it } from "vitest"
 import { acquire } from "./process-model.ts"

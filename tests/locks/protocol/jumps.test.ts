@@ -102,7 +102,7 @@ describe("a request during which the clocks jump", () => {
     expect(deadline(a)).toBe(a.now(again.sentAt).mono + 27_000)
   })
 
-  // Tests rule 4: A claim that has no authority left is made afresh, not told and lost.
+  // Tests rule 4: A claim without authority left is made afresh, not reported and lost.
   it("a claim answered so late that nothing is left of it is made afresh, not told and lost", () => {
     const world = new World()
     const a = world.process("a")

@@ -1,6 +1,7 @@
 /**
  * One process of the world: the reducer's state for one key, three clocks that may be wrong in every way the protocol
- * allows for, and what it asked for and told so far. It does nothing by itself: the world ticks it and carries its requests.
+ * allows for, and what it asked for and told so far. It does nothing by itself: the world ticks it and carries its
+ * requests.
  */
 import type { LockError } from "../../../src/locks/api/errors.ts"
 import { initialState, nextWake, step } from "../../../src/locks/protocol/reducer.ts"

@@ -1,6 +1,7 @@
 /**
- * A stranger that keeps to the published protocol by itself: it renews or leaves what it owns, and waits for or takes what
- * it doesn't. It reads and writes at once, so that its writes are conditioned as they must be. Its clock may be slow.
+ * A stranger that keeps to the published protocol by itself: it renews or leaves what it owns, and waits for or takes
+ * what it doesn't. It reads and writes at once, so that its writes are conditioned as they must be. Its clock may be
+ * slow.
  */
 import type { Party } from "./invariants.ts"
 import { EPOCH } from "./store-model.ts"

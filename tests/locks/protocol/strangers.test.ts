@@ -1,4 +1,6 @@
-/** Processes that know only the four published fields own, wait for and are handed keys, whatever they do to the rest. */
+/**
+ * Processes that know only the four published fields own, wait for and are handed keys, whatever they do to the rest.
+ */
 import { describe, expect, it } from "vitest"
 import { acquire } from "./process-model.ts"
 import { seconds, Stranger } from "./strangers.ts"

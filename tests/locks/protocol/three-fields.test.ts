@@ -13,7 +13,7 @@ const pick = ({ ownerId = null, expiresAt = 0, waitingOwnerId = null }: Record<s
 })
 
 describe("a waiter that says no time", () => {
-  // Tests rule 7: A waiter that says no time is heard, kept the key for, and stands 12 s from its first sight.
+  // Tests rule 7: A waiter without a time is served, reserved the key, and stands 12 s from when it is seen.
   it.each([
     ["drops", false],
     ["keeps", true],

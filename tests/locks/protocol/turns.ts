@@ -1,6 +1,6 @@
 /**
- * Processes of a world that want one key again and again: each holds it for a time when it has it, and asks again soon after.
- * Counts how many turns of others each wait lasted.
+ * Processes of a world that want one key again and again: each holds it for a time when it has it, and asks again soon
+ * after. Counts how many turns of others each wait lasted.
  */
 import { acquire, type ProcessModel } from "./process-model.ts"
 import type { World } from "./world.ts"

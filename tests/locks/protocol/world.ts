@@ -1,8 +1,9 @@
 /**
- * A world of a few processes, one key and one store, in which nothing happens unless a test says so or time, moved by the
- * test, makes it happen. No promises, no real clock: the same script gives the same world. The network of each process is
- * up (requests take `latency` each way), slow (they take any time), held (the test delivers, answers or loses each request itself) or down.
- * A write that its sender gave up on may still be delivered, at any later time, as over a real network.
+ * A world of a few processes, one key and one store, in which nothing happens unless a test says so or time, moved by
+ * the test, makes it happen. No promises, no real clock: the same script gives the same world. The network of each
+ * process is up (requests take `latency` each way), slow (they take any time), held (the test delivers, answers or
+ * loses each request itself) or down. A write that its sender gave up on may still be delivered, at any later time, as
+ * over a real network.
  */
 import type { Command, Input, LockConfig, ReadResult, WriteResult } from "../../../src/locks/protocol/rules/state.ts"
 import { Watchdog } from "./invariants.ts"

@@ -19,7 +19,8 @@ describe("a provider in memory", () => {
     const before = await heapInUse()
     const keys = 100_000
     for (let n = 0; n < keys; n++) await use(`orders/${n}`)
-    // Less than a pointer for each: measured are -0.3 to 0 bytes on Node, and 4 on Deno, where other things grow meanwhile.
+    // Less than a pointer for each: measured are -0.3 to 0 bytes on Node, and 4 on Deno, where other things grow
+    // meanwhile.
     expect((await heapInUse()) - before).toBeLessThan(keys * 8)
     expect(provider.stats()).toMatchObject({ acquisitions: 3 * (keys + 2000), waits: keys + 2000 })
   })

@@ -240,7 +240,7 @@ describe.each(Object.entries(makers))("the observer of a provider's call (%s)", 
     return { observer, events, endings: () => first("acquired", "timedOut", "cancelled", "failed"), first }
   }
 
-  // Tests providers: A call's observer is told that it waits, the time and exactly one ending, and changes nothing.
+  // Tests providers: A call's observer gets its wait, the time and exactly one ending, and changes nothing.
   it("hears that it waits, the time, and that it has got the key", async () => {
     const { time, provider, until } = worldOf(make)
     const held = await until(provider.acquire("k"))
@@ -284,7 +284,7 @@ describe.each(Object.entries(makers))("the observer of a provider's call (%s)", 
     expect(events).toMatchObject([{ type: "failed", key: "k", waited: false, limitMs: 30_000, error }])
   })
 
-  // Tests providers: The budget of several keys counts from the call, and so does what is told of it.
+  // Tests providers: The budget of several keys, and the waited time of its error, count from the call.
   it("hears of each of several keys as of a call that came when theirs did", async () => {
     const { time, provider, until } = worldOf(make)
     const [a, b] = [await until(provider.acquire("a")), await until(provider.acquire("b"))]

@@ -61,7 +61,7 @@ describe("a provider over a store", () => {
   })
 
   // Tests providers: The counters count acquisitions, waits, contention, losses, renewals, and writes without room.
-  // Tests providers: A section under a lost lease is told at once, and its result is nobody's.
+  // Tests providers: A section under a lost lease is aborted at once, and its result is dropped.
   it("tells a section at once that its lease is lost, whose result is nobody's any more", async () => {
     const { time, all } = processes("a", "b")
     const [a, b] = all as [(typeof all)[0], (typeof all)[0]]
@@ -84,7 +84,7 @@ describe("a provider over a store", () => {
     await time.advance(20_000)
   })
 
-  // Tests providers: Of several keys, the loss of one is the loss of all, told by their signal.
+  // Tests providers: Of several keys, the loss of one is the loss of all, and aborts their signal.
   it("aborts the signal of several keys at the loss of one, and holds them all no more", async () => {
     const { time, store, all } = processes("a", "b")
     const [a, b] = all as [(typeof all)[0], (typeof all)[0]]
@@ -133,7 +133,7 @@ describe("a provider over a store", () => {
 })
 
 describe("a call that has waited for other keys", () => {
-  // Tests providers: The budget of several keys counts from the call, and so does what is told of it.
+  // Tests providers: The budget of several keys, and the waited time of its error, count from the call.
   it.each([
     [5000, "LockTimeoutError"],
     [4000, undefined],

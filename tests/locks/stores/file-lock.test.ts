@@ -152,7 +152,7 @@ describe("a made-up uptime that nothing gave away, on a directory", () => {
   const lockBy = (key: string, ms: number): FileLock =>
     new FileLock(key, { directory, clock: off(ms), ttl: "1 h", incarnation: someone() })
 
-  // Tests rule 3: Processes of one boot share a clock in a directory only where they agree on the boot's begin.
+  // Tests rule 3: Processes of one boot share a directory's clock only where they agree on when it booted.
   it.each([
     ["behind", -7_200_000, 0],
     ["ahead", 7_200_000, 0],

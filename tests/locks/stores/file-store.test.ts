@@ -293,7 +293,7 @@ describe("the time of a file store", () => {
   const wall = 1_700_000_000_000
   const time = async (store: FileStore): Promise<number | undefined> => (await store.read(lease, reading)).storeTime
 
-  // Tests rule 3: Processes of one boot share a clock in a directory only where they agree on the boot's begin.
+  // Tests rule 3: Processes of one boot share a directory's clock only where they agree on when it booted.
   it("is one for all processes of a boot that agree on when it began, whenever they start", async () => {
     const directory = await fresh()
     const clock = new VirtualTime({ wall })

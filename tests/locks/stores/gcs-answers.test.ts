@@ -1,5 +1,5 @@
-// What the GCS store makes of answers that are no good: a typed error that says what to do, never "absent", "applied" or
-// an empty list.
+// What the GCS store makes of answers that are no good: a typed error that says what to do, never "absent", "applied"
+// or an empty list.
 import { describe, expect, it } from "vitest"
 import { StoreMisconfiguredError } from "../../../src/locks/api/errors.ts"
 import { bytes, lease, storeOn, within } from "../../support/gcs-stores.ts"

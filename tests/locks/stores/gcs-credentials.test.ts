@@ -1,6 +1,6 @@
-// Who the GCS store says it is, and to whom: endpoint and credentials of a client or of the environment, tokens renewed off the
-// path of requests, and one renewal for a token that is refused. The tokens come from a real exchange, over HTTP, by the real
-// google-auth-library.
+// Who the GCS store says it is, and to whom: endpoint and credentials of a client or of the environment, tokens renewed
+// off the path of requests, and one renewal for a token that is refused. The tokens come from a real exchange, over
+// HTTP, by the real google-auth-library.
 import { execFile } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -218,7 +218,10 @@ describe("the credentials of a GCS store", () => {
   })
 })
 
-/** Credentials as a file that the environment names, and a `gcloud` first on the PATH that leaves a trace when it is asked. */
+/**
+ * Credentials as a file that the environment names, and a `gcloud` first on the PATH that leaves a trace when it is
+ * asked.
+ */
 function environment(credentials: object): { readonly gcloudWasAsked: () => boolean } {
   const folder = mkdtempSync(join(tmpdir(), "leasehold-credentials-"))
   onTestFinished(() => rmSync(folder, { recursive: true }))

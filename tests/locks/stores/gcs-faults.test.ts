@@ -1,5 +1,5 @@
-// What the GCS store makes of a network and a server that fail: every call ends in time, with a typed error, and no write
-// is ever sent twice. Real HTTP; time passes only when a test lets it.
+// What the GCS store makes of a network and a server that fail: every call ends in time, with a typed error, and no
+// write is ever sent twice. Real HTTP; time passes only when a test lets it.
 import { describe, expect, it } from "vitest"
 import { StoreUnavailableError } from "../../../src/locks/api/errors.ts"
 import { ABSENT } from "../../../src/locks/stores/port.ts"

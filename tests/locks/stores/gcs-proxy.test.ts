@@ -1,5 +1,6 @@
-// Which proxy the GCS store goes by: the variables as curl reads them, refused by name where they name none, and obeyed by real
-// requests over real HTTP. tests/integration/gcs-store.test.ts has https, and processes that are started with these variables.
+// Which proxy the GCS store goes by: the variables as curl reads them, refused by name where they name none, and obeyed
+// by real requests over real HTTP. tests/integration/gcs-store.test.ts has https, and processes that are started with
+// these variables.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { proxyOf } from "../../../src/locks/stores/gcs/http/proxy.ts"
 import { gcsStore } from "../../../src/locks/stores/gcs/mod.ts"

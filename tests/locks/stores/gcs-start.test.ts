@@ -1,6 +1,6 @@
-// What a start of the GCS store asks and writes: a probe where nothing counts that is remembered of one, one list elsewhere, and
-// for who only reads not a write. Each case in which a proof must not count ends with a server that ignores preconditions
-// refused. tests/integration/gcs-start.test.ts counts on the real server.
+// What a start of the GCS store asks and writes: a probe where nothing counts that is remembered of one, one list
+// elsewhere, and for who only reads not a write. Each case in which a proof must not count ends with a server that
+// ignores preconditions refused. tests/integration/gcs-start.test.ts counts on the real server.
 import { describe, expect, it } from "vitest"
 import { BucketConnection } from "../../../src/locks/stores/gcs/connection/connection.ts"
 import { checkOptions } from "../../../src/locks/stores/gcs/connection/options.ts"

@@ -217,7 +217,9 @@ describe("a GCS store on a strict server", () => {
   })
 })
 
-/** A guard against hangs, no measure of speed: half a minute of a machine that may be busy, by a clock that runs fast. */
+/**
+ * A guard against hangs, no measure of speed: half a minute of a machine that may be busy, by a clock that runs fast.
+ */
 const PATIENT = 600_000
 
 /** Time that passes so many times as fast. */

@@ -1,4 +1,5 @@
-// Ends by itself although background timers, a watch and a background entry are pending; prints what the clock can read.
+// Ends by itself although background timers, a watch and a background entry are pending; prints what the clock can
+// read.
 import { liveClock } from "../../../src/runtime/time/clock.ts"
 import { scheduleOf } from "../../../src/runtime/time/schedule.ts"
 import { watchClocks } from "../../../src/runtime/time/watch-clocks.ts"

@@ -284,7 +284,7 @@ describe("a script", () => {
 })
 
 describe("what reached the server", () => {
-  // Tests traces: What took effect at a real server is told by the proxy before it, not by its sender.
+  // Tests traces: What took effect at a real server is recorded by the proxy before it, not by its sender.
   it("is told with the server's own answer, once for each time, whatever the client hears", async () => {
     const told: string[] = []
     const delivered = ({ object, request, answer }: Delivered): void =>

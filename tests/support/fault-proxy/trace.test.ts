@@ -41,7 +41,7 @@ describe("a write that the server answered", () => {
   })
   const lineOf = (delivered: Delivered) => appliedLine("a", "run/1", delivered)
 
-  // Tests traces: What took effect at a real server is told by the proxy before it, not by its sender.
+  // Tests traces: What took effect at a real server is recorded by the proxy before it, not by its sender.
   it("is a line with what it says, as the server has it", () => {
     const content = `{"token":3,\r\n\r\n"nonce":"n","seq":2,"state":"inline","sha256":"abc"}`
     const line = lineOf(upload(head, content))!

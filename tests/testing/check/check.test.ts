@@ -55,7 +55,7 @@ describe("a search", () => {
     expect(states({ clockError })).not.toBe(states({ clockError, afterGrant: "spare" }))
   })
 
-  // Tests searches: All worlds of two and three processes, within bounds, break no law; with less guard two act at once.
+  // Tests searches: All worlds of two and three processes, within bounds, break no law; with less guard two act.
   it("finds two owners where the guard is gone, by a shortest way", () => {
     const { broken, trail, complete } = check({ pauses: 1, guard: -1500, until: 20_000 })
     expect(complete).toBe(false)

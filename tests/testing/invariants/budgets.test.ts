@@ -15,7 +15,8 @@ describe("within budget", () => {
   // Tests traces: The invariants of traces hold of simulated runs, and each tells of what goes against it.
   it("asks nothing of a life that is over, also where that is told only by the start of the next", () => {
     const start = { ...call(9, "a", "began", 30_000, 2), call: "start" } as const
-    expect(told(withinBudget, call(0, "a", "began"), start, fault(90_000, "b", "crash"))).toHaveLength(1) // of the start
+    const ofTheStart = told(withinBudget, call(0, "a", "began"), start, fault(90_000, "b", "crash"))
+    expect(ofTheStart).toHaveLength(1)
     expect(
       told(withinBudget, call(0, "a", "began"), { ...start, worker: "b" }, fault(90_000, "c", "crash")),
     ).toHaveLength(2)

@@ -67,7 +67,7 @@ describe("the report of a failed simulation", () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  // Tests simulations: A failed simulation says how to run it again, with the fewest faults found, and leaves its trace.
+  // Tests simulations: A failed simulation says how to run it again, with fewest faults, and leaves its trace.
   it("says the seed, the broken invariant, the commit, and the line that runs it again", () => {
     expect(error).toBeInstanceOf(SimulationError)
     const [first] = error.message.split("\n")

@@ -49,6 +49,7 @@ it("remembers a payment that was acknowledged, though the answer to its write wa
 })
 // --- end
 
+// Tests processes: A worker under test can be crashed, stopped and handed over at any moment of a use.
 // --- example: a planted bug
 const basket = (save: (items: Map<string, number>) => [string, number][]) =>
   defineSandbox({
@@ -66,7 +67,6 @@ async function movesUnchanged(sandbox: ReturnType<typeof basket>): Promise<void>
   expect(await next.use(({ items }) => [...items])).toEqual(before)
 }
 
-// Tests processes: A worker under test can be crashed, stopped and handed over at any moment of a use.
 it("finds a basket that forgets what it has none of", async () => {
   await movesUnchanged(basket((items) => [...items]))
   const forgetful = basket((items) => [...items].filter(([, count]) => count > 0))

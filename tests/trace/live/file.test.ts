@@ -1,5 +1,5 @@
-// Pins what a live trace leaves in a directory: files that parse, each with a header, of bounded size, for their user alone,
-// and never in the place of another's.
+// Pins what a live trace leaves in a directory: files that parse, each with a header, of bounded size, for their user
+// alone, and never in the place of another's.
 import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

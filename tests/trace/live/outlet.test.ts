@@ -1,5 +1,5 @@
-// Pins that a trace never waits for where it is written to: lines are gathered, a destination that fails is told of once and
-// tried again, and what has no room is counted.
+// Pins that a trace never waits for where it is written to: lines are gathered, a destination that fails is told of
+// once and tried again, and what has no room is counted.
 import { describe, expect, it } from "vitest"
 import { TraceWriteError } from "../../../src/locks/api/errors.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
@@ -57,7 +57,7 @@ describe("the way of lines to a destination", () => {
     expect(destination.batches).toBe(1)
   })
 
-  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are told once and counted.
+  // Tests traces: A live trace waits for nobody: a slow sink, a full disk and a bad path are reported once.
   it("tells of a destination that fails once, tries it again, later each time, and loses nothing that has room", async () => {
     const { time, outlet, destination, errors } = new Bench()
     destination.trouble = new Error("no space left")

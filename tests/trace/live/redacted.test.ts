@@ -1,4 +1,5 @@
-// Pins what a live trace leaves out: what may quote a user's values, and credentials; and that what it keeps has bounds.
+// Pins what a live trace leaves out: what may quote a user's values, and credentials; and that what it keeps has
+// bounds.
 import { describe, expect, it } from "vitest"
 import {
   CheckpointInvalidError,

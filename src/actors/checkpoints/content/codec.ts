@@ -20,8 +20,8 @@ export interface CodecContext {
   /** The fencing token; undefined where saved state is only looked at, without a lease. */
   readonly token: number | undefined
   /**
-   * Aborts once the limit is over: `restoreWithin` for what `restore` is to get, `checkpointWithin` for what is to be saved.
-   * Aborts before that on loss, and before a restore when the sandbox has to end.
+   * Aborts once the limit is over: `restoreWithin` for what `restore` is to get, `checkpointWithin` for what is to be
+   * saved. Aborts before that on loss, and before a restore when the sandbox has to end.
    */
   readonly signal: AbortSignal
 }
@@ -106,7 +106,10 @@ export function checkpointCodec<In, Out>(parts: CodecParts<In, Out>): Checkpoint
   }
 }
 
-/** The most bytes of a checkpoint where `maxCheckpoint` doesn't say: 32 MiB, as each one is held in memory while it is written. */
+/**
+ * The most bytes of a checkpoint where `maxCheckpoint` doesn't say: 32 MiB, as each one is held in memory while it is
+ * written.
+ */
 export const DEFAULT_CAP: number = 32 * 1024 * 1024
 
 /** The error for a checkpoint over the cap. */

@@ -6,11 +6,11 @@
  * again, so a late or repeated delete meets this very content or nothing.
  */
 import { ABSENT, type Generation, type ObjectStore, type WriteAnswer } from "../../../locks/stores/port.ts"
+import { type Digest, matches, type NamedContent } from "../objects/digest.ts"
 import { contentPrefix, contentRef, contentToken } from "../objects/names.ts"
 import { pagesOf } from "../objects/pages.ts"
 import { Again, insist, type Patience } from "../objects/patience.ts"
 import { orFail, type StatePlace } from "../objects/problems.ts"
-import { type Digest, matches, type NamedContent } from "./digest.ts"
 
 const requestMs = 10_000
 const mebibyte = 1024 * 1024
@@ -44,8 +44,9 @@ export async function fetchContent(
 }
 
 /**
- * Uploads a content object, create-only. `freshName` is called for each name it tries; whatever was sent under a name may
- * arrive later, also after a failure. Rejects with StoreUnavailableError, or LockCancelledError when the signal aborts.
+ * Uploads a content object, create-only. `freshName` is called for each name it tries; whatever was sent under a name
+ * may arrive later, also after a failure. Rejects with StoreUnavailableError, or LockCancelledError when the signal
+ * aborts.
  */
 export async function storeContent(
   store: ObjectStore,

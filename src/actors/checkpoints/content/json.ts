@@ -12,7 +12,9 @@ export interface JsonChange {
   readonly why: string
 }
 
-/** What JSON makes of the value: its text and what reading that gives, or the first change. Throws what a getter throws. */
+/**
+ * What JSON makes of the value: its text and what reading that gives, or the first change. Throws what a getter throws.
+ */
 export function throughJson(value: unknown): { readonly text: string; readonly value: unknown } | JsonChange {
   let text: string | undefined
   try {

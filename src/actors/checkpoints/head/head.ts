@@ -8,7 +8,7 @@
 import { Buffer } from "node:buffer"
 import { LONGEST_TTL } from "../../../locks/protocol/rules/expiry.ts"
 import type { LeaseOrigin } from "../../../locks/stores/identity.ts"
-import { type Digest, matches, type NamedContent } from "../content/digest.ts"
+import { type Digest, matches, type NamedContent } from "../objects/digest.ts"
 import { contentToken } from "../objects/names.ts"
 import {
   corruptHead,
@@ -68,7 +68,9 @@ export interface Head extends LeaseOrigin {
   readonly version: number
   /** The write that made this head; the same for each copy of that write. */
   readonly opId: string
-  /** The head write that this owner's activation began on; null where there was no head. Its later writes carry it on. */
+  /**
+   * The head write that this owner's activation began on; null where there was no head. Its later writes carry it on.
+   */
   readonly predecessorOpId: string | null
   /**
    * Above 0: this owner had not run yet when it wrote this, as its record didn't prove that the one before it had

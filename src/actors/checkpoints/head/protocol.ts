@@ -107,7 +107,10 @@ function tick(state: HeadState, job: HeadJob, now: HeadNow): HeadTransition {
   return answered(state, job, { kind: "unknown", fatal: false }, now)
 }
 
-/** Whether a caller has to know the fate of the task's write. The fate of a claim, or of the end of a wait, nobody needs. */
+/**
+ * Whether a caller has to know the fate of the task's write. The fate of a claim, or of the end of a wait, nobody
+ * needs.
+ */
 const isWritten = ({ kind }: HeadTask): boolean => kind !== "claim" && kind !== "waitOut"
 
 /** Nothing more is written. What was sent is still worth knowing, except for a claim. */
@@ -201,7 +204,9 @@ function moved(state: HeadState, job: HeadJob, seen: Seen, now: HeadNow): HeadTr
   return end({ ...state, phase: "fenced", base: seen, unresolved: null }, verdict(state, job, seen.head))
 }
 
-/** What another owner's head says of this job's write. Its `predecessorOpId` is the write that its activation began on. */
+/**
+ * What another owner's head says of this job's write. Its `predecessorOpId` is the write that its activation began on.
+ */
 function verdict(state: HeadState, job: HeadJob, other: Head): HeadOutcome {
   const before = state.base?.head?.opId ?? null
   if (!isSentBy(state, job) || other.predecessorOpId === before) return { kind: "rejected" }

@@ -1,6 +1,6 @@
 /**
- * Runs the head protocol of one activation: its commands against the store, the lease and the clock, its inputs back in.
- * Owns no rule. One task at a time; the checkpoint writer sees to that.
+ * Runs the head protocol of one activation: its commands against the store, the lease and the clock, its inputs back
+ * in. Owns no rule. One task at a time; the checkpoint writer sees to that.
  */
 import { type Admission, admissionTo, placeUntil, type Slot, type Ticket } from "../../../locks/admission/admission.ts"
 import type { LockError } from "../../../locks/api/errors.ts"

@@ -1,8 +1,8 @@
 /**
- * The heads that an owner writes, each built from the very version it replaces. Owns what a claim, the end of a wait, a commit
- * and a removal change; everything else, fields of later releases included, is carried over.
+ * The heads that an owner writes, each built from the very version it replaces. Owns what a claim, the end of a wait, a
+ * commit and a removal change; everything else, fields of later releases included, is carried over.
  */
-import type { Digest } from "../content/digest.ts"
+import type { Digest } from "../objects/digest.ts"
 import { emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
 import type { HeadSettings, HeadState, HeadTask } from "./types.ts"
 
@@ -61,7 +61,9 @@ export function saysAlready(head: Head | null, task: HeadTask, version: number):
 
 const hasBytes = (saved: Saved): saved is Saved & Digest => "sha256" in saved
 
-/** Whether a head holds just these bytes, saved by this version, and says nothing that is over by the time of a commit. */
+/**
+ * Whether a head holds just these bytes, saved by this version, and says nothing that is over by the time of a commit.
+ */
 export function holdsBytes(head: Head | null, { sha256, bytes }: Digest, version: number): boolean {
   if (head === null || head.version !== version || !hasBytes(head.saved) || head.waitOutMs > 0) return false
   return head.saved.sha256 === sha256 && head.saved.bytes === bytes

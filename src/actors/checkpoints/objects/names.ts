@@ -1,6 +1,7 @@
 /**
  * Where the saved state of a sandbox lies: one head and its content objects, all in area `state` under the encoded lock
- * key. Owns the names only. Content names are never used twice, so that a late write or delete of one can't meet another.
+ * key. Owns the names only. Content names are never used twice, so that a late write or delete of one can't meet
+ * another.
  */
 import { encodeName } from "../../../locks/api/keys.ts"
 import type { ObjectRef } from "../../../locks/stores/port.ts"

@@ -1,5 +1,6 @@
 /**
- * The typed errors about saved state, each with what to do next. Owns the wording; who raises which is decided elsewhere.
+ * The typed errors about saved state, each with what to do next. Owns the wording; who raises which is decided
+ * elsewhere.
  */
 import {
   CheckpointInvalidError,

@@ -98,7 +98,8 @@ class RunningPeers {
       worker: (row) => sink.worker(row),
       forget: (name, isGone) => sink.forget(name, isGone),
     })
-    for (const address of peers) this.#meet({ ownerId: address, address }, () => true) // whoever made the list allows it
+    // whoever made the list allows it
+    for (const address of peers) this.#meet({ ownerId: address, address }, () => true)
     void this.#look()
   }
 
@@ -165,7 +166,8 @@ class RunningPeers {
     if (this.#isOver || ownerId === worker.ownerId) return
     const url = address === null ? undefined : addressOf(address)
     if (url === undefined) return this.#cannotAsk(ownerId, address, "it publishes no address that can be asked")
-    if (url.href === (worker.address === null ? undefined : addressOf(worker.address)?.href)) return // a former life of ours
+    // a former life of ours
+    if (url.href === (worker.address === null ? undefined : addressOf(worker.address)?.href)) return
     if (this.#peers.has(url.href)) return
     this.#canAsk(ownerId)
     if (!isAllowed(allow, url))

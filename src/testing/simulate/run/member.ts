@@ -257,7 +257,9 @@ export class Member<S, C> {
     await process.orGone(sleep(process.host, ms))
   }
 
-  /** A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection. */
+  /**
+   * A killed process settles nothing: its call has no end in the trace, and the caller hears of a broken connection.
+   */
   async #call<A>(call: CallDetail, make: (life: Up<S, C>, record: CallRecorder) => Promise<A>): Promise<A> {
     const life = await this.#up()
     const record: CallRecorder = (each, fn) => life.process.orGone(this.#recorder.call(each, fn))

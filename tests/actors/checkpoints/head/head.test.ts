@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { digestOf } from "../../../../src/actors/checkpoints/content/digest.ts"
 import {
   fitsInline,
   formatHead,
@@ -13,6 +12,7 @@ import {
   KEPT_LIMIT,
   parseHead,
 } from "../../../../src/actors/checkpoints/head/head.ts"
+import { digestOf } from "../../../../src/actors/checkpoints/objects/digest.ts"
 import { contentName, contentRef, contentToken, headRef } from "../../../../src/actors/checkpoints/objects/names.ts"
 import { CorruptCheckpointError, FormatVersionError } from "../../../../src/locks/api/errors.ts"
 import { bytesOf, lockKey } from "../world.ts"

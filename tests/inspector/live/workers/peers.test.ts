@@ -209,7 +209,7 @@ describe("a worker that can't be seen from another is named with the reason", ()
   const shared = { secret: SECRET }
 
   it.each<[string, InspectorOptions, InspectorOptions, RegExp]>([
-    // Tests inspector: Only allowed addresses are asked, and a worker's word counts for itself alone.
+    // Tests inspector: Only allowed addresses are asked, and a worker's answers count for itself alone.
     ["its address isn't allowed", shared, { ...shared, allow: () => false }, /isn't one that may be asked/],
     ["what says which are allowed throws", shared, { ...shared, allow: never }, /isn't one that may be asked/],
     [

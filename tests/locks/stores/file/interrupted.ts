@@ -7,7 +7,9 @@ export interface Interrupted extends Files {
   readonly done: readonly string[]
 }
 
-/** Does `meanwhile` before operation number `at`, counted from 0; the operation then goes on, if `meanwhile` settles. */
+/**
+ * Does `meanwhile` before operation number `at`, counted from 0; the operation then goes on, if `meanwhile` settles.
+ */
 export function interrupted(files: Files, at: number, meanwhile: () => Promise<void>): Interrupted {
   const done: string[] = []
   const step = async <A>(name: string, operation: () => A | Promise<A>): Promise<A> => {

@@ -37,7 +37,7 @@ function timed(fails: (faults: readonly TimedFault[]) => Promise<boolean>) {
 }
 
 describe("looking for fewer faults", () => {
-  // Tests simulations: A failed simulation says how to run it again, with the fewest faults found, and leaves its trace.
+  // Tests simulations: A failed simulation says how to run it again, with fewest faults, and leaves its trace.
   it("leaves those that it takes, made as small and plain as still fails", async () => {
     const { fails, clock } = timed(failsByBoth)
     expect(await shrink(many, fails, 1_000_000, clock)).toEqual([
