@@ -155,7 +155,7 @@ describe("the linter", () => {
       await writeFile(join(folder, file), `${source}\n`)
     }
     reported = rulesByFile(await lint(folder))
-  }, 60_000)
+  })
 
   afterAll(() => rm(folder, { recursive: true, force: true }))
 

@@ -122,7 +122,7 @@ describe("the file store, hammered by eight processes", () => {
     expect(states.generation).toBeGreaterThan(1)
     expect(Math.min(fleet.kills.node, fleet.kills.deno)).toBeGreaterThan(0)
     expect(fleet.stops).toBeGreaterThan(ENOUGH.interruptions / 2)
-  }, 120_000)
+  })
 })
 
 describe("the check of the hammer", () => {

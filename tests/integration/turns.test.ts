@@ -13,7 +13,6 @@ it.each([
   // Tests rule 13a: Of those that want a key again and again, nobody waits longer than the others' turns.
 ])(
   "%i processes that want a key in a directory again and again have it in turn (told of changes: %s)",
-  { timeout: 180_000 },
   async (processes, watched) => {
     const directory = await mkdtemp(join(tmpdir(), "leasehold-turns-"))
     onTestFinished(() => rm(directory, { recursive: true, force: true }))

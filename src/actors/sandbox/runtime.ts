@@ -5,71 +5,23 @@
  */
 import * as Effect from "effect/Effect"
 import type { Subscription } from "rxjs"
-import type { Actor, InspectionEvent } from "xstate"
+import type { Actor } from "xstate"
 import type { HookOverrunError, LockTimeoutError, Owner } from "../../locks/api/errors.ts"
-import type { AcquireOptions, Lock, LockEvent, ReleaseResult } from "../../locks/api/lock.ts"
-import type { Fibers } from "../../runtime/bridges/fibers.ts"
+import type { LockEvent, ReleaseResult } from "../../locks/api/lock.ts"
 import { startActor } from "../../runtime/bridges/start-actor.ts"
 import { quiet } from "../../runtime/races.ts"
-import type { OnError } from "../../runtime/report.ts"
-import type { Clock } from "../../runtime/time/clock.ts"
-import type { LiveTrace } from "../../trace/live/live-trace.ts"
 import type { DefinitionParts } from "../api/definition.ts"
-import type { HookLimits } from "../api/hooks.ts"
 import { handingOff, lostBefore } from "../api/problems.ts"
 import type { SandboxEnding } from "../api/sandbox.ts"
 import { endReason, type sandboxChart } from "../chart/chart.ts"
-import type { CommandedChart, CommandHandlers } from "../chart/commanded.ts"
+import type { CommandHandlers } from "../chart/commanded.ts"
 import { chartEventOf, refusalOf } from "../chart/lock-events.ts"
 import { ruleOf } from "../chart/reasons.ts"
-import type {
-  ChartContext,
-  ChartDelays,
-  ChartEvent,
-  ChartFailure,
-  EndReason,
-  LeaveReason,
-  SandboxSnapshot,
-} from "../chart/types.ts"
-import type { CheckpointCodec } from "../checkpoints/content/codec.ts"
-import type { CheckpointWriter } from "../checkpoints/writer.ts"
+import type { ChartContext, ChartEvent, ChartFailure, EndReason, LeaveReason, SandboxSnapshot } from "../chart/types.ts"
 import { Activation } from "./activation.ts"
-import type { Departure, Departures } from "./departures.ts"
+import type { Departure } from "./departures.ts"
 import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
-import type { SandboxTally } from "./tally.ts"
-
-/** What all sandboxes of a manager share. */
-export interface Surroundings extends CommandedChart {
-  readonly clock: Clock
-  readonly fibers: Fibers
-  readonly report: OnError
-  readonly departures: Departures
-  /** Errors go to standard error, where a drain tells of the states that it can't save in one. */
-  readonly sumsUp: boolean
-  readonly tally: SandboxTally
-  readonly trace: LiveTrace
-  /** What hooks may take. */
-  readonly limits: HookLimits
-  /** In milliseconds, from when a sandbox runs. */
-  readonly minTenure: number
-  readonly inspect: ((event: InspectionEvent) => void) | undefined
-}
-
-/** What one sandbox is made of. */
-export interface RuntimeParts {
-  readonly id: string
-  readonly key: string
-  readonly lockKey: string
-  readonly definition: DefinitionParts
-  readonly purpose: "run" | "remove"
-  readonly delays: ChartDelays
-  readonly lock: Lock
-  readonly acquire: Omit<AcquireOptions, "signal" | "minTenure">
-  readonly writer: CheckpointWriter
-  readonly codec: CheckpointCodec<unknown, unknown>
-  /** Called when it has ended; its work may not have (`gone`). */
-  readonly onEnd: (end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }) => void
-}
+import type { RuntimeParts, Surroundings } from "./runtime-parts.ts"
 
 /** The least tenure, in milliseconds: a call that waited begins its use before another process's request counts. */
 const LEAST_TENURE = 1

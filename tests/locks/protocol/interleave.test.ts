@@ -15,11 +15,11 @@ describe("random interleavings of two or three processes", () => {
   // Tests simulations: No interleaving of processes, messages, pauses and strangers breaks an invariant.
   it("break no invariant, and when the faults stop all come to rest and the key is to be had", () => {
     expect(violation(interleave(1500, 1))).toBe("")
-  }, 60_000)
+  })
 
   it("without faults lose no lease, release none uncleanly, and serve all who wait", () => {
     expect(violation(calm(200, 1))).toBe("")
-  }, 60_000)
+  })
 })
 
 describe("a crowd of impatient waiters", () => {
@@ -40,16 +40,12 @@ describe("the invariants would notice", () => {
       { stale: true },
     ],
     ["observing the generation in place of the owner's pair", /newcomer|still seek/, { generationIsPair: true }],
-  ])(
-    "%s",
-    (_, what, sabotage) => {
-      expect(violation(interleave(3000, 1, sabotage))).toMatch(what)
-    },
-    60_000,
-  )
+  ])("%s", (_, what, sabotage) => {
+    expect(violation(interleave(3000, 1, sabotage))).toMatch(what)
+  })
 
   // Tests record: The invariants notice six kinds of sabotage.
   it("a 412 taken for a loss", () => {
     expect(violation(calm(200, 1, { refusedIsLost: true }))).toContain("Lost")
-  }, 60_000)
+  })
 })

@@ -128,7 +128,7 @@ function trappedHrtime(trapped: (what: string) => never): object {
  * has a clock. So the question has to be cheap: one frame of the stack, never made a text.
  */
 function isCalledByXState(callee: () => unknown): boolean {
-  // oxlint-disable-line typescript/unbound-method -- put back as it was
+  // oxlint-disable-next-line typescript/unbound-method -- put back as it was
   const usual = { prepareStackTrace: Error.prepareStackTrace, stackTraceLimit: Error.stackTraceLimit }
   Error.stackTraceLimit = 1
   Error.prepareStackTrace = (_error, [site]) => site?.getFileName()

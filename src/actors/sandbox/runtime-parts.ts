@@ -1,0 +1,48 @@
+/** What the runtime of one sandbox is made of. Only types. */
+import type { InspectionEvent } from "xstate"
+import type { AcquireOptions, Lock } from "../../locks/api/lock.ts"
+import type { Fibers } from "../../runtime/bridges/fibers.ts"
+import type { OnError } from "../../runtime/report.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
+import type { LiveTrace } from "../../trace/live/live-trace.ts"
+import type { DefinitionParts } from "../api/definition.ts"
+import type { HookLimits } from "../api/hooks.ts"
+import type { CommandedChart } from "../chart/commanded.ts"
+import type { ChartDelays, ChartFailure } from "../chart/types.ts"
+import type { CheckpointCodec } from "../checkpoints/content/codec.ts"
+import type { CheckpointWriter } from "../checkpoints/writer.ts"
+import type { Departures } from "./departures.ts"
+import type { SandboxTally } from "./tally.ts"
+
+/** What all sandboxes of a manager share. */
+export interface Surroundings extends CommandedChart {
+  readonly clock: Clock
+  readonly fibers: Fibers
+  readonly report: OnError
+  readonly departures: Departures
+  /** Errors go to standard error, where a drain tells of the states that it can't save in one. */
+  readonly sumsUp: boolean
+  readonly tally: SandboxTally
+  readonly trace: LiveTrace
+  /** What hooks may take. */
+  readonly limits: HookLimits
+  /** In milliseconds, from when a sandbox runs. */
+  readonly minTenure: number
+  readonly inspect: ((event: InspectionEvent) => void) | undefined
+}
+
+/** What one sandbox is made of. */
+export interface RuntimeParts {
+  readonly id: string
+  readonly key: string
+  readonly lockKey: string
+  readonly definition: DefinitionParts
+  readonly purpose: "run" | "remove"
+  readonly delays: ChartDelays
+  readonly lock: Lock
+  readonly acquire: Omit<AcquireOptions, "signal" | "minTenure">
+  readonly writer: CheckpointWriter
+  readonly codec: CheckpointCodec<unknown, unknown>
+  /** Called when it has ended; its work may not have (`gone`). */
+  readonly onEnd: (end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }) => void
+}
