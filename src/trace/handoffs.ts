@@ -10,6 +10,8 @@ interface KnownOwner {
   readonly token: number
   /** Since when it no longer acts; undefined while it may. */
   readonly leftAt?: number
+  /** The store knows that it left: nobody takes the key over from there. */
+  readonly hasGivenUp?: boolean
 }
 
 /** Remembers the owner of each key, or of so many that were heard of last. */
@@ -23,11 +25,14 @@ export class Handoffs {
 
   /** The change of owner that this line completes, if it does. Lines come in the order of the trace. */
   after(line: LockLine): HandoffLine | undefined {
-    const known = this.#owners.get(line.key)
-    const next = ownerAfter(line, known)
+    const last = this.#owners.get(line.key)
+    const next = ownerAfter(line, last)
     if (next !== undefined) this.#remember(line.key, next)
     const { at, worker, key, ownerId, token } = line
     if (line.type !== "Acquired" || token === undefined || !isHandoff(line.how)) return undefined
+    // What is taken over had an owner: where the last one seen has given it up, another, that these lines don't tell
+    // of.
+    const known = line.how === "takeover" && last?.hasGivenUp === true ? undefined : last
     const ms = known?.leftAt === undefined ? null : at - known.leftAt
     const from = { from: known?.ownerId ?? null, fromToken: known?.token ?? null }
     return { kind: "handoff", at, worker, key, how: line.how, ...from, to: ownerId, token, ms }
@@ -56,7 +61,9 @@ function ownerAfter(line: LockLine, known: KnownOwner | undefined): KnownOwner |
     case "Granted":
     case "Released":
     case "Lost":
-      return known?.ownerId === ownerId && known.leftAt === undefined ? { ...known, leftAt: at } : undefined
+      return known?.ownerId === ownerId && known.leftAt === undefined
+        ? { ...known, leftAt: at, hasGivenUp: type === "Granted" || line.result === "released" }
+        : undefined
     case "Degraded":
     case "Suspect":
     case "ReleaseRequested":

@@ -54,6 +54,27 @@ describe("a handoff", () => {
     ])
   })
 
+  it("is from nobody who gave the key up: in between it was another's, which a worker alone hasn't seen", () => {
+    expect(
+      told(
+        ["a", { type: "Acquired", token: 1, how: "created" }],
+        ["a", { type: "Granted", token: 1, how: "grant", waiterId: "b" }],
+        ["a", { type: "Released", token: 1, result: "released" }],
+        ["a", { type: "Acquired", token: 3, how: "takeover" }],
+      ),
+    ).toEqual([{ how: "takeover", from: null, fromToken: null, to: "a", token: 3, ms: null }])
+  })
+
+  it("is from an owner whose release nobody answered for", () => {
+    expect(
+      told(
+        ["a", { type: "Acquired", token: 1, how: "created" }],
+        ["a", { type: "Released", token: 1, result: "unknown" }],
+        ["b", { type: "Acquired", token: 2, how: "takeover" }],
+      ),
+    ).toEqual([{ how: "takeover", from: "a", fromToken: 1, to: "b", token: 2, ms: 10 }])
+  })
+
   it("is no free key that somebody takes", () => {
     expect(
       told(

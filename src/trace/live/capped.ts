@@ -47,7 +47,7 @@ class Cutter {
       case "string":
         return this.#text(value)
       case "number":
-        return Number.isFinite(value) ? value : `(${value})`
+        return Number.isFinite(value) ? value + 0 : `(${value})` // JSON has no -0 either
       case "boolean":
         return value
       case "undefined":

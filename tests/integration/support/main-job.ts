@@ -28,6 +28,8 @@ export interface RunningMainJob {
   readonly ended: Promise<MainJob>
   /** The part in brackets of what it prints, once it has. Rejects where it ends without. */
   printed(pattern: RegExp): Promise<string>
+  /** Its driver stands still until the result is disposed; its workers go on. */
+  held(): Disposable
 }
 
 export function startMainJob(...args: string[]): RunningMainJob {
@@ -43,7 +45,17 @@ export function startMainJob(...args: string[]): RunningMainJob {
       resolve({ code, stdout, stderr, lastLine, figures: figuresOf(lastLine) })
     })
   })
-  return { ended, printed }
+  return { ended, printed, held }
+
+  function held(): Disposable {
+    send("SIGSTOP")
+    return { [Symbol.dispose]: () => send("SIGCONT") }
+  }
+
+  // By its id: Deno's own `child.kill` refuses a second signal. One that has ended is left alone.
+  function send(signal: NodeJS.Signals): void {
+    if (child.exitCode === null && child.signalCode === null) process.kill(child.pid!, signal)
+  }
 
   function printed(pattern: RegExp): Promise<string> {
     return new Promise((resolve, reject) => {

@@ -63,6 +63,7 @@ describe("a value that is cut to size", () => {
   })
 
   it("is what JSON can hold, whatever it was", () => {
+    expect(capped([-0])).toEqual([0])
     fc.assert(
       fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true }), (value) => {
         const cut = capped(value)

@@ -6,6 +6,7 @@
  * with the same 100 share them.
  */
 import { escapedName, HASHED_PREFIX, MAX_NAME_BYTES, wholeEscapes } from "../../../locks/api/name-bytes.ts"
+import { Handoffs } from "../../../trace/handoffs.ts"
 import { lineText } from "../../../trace/line-text.ts"
 import { isTraceLine } from "../../../trace/trace-text.ts"
 import type { AnswerLine, HandoffLine, RequestLine, TraceLine, UnknownLine } from "../../../trace/trace.ts"
@@ -102,6 +103,8 @@ interface Context {
   readonly names: ReadonlyMap<string, string>
   /** Worker and time of each renewal. */
   readonly renewals: ReadonlySet<string>
+  /** By the new owner's token. A worker alone can't tell from whom it took a key that others had in between. */
+  readonly handoffs: ReadonlyMap<number, HandoffLine>
 }
 
 function readLines(lines: Iterable<TraceLine | UnknownLine>, key: string): { about: TraceLine[]; context: Context } {
@@ -110,14 +113,19 @@ function readLines(lines: Iterable<TraceLine | UnknownLine>, key: string): { abo
   const answers = new Map<string, AnswerLine>()
   const names = new Map<string, string>()
   const renewals = new Set<string>()
+  const handoffs = new Map<number, HandoffLine>()
+  const owners = new Handoffs()
   for (const line of lines) {
     if (!isTraceLine(line)) continue
     if (line.kind === "answer") answers.set(`${line.worker} ${line.id}`, line)
     if (line.kind === "lock") names.set(line.ownerId, line.worker)
     if (line.kind === "lock" && line.type === "Renewed") renewals.add(`${line.worker} ${line.at}`)
-    if (objects.isAbout(line)) about.push(line)
+    if (!objects.isAbout(line)) continue
+    about.push(line)
+    const handoff = line.kind === "lock" ? owners.after(line) : undefined
+    if (handoff !== undefined && handoff.from !== null) handoffs.set(handoff.token, handoff)
   }
-  return { about, context: { answers, names, renewals } }
+  return { about, context: { answers, names, renewals, handoffs } }
 }
 
 /** Undefined: it is left out. */
@@ -151,20 +159,16 @@ class ObjectsOf {
   }
 }
 
-function itemOf(line: TraceLine, { answers, names }: Context): SequenceItem | undefined {
+function itemOf(line: TraceLine, { answers, names, handoffs }: Context): SequenceItem | undefined {
   const { kind, at } = line
   switch (kind) {
     case "request":
       return requestItem(line, answers.get(`${line.worker} ${line.id}`))
-    case "handoff":
-      return {
-        kind,
-        at,
-        from: line.from && (names.get(line.from) ?? line.from),
-        to: line.worker,
-        how: line.how,
-        ms: line.ms,
-      }
+    case "handoff": {
+      const { worker: to, how, token } = line
+      const { from, ms } = handoffs.get(token) ?? line
+      return { kind, at, from: from && (names.get(from) ?? from), to, how, ms }
+    }
     case "fault":
       return { kind, at, worker: line.worker, text: lineText(line) }
     case "lock":

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { Lanes } from "../../../../src/inspector/live/model/lanes.ts"
 import { GAP, type SequenceItem, sequenceOf } from "../../../../src/inspector/live/model/sequence.ts"
 import { encodeName } from "../../../../src/locks/api/keys.ts"
-import type { AnswerLine, RequestLine } from "../../../../src/trace/trace.ts"
+import type { AnswerLine, HandoffLine, LockLine, RequestLine } from "../../../../src/trace/trace.ts"
 import { recorded, type Recording } from "../../scenario.ts"
 import { running, settling, state } from "../made.ts"
 
@@ -79,6 +79,28 @@ describe("of a recorded run", () => {
     expect(requests.length).toBeLessThan(lanes.view(from, Infinity).workers.flatMap((worker) => worker.requests).length)
     expect(lanes.view(from, Infinity, "none").workers.flatMap((worker) => worker.lanes)).toEqual([])
   })
+})
+
+it("a change of hands is told from the lines of all workers, whatever each of them alone knows", () => {
+  const acquired = (worker: string, token: number, how: LockLine["how"]): LockLine => ({
+    ...{ kind: "lock", at: token, wall: token, worker, key: "k", ownerId: `${worker}-1`, type: "Acquired", token },
+    ...(how !== undefined && { how }),
+  })
+  const handoff = (worker: string, token: number, how: HandoffLine["how"]): HandoffLine => ({
+    ...{ kind: "handoff", at: token, worker, key: "k", how, token },
+    ...{ from: null, fromToken: null, to: `${worker}-1`, ms: null },
+  })
+  const lines = [
+    ...[acquired("a", 1, "created"), acquired("b", 2, "granted"), handoff("b", 2, "granted")],
+    ...[acquired("a", 3, "takeover"), handoff("a", 3, "takeover")],
+  ]
+  const { items } = sequenceOf(lines, "k")
+  expect(ofKind(items, "handoff").map(({ from, to }) => [from, to])).toEqual([
+    ["a", "b"],
+    ["b", "a"],
+  ])
+  const late = sequenceOf(lines.slice(3), "k") // who began to look later hears of no more than that worker tells
+  expect(ofKind(late.items, "handoff").map(({ from, to }) => [from, to])).toEqual([[null, "a"]])
 })
 
 const request = (id: number, at: number, more: Partial<RequestLine> = {}): RequestLine => ({
