@@ -94,7 +94,7 @@ export const rooms: Readonly<Record<string, string>> = {
   "src/cli/run": "`leasehold run`: a command under leases, its lease file and its hook.",
   "src/cli": "The command `leasehold`.",
 
-  src: "The entry leasehold.",
+  src: "The entry `leasehold`.",
 }
 
 /** The floors of the house, from the ground up: the folders right below src. */

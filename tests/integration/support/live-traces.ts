@@ -3,7 +3,7 @@
  * known of it by what its clients tell, in whole milliseconds:
  *
  * - An owner has left a key once it has sent the write that gives it up. It tells so when the answer is there, by when
- *   the next one may own the key. So the line is moved to where the write was sent: nothing of its work may follow that.
+ *   the next one may own the key. So the line is moved to where the write was sent: none of its work may follow that.
  * - Within a millisecond the lines of two processes have no order. A process that acquires in it tells later than one
  *   that leaves in it.
  */
