@@ -18,6 +18,12 @@ const LONG_WAIT = 2000
  * spacings.
  */
 const ALL_LOOKED = 2.3
+/**
+ * When the window begins in which waiters mark, after the last write, in spacings (rule 13). The first spacing is the
+ * owner's, which may renew in it; the second keeps the mark off the owner's next write. Where a waiter's write or a 429
+ * may have held the owner up, half a spacing more lets the owner write first.
+ */
+const WINDOW_FROM = { usual: 2, heldUp: 2.5 } as const
 /** How much later in the window the last that asked write than the first. In spacings. */
 const SPREAD = 0.8
 /** How long a mark is on its way that is sent at the end of the window. In spacings. */
@@ -82,7 +88,7 @@ function turnInWindow(draft: Draft, place: number): Instant {
   const { config, now, view } = draft
   const isHeldUp = view?.crowded === true || !writtenByOwner(view?.record)
   const times = timesOfOwner(draft, isHeldUp)
-  const after = times === undefined ? (isHeldUp ? 2.5 : 2) + place : within(times, now.draw)
+  const after = times === undefined ? WINDOW_FROM[isHeldUp ? "heldUp" : "usual"] + place : within(times, now.draw)
   return afterLastWrite(draft, instant(now), after * config.spacing)
 }
 
@@ -127,7 +133,8 @@ function placeInWindow(draft: Draft, phase: Seeking): number {
  * half of another mark.
  */
 export function othersHaveAsked({ view, config, now }: Draft): Instant {
-  const window = (writtenByOwner(view?.record) ? 2 : 2.5) + SPREAD + 2 * ON_ITS_WAY
+  const from = WINDOW_FROM[writtenByOwner(view?.record) ? "usual" : "heldUp"]
+  const window = from + SPREAD + 2 * ON_ITS_WAY
   return afterLastWrite({ view, config }, instant(now), window * config.spacing + (view?.vague ?? 0))
 }
 
