@@ -18,18 +18,21 @@ interface ReadContext {
 
 /** The answer to a read, with what the oracle knows of the processes that it shows. */
 export function examined(oracle: ProcessOracle, read: Read, { key, bootId, view }: ReadContext): Read {
-  const { storeTime } = read.answer
-  const evidence = evidenceOf(oracle, shown(key, read, view), (record) => stands(record, storeTime, bootId))
-  return evidence === undefined ? read : { ...read, answer: { ...read.answer, evidence } }
+  const { answer } = read
+  const shown = shownBy(key, answer, view)
+  if (shown === undefined) return read
+  const evidence = evidenceOf(oracle, shown, (record) => stands(record, answer.storeTime, bootId))
+  const known = { ...answer, ...(evidence !== undefined && { evidence }) }
+  return { ...read, answer: known.kind === "found" ? { ...known, record: shown } : known }
 }
 
 function evidenceOf(
   oracle: ProcessOracle,
-  record: LeaseRecord | undefined,
+  record: LeaseRecord,
   isStanding: (record: LeaseRecord) => boolean,
 ): Evidence | undefined {
-  const hosts = { owner: record?.owner?.host, waiter: record?.waiter?.host }
-  const owner = hosts.owner == null ? undefined : oracle.livenessOf(hosts.owner, isStanding(record!))
+  const hosts = { owner: record.owner?.host, waiter: record.waiter?.host }
+  const owner = hosts.owner == null ? undefined : oracle.livenessOf(hosts.owner, isStanding(record))
   const waiter = hosts.waiter == null ? undefined : oracle.livenessOf(hosts.waiter)
   return owner === undefined && waiter === undefined ? undefined : { owner, waiter }
 }
@@ -44,7 +47,7 @@ function stands({ expiresAt, owner }: LeaseRecord, date: number | undefined, boo
 }
 
 /** The record that a read shows. Undefined where it can't be parsed, of which the protocol makes an error. */
-function shown(key: string, { answer }: Read, view: View | undefined): LeaseRecord | undefined {
+function shownBy(key: string, answer: Read["answer"], view: View | undefined): LeaseRecord | undefined {
   if (answer.kind === "unchanged") return view?.generation === answer.generation ? view.record : undefined
   if (answer.kind !== "found") return undefined
   try {

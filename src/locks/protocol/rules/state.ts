@@ -336,13 +336,15 @@ export interface LockState {
 }
 
 /** The answer to a read, its body as text. */
-export type ReadResult = { readonly storeTime?: number; readonly evidence?: Evidence } & (
-  | { readonly kind: "found"; readonly generation: Generation; readonly text: string }
-  | { readonly kind: "unchanged"; readonly generation: Generation }
-  | { readonly kind: "absent" }
-  | { readonly kind: "tooLarge"; readonly generation: Generation }
-  | { readonly kind: "failed"; readonly error: LockError }
-)
+export type ReadResult = { readonly storeTime?: number; readonly evidence?: Evidence } &
+  /** `record`: what the text says, where it was parsed already. */
+  (
+    | { readonly kind: "found"; readonly generation: Generation; readonly text: string; readonly record?: LeaseRecord }
+    | { readonly kind: "unchanged"; readonly generation: Generation }
+    | { readonly kind: "absent" }
+    | { readonly kind: "tooLarge"; readonly generation: Generation }
+    | { readonly kind: "failed"; readonly error: LockError }
+  )
 
 /** The answer to a write. */
 export type WriteResult = { readonly storeTime?: number } & (

@@ -20,7 +20,7 @@ export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): Lock
     if (view?.generation !== answer.generation) return cached(draft)
     return confirm(draft, flight, view, view.record, answer)
   }
-  const found = attempt(() => (answer.kind === "absent" ? undefined : parseRecord(draft.config.key, answer.text)))
+  const found = attempt(() => (answer.kind === "absent" ? undefined : recordOf(draft.config.key, answer)))
   if (found instanceof Error) return found
   const generation = answer.kind === "absent" ? ABSENT : answer.generation
   return confirm(draft, flight, { generation, warm: false }, found, answer)
@@ -57,6 +57,9 @@ export function takeSample(draft: Draft, flight: Flight, storeTime: number | und
   const coarse = draft.config.clock === "coarse"
   draft.sense = { ...draft.sense, sample: coarse ? leastRounded(draft.sense.sample, fresh, draft.now) : fresh }
 }
+
+const recordOf = (key: string, { record, text }: Extract<ReadResult, { kind: "found" }>): LeaseRecord =>
+  record ?? parseRecord(key, text)
 
 /**
  * Which of my open writes the view shows to have landed. Those sent on a generation that is gone can't land any more
