@@ -16,7 +16,7 @@ export async function generated(root: string): Promise<Readonly<Record<string, s
     "docs/sandbox-chart.txt": toAscii(sandboxChart),
     "docs/seeing-it.md": withPart(read("seeing-it.md"), "chart: acquiring", "acquiring", tree),
     "docs/architecture.md": withPart(read("architecture.md"), "rooms", "rooms", tableOfRooms()),
-    "docs/images/house.svg": houseSvg(root),
+    "docs/images/house.svg": houseSvg(),
     "src/inspector/live/sandbox-chart-svg.ts": asModule(svg),
   }
 }

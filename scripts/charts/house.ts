@@ -2,8 +2,7 @@
  * The picture of docs/architecture.md: the floors of scripts/house/rooms.ts, one above the other, and in each of them
  * the folders that src has. Owns where things stand; what the folders are for is said in the page.
  */
-import { readdirSync } from "node:fs"
-import { floors } from "../house/rooms.ts"
+import { floors, rooms as listed } from "../house/rooms.ts"
 
 /** Lengths are pixels. */
 const WIDTH = 960
@@ -28,20 +27,11 @@ interface Placed extends Room {
   readonly width: number
 }
 
-/** Every folder of src, relative to it, in the order of their names. */
-export function foldersOf(root: string): string[] {
-  return readdirSync(`${root}src`, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => `${entry.parentPath}/${entry.name}`.replaceAll("\\", "/").slice(`${root}src/`.length))
-    .toSorted()
-}
-
 /** The picture. */
-export function houseSvg(root: string): string {
-  const folders = foldersOf(root)
+export function houseSvg(): string {
   let y = MARGIN
   const drawn = floors.toReversed().map((floor) => {
-    const rooms = placed(roomsOf(folders, floor))
+    const rooms = placed(roomsOf(floor))
     const height = GAP + ((rooms.at(-1)?.row ?? 0) + 1) * (ROOM_HEIGHT + GAP)
     const text = floorSvg(floor, rooms, { y, height })
     y += height + GAP
@@ -50,11 +40,10 @@ export function houseSvg(root: string): string {
   return page(drawn, y - GAP + MARGIN)
 }
 
-/** The folders right below a floor, each with those below it. */
-function roomsOf(folders: readonly string[], floor: string): Room[] {
-  const below = folders
-    .filter((folder) => folder.startsWith(`${floor}/`))
-    .map((folder) => folder.slice(floor.length + 1))
+/** The folders right below a floor, each with those below it, from the ground up. */
+function roomsOf(floor: string): Room[] {
+  const start = `src/${floor}/`
+  const below = Object.keys(listed).flatMap((room) => (room.startsWith(start) ? [room.slice(start.length)] : []))
   return below
     .filter((folder) => !folder.includes("/"))
     .map((name) => {
