@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { createActor, setup } from "xstate"
 import { defineSandbox, memoryStore, SandboxManager, unchecked } from "../src/mod.ts"
-import { detail, ratio } from "./ratio.ts"
+import { detail, heapUsed, ratio } from "./ratio.ts"
 
 const SANDBOXES = 10_000
 /** A third of the default ttl of 30 s: when a lease is renewed. In milliseconds. */
@@ -59,11 +59,6 @@ async function measure(make: () => Promise<unknown>): Promise<Cost> {
   const after = process.cpuUsage()
   if (kept === undefined) throw new Error("nothing was made")
   return { heap, cpu: (after.user + after.system - user - system) / (WINDOW * 10) }
-}
-
-function heapUsed(): number {
-  for (let round = 0; round < 4; round++) globalThis.gc!()
-  return process.memoryUsage().heapUsed
 }
 
 async function idleSandboxes(): Promise<unknown> {

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 import type { HeldLock, LockProvider } from "../src/locks/api/provider.ts"
 import { memoryLockProvider } from "../src/locks/providers/memory-provider.ts"
 import type { Measure, Party } from "./providers/party.ts"
-import { detail, inTurns, ratio } from "./ratio.ts"
+import { detail, heapUsed, inTurns, ratio } from "./ratio.ts"
 
 const ROUNDS = 5
 const KEYS = 100_000
@@ -67,10 +67,4 @@ async function heldAndReleased(provider: LockProvider, keys: readonly string[]):
   const holding = heapUsed()
   for (const lock of held) await lock.release()
   return holding
-}
-
-function heapUsed(): number {
-  const { gc } = globalThis as { gc?: () => void }
-  for (let i = 0; i < 4; i++) gc?.()
-  return process.memoryUsage().heapUsed
 }

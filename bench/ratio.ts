@@ -31,6 +31,14 @@ export async function wallOf(work: () => Promise<void> | void): Promise<number> 
   return (performance.now() - from) * 1000
 }
 
+/** What the heap holds once all that can go is gone, in bytes. Throws where Node was started without `--expose-gc`. */
+export function heapUsed(): number {
+  const { gc } = globalThis as { gc?: () => void }
+  if (gc === undefined) throw new Error("Start it with --expose-gc")
+  for (let round = 0; round < 4; round++) gc()
+  return process.memoryUsage().heapUsed
+}
+
 /**
  * The median of what each of several alternatives costs, run in turns so that a slow moment of the machine strikes all
  * of them alike. The first turn warms up and doesn't count.
