@@ -59,7 +59,7 @@ export async function benchSimulation(): Promise<void> {
 }
 
 async function costOfLocks(): Promise<number> {
-  const time = new VirtualTime({ maxSteps: Infinity })
+  const time = new VirtualTime({ maxSteps: Number.MAX_SAFE_INTEGER })
   const store = new SimulatedStore({ time, chance: new SeededRandom(1) })
   const count = { requests: 0 }
   for (const name of ["a", "b", "c"]) {
