@@ -62,8 +62,11 @@ export class KeyEvents {
   deliver(): void {
     if (this.#delivering) return
     this.#delivering = true
-    for (let next = this.#outbox.shift(); next !== undefined; next = this.#outbox.shift()) next()
-    this.#delivering = false
+    try {
+      for (let next = this.#outbox.shift(); next !== undefined; next = this.#outbox.shift()) next()
+    } finally {
+      this.#delivering = false
+    }
   }
 
   #emit(event: LockEvent): void {

@@ -46,4 +46,16 @@ describe("the events of a key", () => {
     events.deliver()
     expect(events.releaseRequest).toBeUndefined()
   })
+  it("go on being delivered after a call that throws", () => {
+    const events = new KeyEvents(undefined)
+    const order: string[] = []
+    events.events$.subscribe(({ type }) => order.push(type))
+    events.afterwards(() => {
+      throw new Error("no turn")
+    })
+    events.tell(acquired)
+    expect(() => events.deliver()).toThrow("no turn")
+    events.deliver()
+    expect(order).toEqual(["Acquired"])
+  })
 })
