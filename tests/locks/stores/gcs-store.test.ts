@@ -206,19 +206,19 @@ describe("a GCS store on a strict server", () => {
   })
 
   it("passes on a server that takes one write of an object in a second, on clocks that run fast", async () => {
-    const clock = fastClock(20)
+    const clock = fastClock(8) // a spacing of 125 ms: a busy machine still sends its next write within it
     await using spaced = await startStrictGcs({ record: false, now: () => clock.read().wall })
     spaced.buckets.rules.spacing = true
     const make: MakeStore = (place) =>
       gcsStore({ bucket: "bucket", prefix: place, endpoint: spaced.url, clock, requestTimeout: PATIENT })
     const cases = conformance(make, { clock, deadline: PATIENT, grace: PATIENT, names: 3 })
     await Promise.all(cases.map(({ run }) => run()))
-    expect(spaced.tooEarly).toBeGreaterThan(0) // how often depends on how fast the machine is
+    expect(spaced.tooEarly).toBeGreaterThan(cases.length)
   })
 })
 
 /** A guard against hangs, no measure of speed: three minutes of a busy machine, by a clock that runs fast. */
-const PATIENT = 3_600_000
+const PATIENT = 1_440_000
 
 /** Time that passes so many times as fast. */
 function fastClock(times: number): Clock {
