@@ -22,7 +22,7 @@ export type { InspectorOptions, ServeInspectorOptions } from "./live/workers/opt
 
 /** A page of a fleet, to mount in a server. */
 export interface Inspector extends AsyncDisposable {
-  /** What whoever looks has to know: the page is at `…/?token=` and this. It stands in no log and in no trace. */
+  /** What a viewer has to know: the page is at `…/?token=` and this. It stands in no log and in no trace. */
   readonly token: string
   /**
    * Answers one request, under whatever path: mount it for all that begins with a path of your choice, and for
@@ -35,7 +35,7 @@ export interface Inspector extends AsyncDisposable {
 
 /** A page of a fleet that is served. */
 export interface ServedInspector extends AsyncDisposable {
-  /** Where it is, with its token: whoever has this address can look. */
+  /** Where it is, with its token. Everybody who has this address can look. */
   readonly url: string
   /** Ends what is open, and listens no more. Idempotent. */
   [Symbol.asyncDispose](): Promise<void>

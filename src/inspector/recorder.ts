@@ -126,7 +126,7 @@ export class TraceRecorder {
     this.#emit({ kind: "fault", at: this.#clock.read().wall, worker, fault, detail })
   }
 
-  /** Writes down a write that took effect: for whoever is the store, at the moment at which it is true. */
+  /** Writes down a write that took effect: the store calls it, at the moment at which it is true. */
   applied(write: Omit<AppliedLine, "kind" | "at">): void {
     anObject("Give what appliedWrite gave")("write", write)
     this.#emit({ kind: "applied", at: this.#clock.read().wall, ...write })

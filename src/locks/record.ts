@@ -61,13 +61,13 @@ export interface WaiterHalf {
   readonly nonce: string
   readonly accepts: readonly string[]
   readonly opId: string
-  /** Of the lease that it wants, in milliseconds, for whoever grants it the key; an older release says none. */
+  /** Of the lease that it wants, in milliseconds, for the owner that grants it the key. An older release says none. */
   readonly ttlMs?: number
   /** Where the store's time belongs to one boot of one host: that boot. */
   readonly bootId: string | null
   /** The process that waits, likewise. */
   readonly host?: HostHalf
-  /** Of the state that it can read, for whoever grants it the key; absent where it said none. */
+  /** Of the state that it can read, for the owner that grants it the key. Absent where it said none. */
   readonly stateVersion?: number
   /**
    * The last token that the record told of when it first asked: a waiter that asked before it has a lower one, or came

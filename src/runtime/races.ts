@@ -22,7 +22,7 @@ export const orAbort = async <A>(promise: Promise<A>, signal: AbortSignal): Prom
   }
 }
 
-/** Marks a rejection as seen: whoever needs the promise still gets it. */
+/** Marks a rejection as seen. A caller that needs the promise still gets it. */
 export const quiet = <A>(promise: Promise<A>): Promise<A> => {
   promise.catch(() => {})
   return promise

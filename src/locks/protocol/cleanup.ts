@@ -75,7 +75,7 @@ function saw(draft: Draft, phase: Clearing, view: View): Phase {
 /** Nothing was learned: try again, where that can help. */
 function again(draft: Draft, phase: Clearing, error: LockError | undefined): Phase {
   if (error !== undefined && !error.retryable) return done(draft, phase)
-  // Whoever waits for it may be the one who has to make room.
+  // The caller that waits for it may be the one that has to make room.
   const told = error !== undefined && lacksRoom(error) ? tell(draft, phase) : phase
   const wait = error === undefined ? 0 : backoff(draft, phase.failures)
   return { ...told, next: { act: "read", at: plus(draft.now, wait) }, failures: phase.failures + 1 }

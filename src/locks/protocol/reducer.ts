@@ -73,7 +73,7 @@ const always: Admits = () => true
 
 /**
  * One step. Inputs that the phase has no use for change nothing. Throws ProtocolFaultError where it comes to a state
- * that can't be: whoever steps a key in production ends it then (safe-step.ts).
+ * that can't be. In production the key is ended then (safe-step.ts).
  */
 export function step(state: LockState, input: Input, now: Now, admits: Admits = always): Step {
   const draft: Draft & { phase: Phase } = { ...state, now, commands: [], events: [] }

@@ -3,7 +3,7 @@
  * InvalidConfigErrors that name the option, the value and the way out; none becomes a default. Absent is undefined, not
  * null.
  *
- * Not promised: that options which are good alone are good together. Whoever reads them knows that.
+ * Not promised: that options which are good alone are good together. The caller that reads them knows that.
  */
 import { InvalidConfigError } from "../errors.ts"
 import { type Duration, durationMillis } from "./duration.ts"

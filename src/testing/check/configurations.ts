@@ -21,7 +21,7 @@ const mixed: CheckOptions = {
   ...{ otherTtl: "12 s", clockError: { dates: "1 s" } },
 }
 
-/** So that whoever waits a ttl out is seen at work after it. */
+/** So that a process that waits a ttl out is seen at work after it. */
 const dated: CheckOptions = { ...deleted, releases: 1, together: 2, clockError: { dates: "1 s" }, until: 9500 }
 
 const bucket: CheckOptions = { clock: "coarse", writeSpacing: 1000, commits: 1, delays: 1 }

@@ -84,8 +84,8 @@ export interface CheckOptions {
   /** A stranger writes. */
   readonly strangers?: number
   /**
-   * An operator deletes the record: at any time; where there is no head, when whoever may look at it has seen its
-   * owner.
+   * An operator deletes the record: at any time; where there is no head, when every process that may look at it has
+   * seen its owner.
    */
   readonly deletions?: number
   /** What strangers do with what they don't know. Default `keep`. */

@@ -1,5 +1,5 @@
 /**
- * The suite that every store passes, by the contract in `src/locks/stores/port.ts`, for whoever writes one. It needs no
+ * The suite that every store passes, by the contract in `src/locks/stores/port.ts`, for authors of stores. It needs no
  * test runner: a case is a sentence and a function.
  *
  * Not promised: that a store which passes is right under crashes of machines, or between processes whose store objects

@@ -1,4 +1,4 @@
-/** That whoever asks is answered: every call within its budget, every waiter in its turn, every request once. */
+/** That every request is answered: every call within its budget, every waiter in its turn, every request once. */
 import { encodeName } from "../../locks/api/keys.ts"
 import { LINE_LIFE } from "../../locks/protocol/rules/line.ts"
 import type { CallLine, LockLine, TraceLease, TraceLine } from "../../trace/trace.ts"

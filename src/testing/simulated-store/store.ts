@@ -175,7 +175,7 @@ export class SimulatedStore implements StoreControl {
     return latencyOf(this.profile, this.#chance)
   }
 
-  /** Calls back in true time, whoever lives then. */
+  /** Calls back in true time, also where no process lives then. */
   later(ms: number, callback: () => void): void {
     this.#time.after(ms, callback)
   }

@@ -1,6 +1,6 @@
 /**
  * The trace of one live worker: makes its lines while somebody reads them, keeps the last ones, and gives each to the
- * file, the sink and whoever subscribed. What is traced looks at `lines` first, which is undefined while nobody reads.
+ * file, the sink and all subscribers. What is traced looks at `lines` first, which is undefined while nobody reads.
  *
  * Not promised: that who subscribes late has heard of everything. `recent` has what was kept since somebody read.
  */

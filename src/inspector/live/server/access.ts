@@ -5,7 +5,7 @@
 import { isIP } from "node:net"
 import { isSame, type Signable, type Signatures } from "../workers/signature.ts"
 
-/** What whoever asks is told. */
+/** How a request without access is answered. */
 export interface AccessRefusal {
   readonly status: 400 | 401 | 403 | 421
   readonly error: string

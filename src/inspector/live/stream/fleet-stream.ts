@@ -218,7 +218,9 @@ class RunningStream implements FleetSink {
   }
 }
 
-/** One who reads the stream. Until it has all rows it is given no id: whoever breaks off before that begins anew. */
+/**
+ * One who reads the stream. Until it has all rows it is given no id, so that one that breaks off before begins anew.
+ */
 export class StreamReader {
   readonly #running: RunningStream
   readonly #onLeave: () => void

@@ -22,7 +22,7 @@ export interface LiveWorker extends FleetSource {
   readonly address: string | null
   /** A sandbox of its own. */
   find(key: string): SandboxRow | undefined
-  /** What the store says of a key, whoever owns it. Never rejects. */
+  /** What the store says of a key, also of one that another process owns. Never rejects. */
   recordOf(key: string): Promise<SandboxDetail["store"]>
   /** The machine that lives in a sandbox of its own. Never rejects. */
   machineOf(key: string): Promise<MachineDetail>

@@ -16,9 +16,9 @@ import type { OnError } from "../../../runtime/report.ts"
 
 /** How an inspector is made. */
 export interface InspectorOptions {
-  /** What whoever looks has to know: at least 16 characters. Default: one that is drawn anew, `Inspector.token`. */
+  /** What a viewer has to know: at least 16 characters. Default: one that is drawn anew, `Inspector.token`. */
   readonly token?: string
-  /** Allows checkpoints, handoffs and cordons to whoever has the token. Default: false, one can only look. */
+  /** Allows checkpoints, handoffs and cordons to each viewer that has the token. Default: false, one can only look. */
   readonly actions?: boolean
   /**
    * Names under which the page is reached, without ports, beside `localhost`, IP addresses, and the host of the

@@ -1,7 +1,7 @@
 /**
  * The fleet: this worker's own sandboxes, and those of the workers that records name, each asked at the address that it
- * publishes. Only addresses that are allowed are asked, only with a secret, and only while somebody looks. Whoever
- * can't be asked stands in the fleet with the reason.
+ * publishes. Only addresses that are allowed are asked, only with a secret, and only while somebody looks. A
+ * worker that can't be asked stands in the fleet with the reason.
  */
 import type { Clock, Timer } from "../../../runtime/time/clock.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
@@ -98,7 +98,7 @@ class RunningPeers {
       worker: (row) => sink.worker(row),
       forget: (name, isGone) => sink.forget(name, isGone),
     })
-    // whoever made the list allows it
+    // the user who made the list allows it
     for (const address of peers) this.#meet({ ownerId: address, address }, () => true)
     void this.#look()
   }

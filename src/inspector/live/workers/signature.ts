@@ -46,7 +46,7 @@ export function signed(secret: string, request: Signable, clock: Clock): Record<
   return { [TIME]: time, [NONCE]: nonce, [SIGNATURE]: signatureOf(secret, request, time, nonce) }
 }
 
-/** What whoever knows the secret answers to a nonce. */
+/** The answer to a nonce that proves the secret. */
 export const proofOf = (secret: string, nonce: string): string => hmac(secret, `answer\n${nonce}`)
 
 /** Judges signed requests, each once. */

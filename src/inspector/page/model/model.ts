@@ -12,7 +12,7 @@ import { oncePerFrame } from "../look/frames.ts"
 import { History } from "./history.ts"
 import { LiveTrends, recordedTrends, type Trends } from "./trends.ts"
 
-/** Whoever shows something of it. */
+/** A part of the page that shows something of it. */
 export interface ModelListener {
   /** The fleet is different: at most once a frame. */
   changed?(changes: FleetChanges): void

@@ -21,7 +21,7 @@ export interface AlarmSetting {
   readonly at: number | undefined
   /** The wait for that time doesn't keep the process alive. */
   readonly background: boolean
-  /** The key is held. While it isn't, whoever asks for it compares the clocks at each look. */
+  /** The key is held. While it isn't, an attempt compares the clocks at each look. */
   readonly isHeld: boolean
 }
 

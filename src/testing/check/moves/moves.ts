@@ -1,7 +1,7 @@
 /**
- * What may happen next in a world: whoever is due acts, in any order; what is on its way arrives; and while nobody is
- * due, users ask for things, machines fail, strangers write, or time goes on to the next moment that matters to
- * anybody.
+ * What may happen next in a world: a process that is due acts, in any order; what is on its way arrives; and while
+ * nobody is due, users ask for things, machines fail, strangers write, or time goes on to the next moment that matters
+ * to anybody.
  */
 import type { Input } from "../../../locks/protocol/rules/state.ts"
 import { momentsOf } from "../world/moments.ts"

@@ -74,7 +74,7 @@ function senseShape({ last, epoch, sample }: Sense, isCoarse: boolean): unknown 
 /** What floating point adds is no time. */
 const micros = (ms: number): number => Math.round(ms * 1000) / 1000
 
-/** An error is for whoever reads it; that there is one matters. */
+/** Only that there is an error matters, not its words. */
 function phaseShape(phase: Phase): unknown {
   switch (phase.name) {
     case "idle":

@@ -179,7 +179,7 @@ export const without = (world: World, what: keyof LeftFaults): World => ({
   left: { ...world.left, [what]: world.left[what] - 1, sum: world.left.sum - 1 },
 })
 
-/** Whether its work runs, if it holds the key: the head is claimed, and whoever may have owned it before is out. */
+/** Whether its work runs, if it holds the key: the head is claimed, and no earlier owner can run any more. */
 export const runs = ({ activation }: Process): boolean => activation?.log !== undefined
 
 /** Whether the record was ever deleted by hand. */

@@ -36,7 +36,7 @@ export class Holdings {
       this.#rates.set(line.worker, Number(line.detail["rate"] ?? 1))
   }
 
-  /** Whoever holds a key at a moment. */
+  /** Who holds a key at a moment. */
   holders(key: string, at: number): readonly Holding[] {
     return [...this.#last.values()].filter((holding) => holding.key === key && isHeld(holding, at))
   }

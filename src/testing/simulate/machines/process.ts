@@ -15,7 +15,7 @@ export interface ProcessParts {
   readonly time: VirtualTime
   /** How its clocks differ from the world's. */
   readonly clock: VirtualHostOptions
-  /** What whoever waits for it hears once it is killed. */
+  /** With what the waits for it reject once it is killed. */
   readonly gone: () => Error
 }
 

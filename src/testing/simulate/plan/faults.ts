@@ -55,7 +55,7 @@ export interface StrangerFault {
 
 /** An operator's hand on a record. */
 export type OperatorFault =
-  /** The record is deleted, whoever owns it. */
+  /** The record is deleted, also under an owner. */
   | { readonly kind: "deleteRecord"; readonly worker: null; readonly key: string }
   /** Something that is no record stands in its place for `ms`; then an operator deletes that. */
   | {

@@ -72,7 +72,7 @@ export type PlannedRelease = "this" | "last" | "upgraded"
 export interface PlannedTimes {
   /** Of leases: the longest, where workers have others of their own. */
   readonly ttl: number
-  /** How long an owner keeps a sandbox at least, whoever asks. */
+  /** How long an owner keeps a sandbox at least, also when it is asked for it. */
   readonly minTenure: number
   /** What work may take to end. */
   readonly settleWithin: number

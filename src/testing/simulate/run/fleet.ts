@@ -2,7 +2,7 @@
  * A simulated fleet: runs one plan from its first process to the quiet after its last fault. Owns the order of a run:
  * begin, faults and workload side by side, heal, what the workload checks afterwards, drain, and that nothing is left.
  *
- * Not promised: to judge what the trace tells. That is done by whoever gets its lines.
+ * Not promised: to judge what the trace tells. That is done by the judges, which get its lines.
  */
 import type { SandboxDefinition } from "../../../actors/api/sandbox.ts"
 import { TraceRecorder } from "../../../inspector/recorder.ts"
@@ -215,7 +215,7 @@ class SimulatedFleet<S, C> {
     })
   }
 
-  /** Ends all faults: whoever was killed comes back, whoever was stopped goes on, what was damaged is mended. */
+  /** Ends all faults: killed processes come back, stopped ones go on, damage is mended. */
   #heal(): void {
     this.#isOver = true
     this.#moments.clear()

@@ -1,7 +1,7 @@
 /**
- * `<name>.lock`, the current version of a record by a name that people can find, as a second hard link. Whoever writes
- * a version gives it that name (create.ts); this puts right what a late writer may have left. It decides nothing: who
- * owns a key is in the version with the highest number.
+ * `<name>.lock`, the current version of a record by a name that people can find, as a second hard link. The process
+ * that writes a version gives it that name (create.ts); this puts right what a late writer may have left. It decides
+ * nothing: who owns a key is in the version with the highest number.
  *
  * Not promised: that it is current while a write is under way, or after a writer was killed in one, until the next
  * write.

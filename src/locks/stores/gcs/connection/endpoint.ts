@@ -7,8 +7,8 @@
  *     CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE  credentials: another way to Cloud Storage itself, as for gcloud
  *     https://storage.googleapis.com           credentials
  *
- * Only the environment can send credentials to another server: whoever may set it has them anyway, while a store's name
- * can come from a file in the directory where the command is called.
+ * Only the environment can send credentials to another server: a user who may set it has them anyway, while a store's
+ * name can come from a file in the directory where the command is called.
  */
 import { InvalidConfigError } from "../../../api/errors.ts"
 import { firstVariable } from "../http/environment.ts"
