@@ -29,7 +29,8 @@ export const help = `The main job of leasehold: a SQLite database that moves bet
   --keep                        leave the temporary directory with the store and the act log
   --help                        print this
 
-Its first line has the address of the page of the fleet, on which both workers are seen as the job goes on.
+It prints the address of the page of the fleet, on which both workers are seen as the job goes on. At a terminal it waits
+then for Enter, for 30 s at most.
 It ends with the line
 
   main job: handoff <ms> ms, takeover <ms> ms, rows <n>/<n>, owners at once <max>

@@ -13,6 +13,7 @@ import { Job, type Outcome } from "./job.ts"
 import type { Options } from "./options.ts"
 import { openStore, type StoreChoice } from "./store.ts"
 import { Timeline } from "./timeline.ts"
+import { viewerReady } from "./viewer.ts"
 import { within } from "./within.ts"
 import { WorkerProcess } from "./worker-process.ts"
 
@@ -51,6 +52,7 @@ export class Run implements AsyncDisposable {
     timeline.flush()
     console.log(`\nThe fleet as it happens: ${a.page}`)
     const { signal } = this.#interruption
+    await viewerReady(signal)
     const parts = { a, b, key: this.#key, onlooker, acts, actsPath: this.#actsPath, timeline, signal }
     return await within(JOB_WITHIN_MS, "the main job", new Job(parts).run())
   }

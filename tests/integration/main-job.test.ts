@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { runMainJob } from "./support/main-job.ts"
+import { runMainJob, runMainJobOnTerminal } from "./support/main-job.ts"
 
 describe("the main job on files", () => {
   // Tests processes: The main example loses no acknowledged row, and has one owner at a time.
@@ -22,6 +22,20 @@ describe("the main job on files", () => {
     } finally {
       rmSync(directory, { recursive: true })
     }
+  })
+
+  it("waits at a terminal for its user to have opened the page", async () => {
+    const { stdout } = await runMainJobOnTerminal("press Enter", "\\n")
+    const [, before, after] = /^([^]*press Enter.*\n)([^]*)code 0\n$/.exec(stdout) ?? []
+    expect(before).toMatch(/^The fleet as it happens: http/m)
+    expect(before).not.toContain("1. a table")
+    expect(after).toMatch(/^\n[^]*1\. a table[^]*\nmain job: /)
+  })
+
+  it("ends at once where it is interrupted meanwhile", async () => {
+    const { stdout } = await runMainJobOnTerminal("press Enter", "\\x03")
+    expect(stdout).toMatch(/press Enter[^]*ended by SIGINT\ncode 1\n$/)
+    expect(stdout).not.toContain("1. a table")
   })
 
   it("says what is wrong with its options or its store, and starts nothing", async () => {

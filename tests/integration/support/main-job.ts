@@ -2,6 +2,7 @@
 // last line.
 import { spawn } from "node:child_process"
 import process from "node:process"
+import { fileURLToPath } from "node:url"
 import { commandFor, ownRuntime } from "../../../examples/sqlite-workers/runtimes.ts"
 
 export interface MainJob {
@@ -32,9 +33,17 @@ export interface RunningMainJob {
   held(): Disposable
 }
 
-export function startMainJob(...args: string[]): RunningMainJob {
-  const [command, ...first] = commandFor(ownRuntime, "./main.ts")
-  const child = spawn(command, [...first, ...args], { stdio: ["ignore", "pipe", "pipe"], env: process.env })
+export const startMainJob = (...args: string[]): RunningMainJob =>
+  begin([...commandFor(ownRuntime, "./main.ts"), ...args])
+
+/** Runs it on a terminal, where `keys` are typed once it has said `text`. Its end is in what that shows. */
+export const runMainJobOnTerminal = (text: string, keys: string): Promise<MainJob> =>
+  begin(["python3", terminal, text, keys, ...commandFor(ownRuntime, "./main.ts")]).ended
+
+const terminal = fileURLToPath(new URL("./terminal.py", import.meta.url))
+
+function begin([command, ...args]: readonly [string, ...string[]]): RunningMainJob {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env: process.env })
   let [stdout, stderr] = ["", ""]
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
