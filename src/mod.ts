@@ -76,6 +76,7 @@ export { defineSandbox } from "./actors/api/definition.ts"
 export type {
   AnyDefinition,
   AnySchema,
+  BackOffSchedule,
   CheckpointContext,
   CheckpointReason,
   CloseContext,
@@ -102,12 +103,11 @@ export { sandboxChart } from "./actors/chart/chart.ts"
 export type {
   ChartCommand,
   ChartContext,
-  ChartDelay,
-  ChartDelays,
   ChartEvent,
   ChartFailure,
   ChartGuard,
   ChartInput,
+  ChartLimits,
   EndReason,
   LeaseHealth,
   LeaveReason,

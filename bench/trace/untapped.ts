@@ -13,7 +13,7 @@ export const untapped: readonly Edit[] = [
   },
   {
     file: "src/actors/registry/registry.ts",
-    find: `    this.#settings.trace.lines?.lock(event)\n`,
+    find: `        this.#settings.trace.lines?.lock(event)\n`,
     replace: ``,
   },
   {
@@ -45,13 +45,8 @@ export const untapped: readonly Edit[] = [
     replace: `  return store as unknown as Recorded<S>\n`,
   },
   {
-    file: "src/actors/sandbox/activation.ts",
-    find: `      onBegin: (hook, reason) => this.#told(hook, reason),\n`,
-    replace: ``,
-  },
-  {
     file: "src/actors/sandbox/work/hook-runs.ts",
-    find: `const ends = this.#parts.onBegin?.(hook, reason)`,
+    find: `const ends = this.#owner.onBegin(hook, reason)`,
     replace: `const ends = undefined`,
   },
   {

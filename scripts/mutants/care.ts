@@ -39,7 +39,7 @@ export const careMutants: readonly Mutant[] = [
     name: "a stay that counts from the acquisition",
     edits: [
       {
-        file: "src/actors/sandbox/runtime.ts",
+        file: "src/actors/sandbox/commands.ts",
         find: 'minTenure: "infinite"',
         replace: "minTenure: this.#around.minTenure",
       },
@@ -61,9 +61,9 @@ export const careMutants: readonly Mutant[] = [
     name: "leaving without a release",
     edits: [
       {
-        file: "src/actors/sandbox/runtime.ts",
-        find: "    this.#result = await this.#owned.release()\n",
-        replace: '    this.#result = "released"\n',
+        file: "src/actors/sandbox/commands.ts",
+        find: "    this.result = await this.#owned.release()\n",
+        replace: '    this.result = "released"\n',
       },
     ],
     hunts: [inPeace("nothing left behind")],

@@ -33,7 +33,7 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "release before the work settled",
     edits: [
       {
-        file: "src/actors/sandbox/runtime.ts",
+        file: "src/actors/sandbox/commands.ts",
         find: "    const { departures } = this.#around\n    await this.#owned.settled()\n",
         replace: "    const { departures } = this.#around\n",
       },
@@ -45,9 +45,9 @@ export const sandboxMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/sandbox/runtime.ts",
-        find: '    this.#send({ type: "work.overran", error })\n',
+        find: '    this.send({ type: "work.overran", error })\n',
         replace:
-          '    this.#send({ type: "work.overran", error })\n    ;(this.#owned.lease as never as { leave(): void }).leave()\n',
+          '    this.send({ type: "work.overran", error })\n    ;(this.activation!.lease as never as { leave(): void }).leave()\n',
       },
       {
         file: "src/locks/lock/store-lease.ts",
@@ -125,7 +125,7 @@ export const sandboxMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/sandbox/activation.ts",
-        find: 'this.hooks.run({ hook: "run", under: [this.ending] }, begin)',
+        find: 'this.hooks.run({ hook: "run", under: [signal, this.lease.signal] }, begin)',
         replace: 'this.hooks.run({ hook: "run", under: [] }, begin)',
       },
     ],
@@ -136,8 +136,13 @@ export const sandboxMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/sandbox/activation.ts",
-        find: 'this.hooks.run({ hook: "turn", under: [this.ending] }, fn)',
+        find: 'this.hooks.run({ hook: "turn", under: [signal, this.lease.signal] }, fn)',
         replace: 'this.hooks.run({ hook: "turn", under: [] }, fn)',
+      },
+      {
+        file: "src/actors/sandbox/activation.ts",
+        find: "          this.refuseEnding() // it may have waited for its turn until after run had ended\n",
+        replace: "",
       },
     ],
     hunts: [{ by: "script", faults: stoppedInUse, turns: aThenB }],
@@ -174,9 +179,9 @@ export const sandboxMutants: readonly Mutant[] = [
     name: "a key restored in the same process before its former work has ended",
     edits: [
       {
-        file: "src/actors/sandbox/runtime.ts",
-        find: "    await this.#owned.settled()\n    await this.#owned.close",
-        replace: "    await this.#owned.close",
+        file: "src/actors/sandbox/commands.ts",
+        find: "      await this.#owned.settled()\n      await this.#owned.close",
+        replace: "      await this.#owned.close",
       },
     ],
     hunts: [

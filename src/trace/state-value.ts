@@ -8,9 +8,10 @@ export type LeaseHealth = "healthy" | "degraded" | "suspect"
 
 /**
  * Where a sandbox can be. `work` and `lease` go side by side: the lease is renewed until the last of the work is done.
+ * `beginning` is left at once.
  */
 export type SandboxStateValue =
-  | { acquiring: "backingOff" | "trying" | "reconciling" }
+  | { acquiring: "beginning" | "backingOff" | "trying" | "reconciling" }
   | { waiting: "watching" }
   | { owning: { work: "restoring" | "running"; lease: LeaseHealth } }
   | { handingOff: { work: "settling" | "stuck" | "queued" | "checkpointing" | "releasing"; lease: LeaseHealth } }

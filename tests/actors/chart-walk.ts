@@ -5,7 +5,7 @@ import { sandboxChart } from "../../src/actors/chart/chart.ts"
 import type { ChartEvent, ChartInput, Refusal, SandboxSnapshot } from "../../src/actors/chart/types.ts"
 
 /** Commands that wait, and so end in an event. */
-export type Effect = "acquire" | "restore" | "run" | "settle" | "checkpoint" | "close" | "release"
+export type Effect = "backOff" | "acquire" | "restore" | "run" | "settle" | "checkpoint" | "close" | "release"
 
 /** What a runtime that does what it is told would know. */
 export interface SandboxRuntime {
@@ -41,25 +41,25 @@ export const healthOf = ({ value }: SandboxSnapshot): string | undefined => {
   return "handingOff" in value ? value.handingOff.lease : undefined
 }
 
-/** The deadlines that are armed, as the events that XState sends when they pass. */
-export const deadlinesOf = (snapshot: SandboxSnapshot): readonly ChartEvent[] =>
-  snapshot._nodes.flatMap((node) => node.after.map(({ eventType }) => ({ type: eventType }) as unknown as ChartEvent))
+/** What comes by time alone: a pause is over, or a limit. Those that lead somewhere. */
+export const limitsOf = (snapshot: SandboxSnapshot): readonly ChartEvent[] =>
+  byTime.filter((event) => sandboxChart.getTransitionData(snapshot, event).length > 0)
 
-/** What comes when nothing else does: the deadlines, and that a hook ran over its limit, where that leads somewhere. */
-export const limitsOf = (snapshot: SandboxSnapshot): readonly ChartEvent[] => {
-  const overran: ChartEvent = { type: "work.overran", error }
-  const isDrawn = sandboxChart.getTransitionData(snapshot, overran).length > 0
-  return [...deadlinesOf(snapshot), ...(isDrawn ? [overran] : [])]
-}
-
-const effects: readonly string[] = ["acquire", "restore", "run", "settle", "checkpoint", "close", "release"]
+const effects: readonly string[] = ["backOff", "acquire", "restore", "run", "settle", "checkpoint", "close", "release"]
 const nothing: SandboxRuntime = { effects: [], goesOn: [], open: false, reported: false, lost: false, aborted: false }
 const error = new Error("as scripted")
+const byTime: readonly ChartEvent[] = [
+  { type: "backOff.over" },
+  { type: "lock.overran" },
+  { type: "work.overran", error },
+]
 const refusals: readonly Refusal[] = ["contended", "timedOut", "cancelled", "failed"]
 
 /** One of every event there is, and of every variant that the chart tells apart. */
 export const allEvents: readonly ChartEvent[] = [
+  { type: "backOff.over" },
   { type: "lock.waiting" },
+  { type: "lock.overran" },
   { type: "lock.acquired", token: 7 },
   ...refusals.map((how) => ({ type: "lock.refused", how, error }) as const),
   { type: "lock.degraded" },
@@ -82,6 +82,7 @@ export const allEvents: readonly ChartEvent[] = [
 
 /** Which event ends which command. */
 const endedBy: Readonly<Record<string, Effect>> = {
+  "backOff.over": "backOff",
   "lock.acquired": "acquire",
   "lock.refused": "acquire",
   "work.restored": "restore",
@@ -99,6 +100,8 @@ const canCome = ({ runtime, snapshot }: Place, event: ChartEvent): boolean => {
   if (event.type === "leave") return true
   if (event.type === "work.failed") return failing(runtime) !== undefined
   if (event.type === "work.overran") return runtime.effects.some((effect) => limited.includes(effect))
+  if (event.type === "lock.overran")
+    return runtime.effects.some((effect) => effect === "acquire" || effect === "release")
   if (event.type === "work.queued") return runtime.effects.includes("settle")
   if (event.type === "lock.waiting") return runtime.effects.includes("acquire")
   const ends = endedBy[event.type]
@@ -173,8 +176,7 @@ export const walk = (input: ChartInput): readonly Step[] => {
   const steps: Step[] = []
   for (const place of queue) {
     if (leafOf(place.snapshot).startsWith("released.")) continue
-    const events = allEvents.filter((event) => canCome(place, event))
-    for (const event of [...events, ...deadlinesOf(place.snapshot)]) {
+    for (const event of allEvents.filter((each) => canCome(place, each))) {
       const step = take(place, event)
       steps.push(step)
       if (seen.has(keyOf(step.to))) continue

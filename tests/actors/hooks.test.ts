@@ -1,6 +1,13 @@
+import * as Schedule from "effect/Schedule"
 import { describe, expect, it } from "vitest"
 import type { InspectionEvent } from "xstate"
-import { CheckpointInvalidError, HandingOffError, LockLostError, type LockTimeoutError } from "../../src/mod.ts"
+import {
+  CheckpointInvalidError,
+  HandingOffError,
+  LockCancelledError,
+  LockLostError,
+  type LockTimeoutError,
+} from "../../src/mod.ts"
 import { counter, failure, gate, statesOf, World } from "./world.ts"
 
 const broken = new Error("as scripted")
@@ -52,6 +59,32 @@ describe("a restore that throws", () => {
     expect(await world.took(failure(a.restoreSandbox(sandbox, "k")))).toBeLessThan(100)
     throws = false
     expect(await world.took(a.restoreSandbox(sandbox, "k"))).toBeLessThan(1000)
+    await world.end()
+  })
+
+  it("backs off as its definition says, and a call that gives up meanwhile ends the wait at once", async () => {
+    const world = new World()
+    let tries = 0
+    const sandbox = counter({
+      backOff: Schedule.spaced("20 seconds"),
+      restore: () => {
+        if (++tries < 3) throw broken
+        return { n: 1 }
+      },
+    })
+    const a = await world.manager("a", sandbox)
+    expect(await world.failure(a.restoreSandbox(sandbox, "k"))).toBe(broken)
+    const given = new AbortController()
+    const gave = failure(a.use(sandbox, "k", () => 0, { signal: given.signal }))
+    await world.time.advance(5000)
+    given.abort()
+    expect(await world.took(gave)).toBe(0)
+    expect(await gave).toBeInstanceOf(LockCancelledError)
+    await world.time.advance(0)
+    expect(a.stats()).toMatchObject({ acquiring: 0 })
+    expect([await world.took(failure(a.restoreSandbox(sandbox, "k"))), tries]).toEqual([15_000, 2])
+    expect(await world.took(a.restoreSandbox(sandbox, "k"))).toBe(20_000)
+    expect(world.errors).toEqual([])
     await world.end()
   })
 

@@ -1,4 +1,6 @@
 // What must, and must not, compile. Never run: `tsc` reads it, and an expected error that isn't one fails the check.
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { AnyActorRef } from "xstate"
 import * as z from "zod"
@@ -66,6 +68,15 @@ const db = defineSandbox({
   restore: ({ checkpoint }) => ({ file: checkpoint ?? new Uint8Array() }),
   checkpoint: (s) => s.file,
   idleAfter: "5 min",
+  backOff: Schedule.exponential("1 second"),
+})
+defineSandbox({
+  name: "raw",
+  schema: bytes,
+  restore: () => 1,
+  checkpoint: () => new Uint8Array(),
+  // @ts-expect-error nothing tells such a schedule what to fail with
+  backOff: Schedule.forever.pipe(Schedule.addDelay(() => Effect.fail("as scripted"))),
 })
 const raw = defineSandbox({
   name: "raw",

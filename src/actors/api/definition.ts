@@ -2,6 +2,7 @@
  * Makes definitions, and keeps their parts out of their public type. A wrong definition is refused where it is written,
  * by InvalidConfigError or InvalidKeyError, not when it first runs.
  */
+import * as Schedule from "effect/Schedule"
 import { UnknownDefinitionError } from "../../locks/api/errors.ts"
 import { checkKey } from "../../locks/api/keys.ts"
 import { lasting, millisOf } from "../../runtime/input/bounds.ts"
@@ -9,6 +10,7 @@ import { aCount, aFunction, type OptionChecks, refusal, refuseUnknown, shown } f
 import type {
   AnyDefinition,
   AnySchema,
+  BackOffSchedule,
   RestoredBy,
   Sandbox,
   SandboxDefinition,
@@ -27,6 +29,7 @@ export interface DefinitionParts {
   /** Milliseconds. */
   readonly idleAfter: number | undefined
   readonly checkpointEvery: number | undefined
+  readonly backOff: BackOffSchedule | undefined
   /** Makes the handle that `restoreSandbox` gives. */
   readonly handle: (sandbox: Sandbox<unknown>) => unknown
 }
@@ -64,13 +67,14 @@ export function defineSandbox<Schema extends AnySchema, S>(
   hooks: SandboxHooks<S, SavedBy<Schema>, RestoredBy<Schema>, Schema>,
 ): SandboxDefinition<S, SavedBy<Schema>> {
   refuseUnknown("defineSandbox", hooks, HOOKS, ["name", "schema", "restore", "checkpoint"])
-  const { version = 1, migrate, idleAfter, checkpointEvery } = hooks
+  const { version = 1, migrate, idleAfter, checkpointEvery, backOff } = hooks
   if (version > 1 && migrate === undefined) throw withoutMigrate(version)
   const definition: SandboxDefinition<S, SavedBy<Schema>> = new Definition({
     hooks,
     version,
     idleAfter: idleAfter === undefined ? undefined : millisOf("idleAfter", idleAfter),
     checkpointEvery: checkpointEvery === undefined ? undefined : millisOf("checkpointEvery", checkpointEvery),
+    backOff,
     handle: (sandbox) => sandbox,
   })
   return definition
@@ -92,6 +96,14 @@ const aSchema = (name: string, schema: unknown): void => {
   )
 }
 
+const aSchedule = (name: string, value: unknown): void => {
+  if (!Schedule.isSchedule(value))
+    throw refusal(
+      `${name} is ${shown(value)}`,
+      'Give a Schedule of effect/Schedule, such as Schedule.spaced("5 seconds")',
+    )
+}
+
 const HOOKS: OptionChecks<AnyHooks> = {
   name: (_name, value) => checkKey(value),
   version: aCount(1),
@@ -99,6 +111,7 @@ const HOOKS: OptionChecks<AnyHooks> = {
   schema: aSchema,
   idleAfter: lasting(0),
   checkpointEvery: lasting(1),
+  backOff: aSchedule,
   restore: aFunction,
   run: aFunction,
   checkpoint: aFunction,

@@ -3,6 +3,7 @@
  * Only types; `definition.ts` makes definitions, `runtime.ts` runs them.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
+import type { Schedule } from "effect/Schedule"
 import type { Observable } from "rxjs"
 import type { LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
 import type { Duration } from "../../runtime/input/duration.ts"
@@ -104,6 +105,9 @@ export type CheckpointReason = "periodic" | "handoff" | "durable" | "manual"
 // oxlint-disable-next-line typescript/no-explicit-any -- of any types: SavedBy and RestoredBy tell them
 export type AnySchema = StandardSchemaV1<any, any> | Codec<any, any>
 
+/** A Schedule of Effect's that is stepped with what was thrown; its steps neither fail nor wait. */
+export type BackOffSchedule = Schedule<unknown, unknown>
+
 /** What `checkpoint` has to return. (Asked of the Standard Schema first: zod's have `encode` and `decode` as well.) */
 export type SavedBy<Schema> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferInput<Schema>
@@ -143,6 +147,12 @@ export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | C
   readonly idleAfter?: Duration
   /** Saves a checkpoint this often while the sandbox runs. Without one: when it leaves, and when asked to. */
   readonly checkpointEvery?: Duration
+  /**
+   * How long the next try waits after `restore` or `run` threw, here: one step a failure, given what was thrown. A run
+   * that ends in order begins it anew, and so do ten minutes without a failure. A schedule that has ended stays at its
+   * last pause. Default: 1 s, doubled each time up to 60 s, of which half is up to chance.
+   */
+  readonly backOff?: BackOffSchedule
   /**
    * Builds the live state, from what was saved last or from nothing. Throwing ends the sandbox; the next try backs off.
    * A call whose `timeout` ends while it goes on has as its error's `cause` one that names `restoreWithin`. Within

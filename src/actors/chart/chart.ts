@@ -9,9 +9,9 @@
  * - (c) Loss aborts the work and saves nothing.
  * - (d) A handoff that is asked for while restoring is honoured after it.
  * - (e) Every effect reports back as an event.
- * - (f) Every state that waits for an event has a deadline, or a way out for a hook that ran over its limit. Two have
- *   none. In `stuck` the lease is renewed until the work, or the process, ends. `queued` ends when those in front have
- *   ended, each within limits of its own.
+ * - (f) Every state that waits says for what, and for how long. Its command has a limit, and the state a way out for
+ *   when that is over. Three have none: `running`, `stuck`, in which the lease is renewed until the work, or the
+ *   process, ends, and `queued`, which ends when those in front have ended, each within limits of its own.
  */
 import { setup, type EventObject, type MetaObject, type StateMachine, type StateSchema } from "xstate"
 import { ruleOf } from "./reasons.ts"
@@ -19,18 +19,16 @@ import type {
   ChartCommand,
   ChartCommands,
   ChartContext,
-  ChartDelay,
-  ChartDelays,
   ChartEvent,
   ChartFailure,
   ChartGuard,
   ChartInput,
+  ChartLimits,
   EndReason,
   SandboxStateValue,
 } from "./types.ts"
 
-const defaultDelays: ChartDelays = {
-  backOff: 0,
+const defaultLimits: ChartLimits = {
   acquireWithin: 45_000,
   reconcileWithin: 15_000,
   releaseWithin: 25_000,
@@ -50,8 +48,9 @@ const chart = setup({
     input: {} as ChartInput,
   },
   actions: {
+    backOff: command,
     acquire: command,
-    cancelAcquire: command,
+    reconcile: command,
     restore: command,
     run: command,
     abortWork: (_, _params: ChartCommands["abortWork"]) => {},
@@ -64,7 +63,7 @@ const chart = setup({
     abandon: command,
   },
   guards: {
-    withoutBackOff: ({ context }) => context.delays.backOff === 0,
+    withoutBackOff: ({ context }) => context.backOff === 0,
     isDegraded: ({ context }) => context.lease === "degraded",
     isSuspect: ({ context }) => context.lease === "suspect",
     isLeaving: ({ context }) => context.leaving !== undefined,
@@ -76,12 +75,6 @@ const chart = setup({
     isCancelled: ({ event }) => event.type === "lock.refused" && event.how === "cancelled",
     isUnknown: ({ event }) => event.type === "lock.released" && event.result === "unknown",
     isLostAlready: ({ event }) => event.type === "lock.released" && event.result === "alreadyLost",
-  },
-  delays: {
-    backOff: ({ context }) => context.delays.backOff,
-    acquireWithin: ({ context }) => context.delays.acquireWithin,
-    reconcileWithin: ({ context }) => context.delays.reconcileWithin,
-    releaseWithin: ({ context }) => context.delays.releaseWithin,
   },
 })
 const { assign } = chart
@@ -139,6 +132,7 @@ const refused = [
 const whileAcquiring = {
   "lock.acquired": { target: "#sandbox.owning", actions: [noteAcquired, "restore"] },
   "lock.refused": refused,
+  "lock.overran": "#sandbox.acquiring.reconciling",
   leave: { target: "#sandbox.acquiring.reconciling", actions: noteLeaving },
 } as const
 
@@ -174,7 +168,8 @@ const machine = chart.createMachine({
   context: ({ input }) => ({
     key: input.key,
     purpose: input.purpose ?? "run",
-    delays: { ...defaultDelays, ...input.delays },
+    backOff: input.backOff ?? 0,
+    limits: input.limits ? { ...defaultLimits, ...input.limits } : defaultLimits,
     token: undefined,
     lease: "healthy",
     leaving: undefined,
@@ -187,33 +182,37 @@ const machine = chart.createMachine({
   initial: "acquiring",
   states: {
     acquiring: {
-      initial: "backingOff",
+      initial: "beginning",
       states: {
+        beginning: {
+          always: [{ guard: "withoutBackOff", target: "trying" }, { target: "backingOff" }],
+        },
         backingOff: {
-          description: "An attempt failed not long ago: the next one waits.",
-          always: { guard: "withoutBackOff", target: "trying" },
-          after: { backOff: "trying" },
-          on: { leave: { target: "#sandbox.released.cancelled", actions: noteLeaving } },
+          description: "An attempt failed not long ago. Waits for as long as the back-off says.",
+          entry: "backOff",
+          on: {
+            "backOff.over": "trying",
+            leave: { target: "#sandbox.released.cancelled", actions: noteLeaving },
+          },
         },
         trying: {
+          description: "Waits for the lock's answer, for acquireWithin at most.",
           entry: "acquire",
-          after: { acquireWithin: "reconciling" },
           on: { "lock.waiting": "#sandbox.waiting", ...whileAcquiring },
         },
         reconciling: {
-          description: "The acquire is cancelled; the lock makes sure that nothing is left behind.",
-          entry: "cancelAcquire",
-          after: {
-            reconcileWithin: [
-              { guard: "isLeaving", target: "#sandbox.released.cancelled" },
-              { target: "#sandbox.released.timedOut" },
-            ],
-          },
+          description:
+            "The acquire is interrupted. Waits for the lock to leave nothing behind: reconcileWithin at most.",
+          entry: "reconcile",
           on: {
             "lock.acquired": { target: "#sandbox.handingOff.work.releasing", actions: noteAcquired },
             "lock.refused": [
               { guard: "isLeaving", target: "#sandbox.released.cancelled", actions: noteError },
               { target: "#sandbox.released.timedOut", actions: noteError },
+            ],
+            "lock.overran": [
+              { guard: "isLeaving", target: "#sandbox.released.cancelled" },
+              { target: "#sandbox.released.timedOut" },
             ],
           },
         },
@@ -223,8 +222,8 @@ const machine = chart.createMachine({
       initial: "watching",
       states: {
         watching: {
-          description: "The key has an owner, which was asked to leave.",
-          after: { acquireWithin: "#sandbox.acquiring.reconciling" },
+          description:
+            "The key has an owner, which was asked to leave. Waits for it, for what is left of acquireWithin at most.",
           on: whileAcquiring,
         },
       },
@@ -238,7 +237,7 @@ const machine = chart.createMachine({
           initial: "restoring",
           states: {
             restoring: {
-              description: "The head is claimed and the state built. Whoever wants the key waits for the end of it.",
+              description: "Waits for the head to be claimed, and then for restore: restoreWithin at most for each.",
               on: {
                 "lock.releaseRequested": { actions: [noteLeaving, abort] },
                 leave: { actions: [noteLeaving, abort] },
@@ -262,6 +261,7 @@ const machine = chart.createMachine({
               },
             },
             running: {
+              description: "Uses begin, and run goes on. Waits, without a limit, for a reason to leave.",
               entry: "run",
               on: {
                 "lock.releaseRequested": { target: "#sandbox.handingOff.work.settling", actions: noteLeaving },
@@ -289,21 +289,23 @@ const machine = chart.createMachine({
           states: {
             settling: {
               description:
-                "No use begins; run, the use in progress, and a hook that ran over its limit, are asked to end.",
+                "No use begins. Waits for run, the use in progress and hooks past their limit, for settleWithin at most.",
               entry: [abort, "settle"],
               on: { "work.overran": "stuck", "work.queued": "queued", "work.settled": settled },
             },
             queued: {
-              description: "The work has ended. Others are being saved, as many as the store answers at once.",
+              description:
+                "The work has ended. Waits while others are saved, as many as the store answers at once, each within its limits.",
               on: { "work.settled": settled },
             },
             stuck: {
               description:
-                "The work ignores that it should end. Its lease is renewed until it does, or the process ends.",
+                "The work ignores that it should end. Waits for it, without a limit. The lease is renewed until then.",
               entry: "reportStuck",
               on: { "work.queued": "queued", "work.settled": settled, "work.closed": "releasing" },
             },
             checkpointing: {
+              description: "Waits for the last checkpoint to be stored, for checkpointWithin at most.",
               entry: "checkpoint",
               on: {
                 "work.overran": {
@@ -318,15 +320,14 @@ const machine = chart.createMachine({
               },
             },
             releasing: {
-              description: "The state is closed, then the lease released, or handed to whoever waits.",
+              description:
+                "Waits for close, for closeWithin at most. Then for the lease to be released or granted: releaseWithin at most.",
               entry: "close",
-              after: {
-                releaseWithin: {
+              on: {
+                "lock.overran": {
                   target: "#sandbox.released.failed",
                   actions: [noteFailed("release"), "reportFailure"],
                 },
-              },
-              on: {
                 "work.overran": "stuck",
                 "work.closed": { actions: [assign({ closed: true }), "release"] },
                 "lock.released": [
@@ -365,7 +366,7 @@ type Chart = StateMachine<
   never,
   ChartCommand,
   ChartGuard,
-  ChartDelay,
+  never,
   SandboxStateValue,
   string,
   ChartInput,

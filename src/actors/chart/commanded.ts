@@ -30,8 +30,9 @@ export const commandedChart = (): CommandedChart => {
     ({ context, self }: CommandSource, params: ChartCommands[K]): void =>
       handlers.get(self.id)?.[command](context, params)
   const actions = {
+    backOff: handled("backOff"),
     acquire: handled("acquire"),
-    cancelAcquire: handled("cancelAcquire"),
+    reconcile: handled("reconcile"),
     restore: handled("restore"),
     run: handled("run"),
     abortWork: handled("abortWork"),

@@ -1,5 +1,5 @@
 /**
- * The words of the sandbox chart: its states, events, commands and deadlines. `chart.ts` says how they hang together,
+ * The words of the sandbox chart: its states, events, commands and limits. `chart.ts` says how they hang together,
  * the runtime (`runtime.ts`) what they do.
  */
 import type { ActorRef, MachineSnapshot, MetaObject, StateSchema } from "xstate"
@@ -23,18 +23,15 @@ export interface ChartFailure {
 }
 
 /**
- * The deadlines of the states that wait for the lock, in milliseconds. `Infinity` waits forever (on this project's
- * clock). States that wait for hooks have the limits of those (`work.overran`). States that wait for the store have the
- * store's budgets.
+ * What the commands to the lock may take, in milliseconds. `Infinity` waits forever (on this project's clock). Hooks
+ * have limits of their own (`work.overran`), and what waits for the store has the store's budgets.
  */
-export interface ChartDelays {
-  /** Before the first try; 0 for none. */
-  readonly backOff: number
+export interface ChartLimits {
   /** A backstop: the lock keeps its own budget, which ends sooner. */
   readonly acquireWithin: number
   /** Until a cancelled acquire has shown that it left nothing behind. */
   readonly reconcileWithin: number
-  /** For `close` and the release after it: a backstop, since both have limits of their own. */
+  /** A backstop as well: a release has a budget of its own. */
   readonly releaseWithin: number
 }
 
@@ -44,8 +41,10 @@ export interface ChartInput {
   readonly key: string
   /** `remove` owns the key only to replace its checkpoint by a tombstone: no hook runs. Without one: `run`. */
   readonly purpose?: "run" | "remove"
+  /** Milliseconds before the first try; none without it. */
+  readonly backOff?: number
   /** Those that differ from the defaults. */
-  readonly delays?: Partial<ChartDelays>
+  readonly limits?: Partial<ChartLimits>
 }
 
 /** What the chart remembers beside its state. */
@@ -54,8 +53,10 @@ export interface ChartContext {
   readonly key: string
   /** What the key is wanted for. */
   readonly purpose: "run" | "remove"
-  /** The deadlines of the states that wait for the lock. */
-  readonly delays: ChartDelays
+  /** Milliseconds before the first try, or 0. */
+  readonly backOff: number
+  /** What the commands to the lock may take. */
+  readonly limits: ChartLimits
   /** The fencing token, from acquisition on. */
   readonly token: number | undefined
   /** How the lease does; outlives the change from owning to handing off. */
@@ -79,6 +80,7 @@ export type Refusal = "contended" | "timedOut" | "cancelled" | "failed"
 
 /** Everything the chart reacts to. `lock.*` comes from the lock, `work.*` and `checkpoint.*` from commands. */
 export type ChartEvent =
+  | { readonly type: "backOff.over" }
   | { readonly type: "lock.waiting" }
   | { readonly type: "lock.acquired"; readonly token: number }
   | { readonly type: "lock.refused"; readonly how: Refusal; readonly error: unknown }
@@ -88,6 +90,8 @@ export type ChartEvent =
   | { readonly type: "lock.releaseRequested" }
   | { readonly type: "lock.granted" }
   | { readonly type: "lock.lost"; readonly error: unknown }
+  /** The lock's answer is late: the limit of `acquire`, `reconcile` or `release` is over. It may come yet. */
+  | { readonly type: "lock.overran" }
   /** With an error where the lease was lost already. */
   | { readonly type: "lock.released"; readonly result: ReleaseResult; readonly error?: unknown }
   /** This process wants the sandbox to end (or the acquire, before there is one). */
@@ -105,17 +109,22 @@ export type ChartEvent =
   | { readonly type: "checkpoint.stored" }
   | { readonly type: "checkpoint.failed"; readonly error: unknown }
 
-/** The commands, each with its parameters. A command that waits ends in exactly one event. */
+/**
+ * The commands, each with its parameters. A command that waits ends in exactly one event. Before that there is one
+ * `lock.overran` or `work.overran` where it takes longer than its limit.
+ */
 export interface ChartCommands {
-  /** Ends in `lock.acquired` or `lock.refused`. */
+  /** Waits out the back-off: ends in `backOff.over`, or in nothing where the chart is over before. */
+  readonly backOff: unknown
+  /** Within `acquireWithin`; ends in `lock.acquired` or `lock.refused`. */
   readonly acquire: unknown
-  /** Ends the acquire; its own event tells how. */
-  readonly cancelAcquire: unknown
+  /** Interrupts the acquire, whose own event tells how it ended. Within `reconcileWithin` from now on. */
+  readonly reconcile: unknown
   /** Claims the head and runs `restore`: ends in `work.restored`, `work.failed` or `work.overran`. */
   readonly restore: unknown
   /** Runs `run` and admits uses: ends in `work.failed`, or in nothing where `run` returns. */
   readonly run: unknown
-  /** Asks the work to end. No event: `settle` waits for it. */
+  /** Interrupts restore and run: their signals abort. No event: `settle` waits for them. */
   readonly abortWork: { readonly reason: EndReason }
   /**
    * Waits for all work to end, however long, and then for the turn to save. Ends in `work.settled`; before that there
@@ -133,7 +142,7 @@ export interface ChartCommands {
   readonly reportFailure: unknown
   /** Closes the state if there is one, once: `work.closed`, however long that takes. */
   readonly close: unknown
-  /** Ends in `lock.released`. */
+  /** Within `releaseWithin`; ends in `lock.released`. */
   readonly release: unknown
   /** After loss: closes the state once the aborted work has ended. No event: the chart is over. */
   readonly abandon: unknown
@@ -161,9 +170,6 @@ export interface ChartGuard {
   /** None is used. */
   readonly params: unknown
 }
-
-/** The names of the deadlines, as the chart's `after` uses them. */
-export type ChartDelay = keyof ChartDelays
 
 type Nothing = {} | null | undefined
 

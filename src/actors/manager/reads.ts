@@ -1,5 +1,6 @@
 /** Looking at saved state without owning it. */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { Fibers } from "../../runtime/bridges/fibers.ts"
 import type { AnyHooks } from "../api/definition.ts"
 import { checkpointCodec } from "../checkpoints/content/codec.ts"
 import { listHeads } from "../checkpoints/listing.ts"
@@ -7,7 +8,7 @@ import { readCheckpointBytes } from "../checkpoints/read.ts"
 import type { ManagerSettings } from "../registry/options.ts"
 import type { SandboxRef } from "../registry/registry.ts"
 import { defaultWait } from "../sandbox/waits.ts"
-import { HookRuns } from "../sandbox/work/hook-runs.ts"
+import { type HookOwner, HookRuns } from "../sandbox/work/hook-runs.ts"
 
 const from = ({ checkpoints, clock }: ManagerSettings) => ({ store: checkpoints, clock, budget: defaultWait })
 
@@ -20,12 +21,15 @@ export const readSaved = async (settings: ManagerSettings, { known, key, lockKey
   const { schema, migrate, name } = parts.hooks
   const saved = await readCheckpointBytes(from(settings), { lockKey, type: name })
   if (saved === undefined) return undefined
-  const { maxCheckpoint, clock, restoreWithin } = settings
+  const { maxCheckpoint, clock, restoreWithin, report } = settings
   const codec = checkpointCodec({ version: parts.version, schema: inputSide(schema), migrate, maxCheckpoint })
-  const hooks = new HookRuns({ key: lockKey, clock, isLost: () => false, onOverrun: () => {} }) // the caller is told
+  const hooks = new HookRuns(lockKey, new Fibers(clock, report), clock, nobody)
   const { run } = hooks.series({ under: [], limit: hooks.limit("restoreWithin", restoreWithin) })
   return codec.decode({ key, lockKey, token: undefined, run }, saved.bytes, saved.version)
 }
+
+/** No lease can be lost here, and the caller itself is told of a limit that is over. */
+const nobody: HookOwner = { isLost: () => false, onOverrun: () => {}, onBegin: () => undefined, onEnd: () => {} }
 
 /** The keys of all sandboxes of a definition that have saved state. */
 export const listSaved = (settings: ManagerSettings, definition: string): AsyncIterable<string> =>

@@ -1,16 +1,38 @@
 /**
- * Which keys have failed lately, and how long their next attempt waits. Without the wait, all processes in turn would
- * take, fail and release a sandbox whose restore or run throws.
+ * Which keys have failed lately, and how long their next attempt waits: by the Schedule of their definition, one step a
+ * failure. Without the wait, all processes in turn would take, fail and release a sandbox whose restore or run throws.
  */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Pull from "effect/Pull"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import { InvalidConfigError } from "../../locks/api/errors.ts"
+import { clockServices } from "../../runtime/bridges/effect-clock.ts"
+import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
+import type { BackOffSchedule } from "../api/sandbox.ts"
 
+/** Of the usual schedule, in milliseconds. Half of each pause is up to chance, so that processes don't try in step. */
 const firstMs = 1000
 const longestMs = 60_000
 /** A key that hasn't failed for this long starts anew, in milliseconds: ten times the longest pause. */
 const forgetMs = 10 * 60_000
 
+const halfByChance = ({ duration }: { readonly duration: Duration.Duration }): Effect.Effect<number> =>
+  Effect.map(Random.next, (chance) => Math.min(longestMs, Duration.toMillis(duration)) * (0.5 + chance / 2))
+
+/** What a definition has that gives none. */
+const usual: BackOffSchedule = Schedule.modifyDelay(Schedule.exponential(firstMs), halfByChance)
+
+type Step = (now: number, error: unknown) => Pull.Pull<readonly [unknown, Duration.Duration], never, unknown>
+
 interface Trouble {
-  readonly failures: number
+  readonly step: Step
+  /** The last pause, in milliseconds. */
+  readonly ms: number
   /** Monotonic milliseconds. */
   readonly since: number
   readonly until: number
@@ -19,11 +41,14 @@ interface Trouble {
 
 export class BackOff {
   readonly #clock: Clock
+  readonly #report: OnError
   /** In the order of the last failure. */
   readonly #troubles = new Map<string, Trouble>()
 
-  constructor(clock: Clock) {
+  /** `report` gets the errors of schedules. */
+  constructor(clock: Clock, report: OnError) {
     this.#clock = clock
+    this.#report = report
   }
 
   /** How long the next attempt has to wait, in milliseconds, and what went wrong the last time. */
@@ -32,13 +57,14 @@ export class BackOff {
     return { ms: Math.max(0, (trouble?.until ?? 0) - this.#now), error: trouble?.error }
   }
 
-  failed(key: string, error: unknown): void {
+  failed(key: string, schedule: BackOffSchedule | undefined, error: unknown): void {
     this.#forgetOld()
-    const failures = (this.#troubles.get(key)?.failures ?? 0) + 1
-    const longest = Math.min(longestMs, firstMs * 2 ** (failures - 1))
+    const before = this.#troubles.get(key)
+    const step = before?.step ?? this.#sync(Schedule.toStep(schedule ?? usual))
+    const ms = this.#pause(key, step, before?.ms ?? 0, error)
     const since = this.#now
     this.#troubles.delete(key)
-    this.#troubles.set(key, { failures, since, until: since + longest * (0.5 + this.#clock.random() / 2), error })
+    this.#troubles.set(key, { step, ms, since, until: since + ms, error })
   }
 
   succeeded(key: string): void {
@@ -49,10 +75,31 @@ export class BackOff {
     return this.#clock.mono()
   }
 
+  /** A schedule that has ended stays at its last pause. One that can't be stepped has the longest. */
+  #pause(key: string, step: Step, last: number, error: unknown): number {
+    const stepped = Pull.matchEffect(step(this.#clock.read().wall, error), {
+      onSuccess: ([, pause]) => Effect.succeed(Duration.toMillis(pause)),
+      onDone: () => Effect.succeed(last),
+      onFailure: Effect.failCause,
+    })
+    const exit = Effect.runSyncExitWith(clockServices(this.#clock))(stepped)
+    if (Exit.isSuccess(exit)) return exit.value
+    const [message, next] = [
+      `The schedule of the backOff of ${key} failed`,
+      "Give one whose steps neither fail nor wait",
+    ]
+    this.#report(new InvalidConfigError({ message, next, key, cause: Cause.squash(exit.cause) }))
+    return longestMs
+  }
+
+  #sync<A>(effect: Effect.Effect<A>): A {
+    return Effect.runSyncWith(clockServices(this.#clock))(effect)
+  }
+
   #forgetOld(): void {
-    for (const [key, { since }] of this.#troubles) {
+    for (const [key, { since, until }] of this.#troubles) {
       if (this.#now - since < forgetMs) return
-      this.#troubles.delete(key)
+      if (until <= this.#now) this.#troubles.delete(key)
     }
   }
 }

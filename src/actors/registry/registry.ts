@@ -20,7 +20,7 @@ import { ownedElsewhere } from "../api/problems.ts"
 import { commandedChart } from "../chart/commanded.ts"
 import { CheckpointWriter } from "../checkpoints/writer.ts"
 import { Departures } from "../sandbox/departures.ts"
-import type { Surroundings } from "../sandbox/runtime-parts.ts"
+import type { Keeper, Surroundings } from "../sandbox/runtime-parts.ts"
 import { SandboxRuntime } from "../sandbox/runtime.ts"
 import { newTally, type SandboxTally } from "../sandbox/tally.ts"
 import type { CallWait, WaitDetail } from "../sandbox/waits.ts"
@@ -71,7 +71,7 @@ export class Registry {
     this.#leases = leases
     this.#admit = admit
     this.events = new Hub(report)
-    this.#backOff = new BackOff(clock)
+    this.#backOff = new BackOff(clock, report)
     const departures = new Departures(clock, () => admissionTo(settings.checkpoints, clock))
     this.#around = {
       clock,
@@ -84,6 +84,7 @@ export class Registry {
       minTenure,
       tally: this.tally,
       fibers: new Fibers(clock, report),
+      keeper: this.#keeper(),
       ...commandedChart(),
     }
   }
@@ -155,16 +156,11 @@ export class Registry {
     if (backOff > 0) wait.mayWait()
     const timeout = wait.limit === 0 ? 0 : Math.max(1, wait.left - backOff)
     const lock = this.#settings.makeLock(lockKey)
-    const telling = lock.events$.subscribe((event) => this.#told(event))
-    const runtime: SandboxRuntime = new SandboxRuntime(this.#around, {
+    const runtime = new SandboxRuntime(this.#around, {
       ...{ key, lockKey, purpose, lock, definition: known.parts, codec: known.codec },
       id: `${lockKey}#${++this.#begun}`,
-      delays: {
-        backOff,
-        acquireWithin: timeout + lockMargin,
-        reconcileWithin: lockMargin,
-        releaseWithin: this.#settings.closeWithin + lockMargin,
-      },
+      backOff,
+      limits: { acquireWithin: timeout + lockMargin },
       acquire: {
         ...(options.whenOwned !== undefined && { whenOwned: options.whenOwned }),
         ...(options.contention !== undefined && { contention: options.contention }),
@@ -174,21 +170,25 @@ export class Registry {
         stateVersion: known.parts.version,
       },
       writer: this.#writerOf(known, lockKey),
-      onEnd: ({ failure, hasRun }) => {
-        telling.unsubscribe()
-        if (failure?.during === "restore" || failure?.during === "run") this.#backOff.failed(lockKey, failure.error)
-        else if (hasRun) this.#backOff.succeeded(lockKey)
-      },
     })
     this.#runtimes.set(lockKey, runtime)
-    void runtime.gone.then(() => this.#forget(runtime))
     return runtime
   }
 
-  #told(event: LockEvent): void {
-    countEvent(this.counts, event)
-    this.#settings.trace.lines?.lock(event)
-    this.events.emit(event)
+  #keeper(): Keeper {
+    return {
+      told: (event) => {
+        countEvent(this.counts, event)
+        this.#settings.trace.lines?.lock(event)
+        this.events.emit(event)
+      },
+      ended: ({ lockKey, definition }, { failure, hasRun }) => {
+        if (failure?.during === "restore" || failure?.during === "run") {
+          this.#backOff.failed(lockKey, definition.backOff, failure.error)
+        } else if (hasRun) this.#backOff.succeeded(lockKey)
+      },
+      gone: (runtime) => this.#forget(runtime),
+    }
   }
 
   #writerOf({ definition, parts }: KnownDefinition, lockKey: string): CheckpointWriter {

@@ -8,93 +8,76 @@
 import type { HookOverrunError } from "../../locks/api/errors.ts"
 import type { Lease, LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
 import { aFunction } from "../../runtime/input/options.ts"
-import { anySignal, type LatchedAbort } from "../../runtime/latch-signal.ts"
-import { orAbort, quiet } from "../../runtime/races.ts"
-import type { OnError } from "../../runtime/report.ts"
-import type { Clock } from "../../runtime/time/clock.ts"
+import { anySignal } from "../../runtime/latch-signal.ts"
+import { orAbort } from "../../runtime/races.ts"
 import { traced } from "../../trace/calls.ts"
-import type { LiveTrace } from "../../trace/live/live-trace.ts"
 import type { Ends } from "../../trace/worker-lines.ts"
-import type { DefinitionParts } from "../api/definition.ts"
-import type { HookLimit, HookLimits, HookName, LimitOption } from "../api/hooks.ts"
+import type { HookLimit, HookName, LimitOption } from "../api/hooks.ts"
 import { type Inspected, inspectedBy } from "../api/inspected.ts"
 import { handingOff } from "../api/problems.ts"
 import type { HookContext, RunContext } from "../api/sandbox.ts"
 import { END_REASONS } from "../chart/reasons.ts"
 import type { EndReason } from "../chart/types.ts"
-import type { CheckpointCodec } from "../checkpoints/content/codec.ts"
-import type { CheckpointWriter } from "../checkpoints/writer.ts"
+import type { Claimed } from "../checkpoints/writer.ts"
+import type { RuntimeParts, Surroundings } from "./runtime-parts.ts"
 import { SavedState } from "./saved-state.ts"
-import type { SandboxTally } from "./tally.ts"
-import { hookContext, leaseView } from "./work/contexts.ts"
-import { HookRuns } from "./work/hook-runs.ts"
+import { hookContext, LeaseOnly } from "./work/contexts.ts"
+import { type HookOwner, HookRuns } from "./work/hook-runs.ts"
 import { Routine } from "./work/routine.ts"
 import { Turns } from "./work/turns.ts"
 
-/** What an activation is made of. */
-export interface ActivationParts {
-  /** As the user knows it. */
-  readonly key: string
-  readonly lockKey: string
-  readonly definition: DefinitionParts
-  readonly clock: Clock
-  readonly lease: Lease
-  readonly writer: CheckpointWriter
-  readonly codec: CheckpointCodec<unknown, unknown>
-  readonly report: OnError
-  /** What hooks may take, in milliseconds. */
-  readonly limits: HookLimits
-  /** Counts what is done. */
-  readonly tally: SandboxTally
-  readonly trace: LiveTrace
-  /** A hook goes on past its limit. Must not throw. */
-  readonly onOverrun: (error: HookOverrunError) => void
+/** Hears of an activation. None of these may throw. */
+export interface ActivationListener {
+  /** A hook goes on past its limit. */
+  onOverrun(error: HookOverrunError): void
   /** Nobody has used it for `idleAfter`. */
-  readonly onIdle: () => void
+  onIdle(): void
   /** A checkpoint was taken, and is written from now on. */
-  readonly onWrite: () => void
+  onWrite(): void
   /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
-  readonly onFenced: (error: unknown) => void
+  onFenced(error: unknown): void
 }
 
-export class Activation {
+export class Activation implements HookOwner {
   readonly lease: Lease
   readonly view: LeaseView
   readonly turns: Turns
-  readonly commits: SavedState["commits"]
   readonly hooks: HookRuns
-  readonly #parts: ActivationParts
+  readonly #around: Surroundings
+  readonly #parts: RuntimeParts
+  readonly #listener: ActivationListener
   readonly #saved: SavedState
-  /** What restore and run are begun under. */
-  readonly #ending: LatchedAbort
-  /** The process is to end. */
-  readonly #departing = new AbortController()
+  /** Why the work has to end, once it has. */
+  #whyEnding: (() => Error) | undefined
+  /** While the head is claimed. Aborts where the process is to end. */
+  #departing: AbortController | undefined
   #state: { readonly value: unknown } | undefined
-  /** Restore, then run. */
-  #work: Promise<void> = Promise.resolve()
+  /** Restore, then run: settles when it has ended. Never rejects. */
+  #work: Promise<void> | undefined
   #routine: Routine | undefined
   #closing: Promise<void> | undefined
   /** `inspectState` failed the last time: its errors are reported once, however often somebody looks. */
   #inspectionFailed = false
 
-  constructor(parts: ActivationParts) {
+  constructor(lease: Lease, around: Surroundings, parts: RuntimeParts, listener: ActivationListener) {
+    this.lease = lease
+    this.view = new LeaseOnly(lease)
+    this.turns = new Turns(parts.lockKey)
+    this.hooks = new HookRuns(parts.lockKey, around.fibers, around.clock, this)
+    this.#around = around
     this.#parts = parts
-    this.lease = parts.lease
-    this.view = leaseView(parts.lease)
-    const { clock, lockKey, lease, onOverrun } = parts
-    this.turns = new Turns(lockKey)
-    this.hooks = new HookRuns({
-      ...{ key: lockKey, clock, onOverrun },
-      isLost: () => lease.signal.aborted,
-      onBegin: (hook, reason) => this.#told(hook, reason),
-      onEnd: (hook, failed) => {
-        if (hook === "use") parts.tally[failed ? "usesFailed" : "uses"]++
-      },
-    })
-    const { hooks, turns } = this
-    this.#saved = new SavedState({ ...parts, hooks, turns, state: () => this.#state?.value })
-    this.commits = this.#saved.commits
-    this.#ending = anySignal(parts.lease.signal)
+    this.#listener = listener
+    this.#saved = new SavedState(this, around, parts, listener)
+  }
+
+  /** Asks for checkpoints. */
+  get commits(): SavedState["commits"] {
+    return this.#saved.commits
+  }
+
+  /** The live state. */
+  get state(): unknown {
+    return this.#state?.value
   }
 
   /** The machine in its state, where its definition names one and there is a state. Never throws. */
@@ -106,28 +89,35 @@ export class Activation {
     const failed = (error: unknown): void => {
       if (!this.#inspectionFailed) this.#report(error)
     }
-    const inspected = inspectedBy(ask, failed, this.#parts.trace.values)
+    const inspected = inspectedBy(ask, failed, this.#around.trace.values)
     this.#inspectionFailed = inspected.machine === null
     return inspected
   }
 
-  /** Whether the work was asked to end. */
-  get ending(): AbortSignal {
-    return this.#ending.signal
+  /** Throws why the work has to end, where it has. */
+  refuseEnding(): void {
+    if (this.#whyEnding !== undefined) throw this.#whyEnding()
+    this.lease.signal.throwIfAborted()
   }
 
-  /** Claims what is saved and builds the state; rejects with why there is none. For a removal there is never one. */
-  restore(purpose: "run" | "remove"): Promise<void> {
-    return this.#start(purpose === "run" ? this.#restore() : this.#claim())
+  /**
+   * Claims what is saved and builds the state; rejects with why there is none. For a removal there is never one. Ends
+   * early where the signal aborts.
+   */
+  restore(purpose: "run" | "remove", signal: AbortSignal): Promise<void> {
+    return this.#start(purpose === "run" ? this.#restore(signal) : this.#claim(signal).then(() => {}))
   }
 
-  /** Settles as `run` does. `onBegin` is called when that begins. It doesn't begin where the lease is over by time. */
-  run(onBegin: () => void): Promise<void> {
-    const begin = async (signal: AbortSignal): Promise<void> => {
+  /**
+   * Settles as `run` does, which is given the signal. `onBegin` is called when that begins. It doesn't begin where the
+   * lease is over by time.
+   */
+  run(signal: AbortSignal, onBegin: () => void): Promise<void> {
+    const begin = async (ends: AbortSignal): Promise<void> => {
       onBegin()
-      await this.#run(signal)
+      await this.#run(ends)
     }
-    return this.#start(this.hooks.run({ hook: "run", under: [this.ending] }, begin))
+    return this.#start(this.hooks.run({ hook: "run", under: [signal, this.lease.signal] }, begin))
   }
 
   /** Runs fn on the state as one use; `uses.ts` has the rest of it. */
@@ -144,14 +134,14 @@ export class Activation {
   }
 
   /**
-   * Asks the work to end: no use begins any more, and the signals of restore and run abort. Idempotent. A wait for a
-   * hidden owner goes on, since the next owner would have to begin it anew. Only a drain ends it.
+   * The work has to end: no use begins any more. Idempotent. A wait for a hidden owner goes on, since the next owner
+   * would have to begin it anew. Only a drain ends it.
    */
   end(reason: EndReason, error: () => Error): void {
-    if (END_REASONS[reason].endsManager) this.#departing.abort()
+    if (END_REASONS[reason].endsManager) this.#departing?.abort()
+    this.#whyEnding ??= error
     this.turns.closeToUses(error)
     this.#routine?.stop()
-    this.#ending.abort(error())
   }
 
   /**
@@ -160,7 +150,7 @@ export class Activation {
    */
   async settled(): Promise<void> {
     this.hooks.limitAll(this.#limit("settleWithin"))
-    await this.#work.catch(() => {})
+    await this.#work
     do {
       await this.turns.idle()
       await this.hooks.idle()
@@ -193,21 +183,50 @@ export class Activation {
     return (this.#closing ??= this.#close(reason))
   }
 
+  isLost(): boolean {
+    return this.lease.signal.aborted
+  }
+
+  onOverrun(error: HookOverrunError): void {
+    this.#listener.onOverrun(error)
+  }
+
+  /** Writes into a trace that somebody reads that a hook begins. A `run` that the definition lacks has no line. */
+  onBegin(hook: HookName, reason: string | undefined): Ends | undefined {
+    const { lockKey: key, definition } = this.#parts
+    const { lines } = this.#around.trace
+    if (lines === undefined || (hook === "run" && definition.hooks.run === undefined)) return undefined
+    const work = hook === "codec" ? "schema" : hook
+    return lines.begins({ key, token: this.lease.token, work, ...(reason !== undefined && { reason }) })
+  }
+
+  onEnd(hook: HookName, failed: boolean): void {
+    if (hook === "use") this.#around.tally[failed ? "usesFailed" : "uses"]++
+  }
+
   #start(work: Promise<void>): Promise<void> {
-    this.#work = quiet(work)
+    this.#work = work.catch(() => {})
     return work
   }
 
-  async #claim(): Promise<void> {
-    await this.#saved.claim(this.ending, this.#departing.signal)
+  async #claim(signal: AbortSignal): Promise<Claimed> {
+    this.#departing = new AbortController()
+    const ends = anySignal(signal, this.lease.signal)
+    try {
+      return await this.#saved.claim(ends.signal, this.#departing.signal)
+    } finally {
+      ends[Symbol.dispose]()
+      this.#departing = undefined
+    }
   }
 
   /** Where a state comes after the limit it is kept, so that it is closed. */
-  async #restore(): Promise<void> {
-    const { definition, tally } = this.#parts
+  async #restore(ends: AbortSignal): Promise<void> {
+    const { definition } = this.#parts
+    const { tally } = this.#around
     try {
-      const claimed = await this.#saved.claim(this.ending, this.#departing.signal)
-      const { run } = this.hooks.series({ under: [this.ending], limit: this.#limit("restoreWithin") })
+      const claimed = await this.#claim(ends)
+      const { run } = this.hooks.series({ under: [ends, this.lease.signal], limit: this.#limit("restoreWithin") })
       const checkpoint = await this.#saved.decode(claimed, run)
       await run("restore", async (signal) => {
         const value: unknown = await definition.hooks.restore({ ...this.#context(signal), checkpoint })
@@ -221,18 +240,17 @@ export class Activation {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { definition, clock, onIdle } = this.#parts
-    const { idleAfter, checkpointEvery, hooks } = definition
+    const { idleAfter, checkpointEvery, hooks } = this.#parts.definition
+    const onIdle = (): void => this.#listener.onIdle()
     const isBusy = (): boolean => this.turns.busy || this.turns.waiting > 0
     const onCheckpoint = (): Promise<void> => this.commits.request("periodic").catch(this.#report)
-    this.#routine = new Routine(clock, { idleAfter, checkpointEvery, isBusy, onIdle, onCheckpoint })
+    this.#routine = new Routine(this.#around.clock, { idleAfter, checkpointEvery, isBusy, onIdle, onCheckpoint })
     await hooks.run?.(this.#state?.value, this.#runContext(signal))
     this.#routine.finished()
   }
 
   async #close(reason: EndReason): Promise<void> {
     this.commits.close(this.#whyOver(reason)) // nothing more is stored but what is being written already
-    this.#ending[Symbol.dispose]()
     if (this.#state === undefined) return
     const { value } = this.#state
     const { definition } = this.#parts
@@ -244,30 +262,21 @@ export class Activation {
     this.#state = undefined
   }
 
-  /** Writes into a trace that somebody reads that a hook begins. A `run` that the definition lacks has no line. */
-  #told(hook: HookName, reason: string | undefined): Ends | undefined {
-    const { trace, lockKey: key, definition } = this.#parts
-    if (trace.lines === undefined || (hook === "run" && definition.hooks.run === undefined)) return undefined
-    const work = hook === "codec" ? "schema" : hook
-    return trace.lines.begins({ key, token: this.lease.token, work, ...(reason !== undefined && { reason }) })
-  }
-
   #whyOver(reason: EndReason): Error {
     return handingOff(this.#parts.lockKey, reason)
   }
 
   /** Reports an error that no call rejects with. An overrun was reported when its limit was over. */
   readonly #report = (error: unknown): void => {
-    if (!this.hooks.isOverrun(error)) this.#parts.report(error)
+    if (!this.hooks.isOverrun(error)) this.#around.report(error)
   }
 
   #context(signal: AbortSignal): HookContext {
-    const { key, clock } = this.#parts
-    return hookContext({ key, clock, lease: this.view }, signal)
+    return hookContext({ key: this.#parts.key, clock: this.#around.clock, lease: this.view }, signal)
   }
 
   #limit(option: LimitOption): HookLimit {
-    return this.hooks.limit(option, this.#parts.limits[option])
+    return this.hooks.limit(option, this.#around.limits[option])
   }
 
   #runContext(signal: AbortSignal): RunContext {
@@ -276,17 +285,21 @@ export class Activation {
       turn: async (fn) => {
         aFunction("fn", fn)
         this.turns.refuseInside("turn")
-        this.ending.throwIfAborted()
-        const inTurn = () => this.hooks.run({ hook: "turn", under: [this.ending] }, fn)
-        const value = await this.turns.run(inTurn, { from: "own", signal: this.ending })
+        this.refuseEnding()
+        const inTurn = async () => {
+          this.refuseEnding() // it may have waited for its turn until after run had ended
+          return this.hooks.run({ hook: "turn", under: [signal, this.lease.signal] }, fn)
+        }
+        const value = await this.turns.run(inTurn, { from: "own", signal })
         this.lease.signal.throwIfAborted() // by time: what fn did may have been done by two
         return value
       },
       checkpoint: async () => {
         this.turns.refuseInside("checkpoint")
-        const { lockKey: key, trace } = this.#parts
-        const saved = (): Promise<void> => orAbort(this.commits.request("manual"), this.ending)
-        await traced(trace, () => ({ call: "checkpoint", key }), saved)
+        this.refuseEnding()
+        const { trace } = this.#around
+        const saved = (): Promise<void> => orAbort(this.commits.request("manual"), signal)
+        await traced(trace, () => ({ call: "checkpoint", key: this.#parts.lockKey }), saved)
       },
     }
   }

@@ -86,9 +86,9 @@ export class RuntimeHandle extends RuntimeView implements Sandbox<unknown> {
   }
 
   async checkpoint(): Promise<void> {
-    const { turns, ending, commits } = this.#activation
+    const { turns, commits } = this.#activation
     turns.refuseInside("checkpoint")
-    ending.throwIfAborted()
+    this.#activation.refuseEnding()
     const { lockKey: key } = this.#runtime
     using wait = new CallWait(this.#clock, { key, what: "a checkpoint" }, {})
     const asked = (): CallDetail => ({ call: "checkpoint", key, ...wait.budget })

@@ -1,6 +1,6 @@
 /** What the runtime of one sandbox is made of. Only types. */
 import type { InspectionEvent } from "xstate"
-import type { AcquireOptions, Lock } from "../../locks/api/lock.ts"
+import type { AcquireOptions, Lock, LockEvent } from "../../locks/api/lock.ts"
 import type { Fibers } from "../../runtime/bridges/fibers.ts"
 import type { OnError } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
@@ -8,14 +8,26 @@ import type { LiveTrace } from "../../trace/live/live-trace.ts"
 import type { DefinitionParts } from "../api/definition.ts"
 import type { HookLimits } from "../api/hooks.ts"
 import type { CommandedChart } from "../chart/commanded.ts"
-import type { ChartDelays, ChartFailure } from "../chart/types.ts"
+import type { ChartFailure, ChartLimits } from "../chart/types.ts"
 import type { CheckpointCodec } from "../checkpoints/content/codec.ts"
 import type { CheckpointWriter } from "../checkpoints/writer.ts"
 import type { Departures } from "./departures.ts"
+import type { SandboxRuntime } from "./runtime.ts"
 import type { SandboxTally } from "./tally.ts"
+
+/** What is told of each sandbox. */
+export interface Keeper {
+  /** Its lock told of something. */
+  told(event: LockEvent): void
+  /** Its chart is over; its work may not be. */
+  ended(runtime: SandboxRuntime, end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }): void
+  /** Nothing of it runs any more. */
+  gone(runtime: SandboxRuntime): void
+}
 
 /** What all sandboxes of a manager share. */
 export interface Surroundings extends CommandedChart {
+  readonly keeper: Keeper
   readonly clock: Clock
   readonly fibers: Fibers
   readonly report: OnError
@@ -38,11 +50,11 @@ export interface RuntimeParts {
   readonly lockKey: string
   readonly definition: DefinitionParts
   readonly purpose: "run" | "remove"
-  readonly delays: ChartDelays
+  /** Milliseconds before the first try, or 0. */
+  readonly backOff: number
+  readonly limits: Pick<ChartLimits, "acquireWithin">
   readonly lock: Lock
   readonly acquire: Omit<AcquireOptions, "signal" | "minTenure">
   readonly writer: CheckpointWriter
   readonly codec: CheckpointCodec<unknown, unknown>
-  /** Called when it has ended; its work may not have (`gone`). */
-  readonly onEnd: (end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }) => void
 }

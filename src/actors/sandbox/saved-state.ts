@@ -6,37 +6,22 @@
  * Not promised: that a checkpoint ends within its limit. A hook that ignores its signal keeps its turn until it ends.
  */
 import type { Lease } from "../../locks/api/lock.ts"
-import type { Clock } from "../../runtime/time/clock.ts"
-import type { DefinitionParts } from "../api/definition.ts"
-import type { HookLimits } from "../api/hooks.ts"
 import type { CheckpointReason } from "../api/sandbox.ts"
-import type { CheckpointCodec, CodecScope } from "../checkpoints/content/codec.ts"
-import type { CheckpointWriter, Claimed } from "../checkpoints/writer.ts"
-import type { SandboxTally } from "./tally.ts"
-import { Commits } from "./work/commits.ts"
+import type { CodecScope } from "../checkpoints/content/codec.ts"
+import type { Claimed } from "../checkpoints/writer.ts"
+import type { ActivationListener } from "./activation.ts"
+import type { RuntimeParts, Surroundings } from "./runtime-parts.ts"
+import { Commits, type CommitSteps } from "./work/commits.ts"
 import type { HookRuns } from "./work/hook-runs.ts"
 import type { Turns } from "./work/turns.ts"
 
-/** What it is made of. */
-export interface SavedStateParts {
-  /** As the user knows it. */
-  readonly key: string
-  readonly lockKey: string
-  readonly definition: DefinitionParts
-  readonly writer: CheckpointWriter
-  readonly codec: CheckpointCodec<unknown, unknown>
+/** Whose state it is. */
+export interface StateOwner {
   readonly lease: Lease
-  readonly clock: Clock
-  readonly limits: HookLimits
-  readonly tally: SandboxTally
   readonly hooks: HookRuns
   readonly turns: Turns
   /** The live state. */
-  readonly state: () => unknown
-  /** A checkpoint was taken, and is written from now on. */
-  readonly onWrite: () => void
-  /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
-  readonly onFenced: (error: unknown) => void
+  readonly state: unknown
 }
 
 /** A checkpoint that was taken. */
@@ -48,19 +33,30 @@ interface TakenCheckpoint {
   readonly until: number
 }
 
-export class SavedState {
+export class SavedState implements CommitSteps<TakenCheckpoint> {
   readonly commits: Commits<TakenCheckpoint>
-  readonly #parts: SavedStateParts
+  readonly #owner: StateOwner
+  readonly #around: Surroundings
+  readonly #parts: RuntimeParts
+  readonly #listener: Pick<ActivationListener, "onWrite" | "onFenced">
   /** Why no checkpoint can be taken now: the limit of one is over, and its hook goes on. Undefined where one can. */
   #hindrance: Error | undefined
 
-  constructor(parts: SavedStateParts) {
+  constructor(
+    owner: StateOwner,
+    around: Surroundings,
+    parts: RuntimeParts,
+    listener: Pick<ActivationListener, "onWrite" | "onFenced">,
+  ) {
+    this.#owner = owner
+    this.#around = around
     this.#parts = parts
-    this.commits = new Commits<TakenCheckpoint>({
-      take: (begun) => this.#take(begun),
-      write: (taken) => this.#write(taken),
-      hindrance: () => this.#hindrance,
-    })
+    this.#listener = listener
+    this.commits = new Commits<TakenCheckpoint>(this)
+  }
+
+  hindrance(): Error | undefined {
+    return this.#hindrance
   }
 
   /**
@@ -69,8 +65,9 @@ export class SavedState {
    * owner would have to wait as long again.
    */
   async claim(ending: AbortSignal, departing: AbortSignal): Promise<Claimed> {
-    const { writer, lease, limits } = this.#parts
-    const claimed = await writer.claim({ lease, budget: limits.restoreWithin, signal: ending })
+    const { writer } = this.#parts
+    const budget = this.#around.limits.restoreWithin
+    const claimed = await writer.claim({ lease: this.#owner.lease, budget, signal: ending })
     await writer.waitOut({ signal: departing })
     return claimed
   }
@@ -87,9 +84,8 @@ export class SavedState {
 
   /** Replaces what is saved by a tombstone. All who wait for a checkpoint reject with `error`. */
   async remove(error: Error): Promise<void> {
-    const { writer, limits } = this.#parts
     this.commits.close(error)
-    await writer.remove({ budget: limits.checkpointWithin })
+    await this.#parts.writer.remove({ budget: this.#around.limits.checkpointWithin })
   }
 
   /**
@@ -105,21 +101,23 @@ export class SavedState {
    * Takes a checkpoint in a turn, and encodes it there: what the hook returned may be part of the live state. Where its
    * limit is over it rejects, and the turn goes on until the hook has ended.
    */
-  #take(begun: () => CheckpointReason): Promise<TakenCheckpoint> {
+  take(begun: () => CheckpointReason): Promise<TakenCheckpoint> {
     const taken = Promise.withResolvers<TakenCheckpoint>()
-    void this.#parts.turns.run(() => this.#takeInTurn(begun, taken), { from: "own" }).catch(taken.reject)
+    void this.#owner.turns.run(() => this.#takeInTurn(begun, taken), { from: "own" }).catch(taken.reject)
     return taken.promise
   }
 
   async #takeInTurn(begun: () => CheckpointReason, taken: PromiseWithResolvers<TakenCheckpoint>): Promise<void> {
-    const { definition, codec, hooks, lease, limits, state, tally, clock } = this.#parts
+    const { definition, codec } = this.#parts
+    const { limits, tally, clock } = this.#around
+    const { hooks, lease, state } = this.#owner
     const from = clock.mono()
     const limit = hooks.limit("checkpointWithin", limits.checkpointWithin)
     const { run, ended } = hooks.series({ under: [lease.signal], limit })
     try {
       const reason = begun()
       const hook = async (signal: AbortSignal): Promise<unknown> =>
-        definition.hooks.checkpoint(state(), { reason, signal })
+        definition.hooks.checkpoint(state, { reason, signal })
       const bytes = await codec.encode(this.#scope(run), await run("checkpoint", hook, reason))
       taken.resolve({ bytes, from, until: limit.until })
     } catch (error) {
@@ -132,9 +130,10 @@ export class SavedState {
   }
 
   /** Settles when it is acknowledged, or when its limit is over. */
-  async #write({ bytes, from, until }: TakenCheckpoint): Promise<void> {
-    const { writer, tally, clock, onWrite, onFenced } = this.#parts
-    onWrite()
+  async write({ bytes, from, until }: TakenCheckpoint): Promise<void> {
+    const { writer } = this.#parts
+    const { tally, clock } = this.#around
+    this.#listener.onWrite()
     try {
       await writer.commit(bytes, { budget: Math.max(0, until - clock.mono()) })
       tally.checkpoints++
@@ -142,13 +141,13 @@ export class SavedState {
       tally.checkpointMs += clock.mono() - from
     } catch (error) {
       tally.checkpointsFailed++
-      if (writer.isFenced) onFenced(error)
+      if (writer.isFenced) this.#listener.onFenced(error)
       throw error
     }
   }
 
   #scope(run: CodecScope["run"]): CodecScope {
-    const { key, lockKey, lease } = this.#parts
-    return { key, lockKey, token: lease.token, run }
+    const { key, lockKey } = this.#parts
+    return { key, lockKey, token: this.#owner.lease.token, run }
   }
 }

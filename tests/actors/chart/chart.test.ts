@@ -16,9 +16,9 @@ import {
   type Step,
 } from "../chart-walk.ts"
 
-const inputs = [{ key: "k" }, { key: "k", delays: { backOff: 1000 } }, { key: "k", purpose: "remove" }] as const
+const inputs = [{ key: "k" }, { key: "k", backOff: 1000 }, { key: "k", purpose: "remove" }] as const
 const steps = inputs.flatMap(walk)
-const places = [...new Map(steps.map(({ to }) => [keyOf(to), to])).values()]
+const places = [...new Map(steps.flatMap(({ from, to }) => [from, to]).map((place) => [keyOf(place), place])).values()]
 const into = (leaf: string): readonly Step[] =>
   steps.filter(({ from, to }) => leafOf(to.snapshot) === leaf && leafOf(from.snapshot) !== leaf)
 const withCommand = (command: string): readonly Step[] => steps.filter(({ commands }) => commands.includes(command))
@@ -34,7 +34,7 @@ describe("the sandbox chart, walked", () => {
   it("reaches every state and takes every transition that it draws", () => {
     const leaves = nodesOf(sandboxChart.root).filter(({ type }) => type === "atomic" || type === "final")
     const reached = new Set(places.flatMap(({ snapshot }) => snapshot._nodes))
-    const start = sandboxChart.getStateNodeById("sandbox.acquiring.backingOff")
+    const start = sandboxChart.getStateNodeById("sandbox.acquiring.beginning")
     expect(leaves.filter((leaf) => leaf !== start && !reached.has(leaf)).map(({ id }) => id)).toEqual([])
     const taken = new Set(steps.flatMap(({ from, event }) => sandboxChart.getTransitionData(from.snapshot, event)))
     const missed = [...drawn].filter((one) => !taken.has(one))
@@ -164,7 +164,7 @@ describe("the sandbox chart, walked", () => {
     expect(twice).toEqual([])
     const mute = places.filter(({ runtime, snapshot }) => {
       const leaf = leafOf(snapshot)
-      return runtime.effects.length === 0 && !leaf.startsWith("released.") && !/backingOff|running/.test(leaf)
+      return runtime.effects.length === 0 && !leaf.startsWith("released.") && !leaf.endsWith("running")
     })
     expect(mute.map(({ snapshot }) => snapshot.value)).toEqual([])
   })
@@ -176,6 +176,15 @@ describe("the sandbox chart, walked", () => {
       open.map(({ snapshot }) => leafOf(snapshot)).filter((leaf) => !leaf.startsWith("released.")),
     )
     expect(waiting).toEqual(new Set(["owning.running", "handingOff.stuck", "handingOff.queued"]))
+  })
+
+  // Tests chart: Every state that waits says for what and for how long.
+  it("(f) says of every state that waits what it waits for, and for how long", () => {
+    const leaves = nodesOf(sandboxChart.root).filter(({ type, parent }) => type === "atomic" && parent?.key !== "lease")
+    const waiting = leaves.filter(({ always }) => always === undefined || always.length === 0)
+    expect(waiting.length).toBe(11)
+    const mute = waiting.filter(({ description = "" }) => !/Waits\b.*(for as long|at most|limit)/.test(description))
+    expect(mute.map(({ id, description }) => [id, description])).toEqual([])
   })
 
   it("(f) comes to an end by deadlines alone when nothing is ever heard again", () => {

@@ -1,16 +1,21 @@
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { describe, expect, it } from "vitest"
 import { BackOff } from "../../../src/actors/registry/back-off.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 
 const broken = new Error("as scripted")
+const refuse = (error: unknown): never => {
+  throw error
+}
 
 describe("the back-off of a key", () => {
   it("doubles with each failure, with jitter, up to a minute, and is each key's own", async () => {
     const time = new VirtualTime()
-    const backOff = new BackOff(time)
+    const backOff = new BackOff(time, refuse)
     const waits: number[] = []
     for (let failures = 1; failures <= 9; failures++) {
-      backOff.failed("k", broken)
+      backOff.failed("k", undefined, broken)
       waits.push(backOff.of("k").ms)
     }
     waits.forEach((ms, index) => {
@@ -24,23 +29,65 @@ describe("the back-off of a key", () => {
 
   it("passes with time, keeps the error meanwhile, and begins anew after a success", async () => {
     const time = new VirtualTime()
-    const backOff = new BackOff(time)
-    backOff.failed("k", broken)
-    backOff.failed("k", broken)
+    const backOff = new BackOff(time, refuse)
+    backOff.failed("k", undefined, broken)
+    backOff.failed("k", undefined, broken)
     await time.advance(2000)
     expect(backOff.of("k")).toEqual({ ms: 0, error: broken })
     backOff.succeeded("k")
-    backOff.failed("k", broken)
+    backOff.failed("k", undefined, broken)
     expect(backOff.of("k").ms).toBeLessThanOrEqual(1000)
   })
 
   it("is forgotten after ten minutes without a failure", async () => {
     const time = new VirtualTime()
-    const backOff = new BackOff(time)
-    backOff.failed("old", broken)
+    const backOff = new BackOff(time, refuse)
+    backOff.failed("old", undefined, broken)
     await time.advance(10 * 60_000)
-    backOff.failed("new", broken)
+    backOff.failed("new", undefined, broken)
     expect(backOff.of("old").error).toBeUndefined()
     expect(backOff.of("new").error).toBe(broken)
+  })
+
+  it("is what a definition's schedule says, which sees what was thrown, and stays at its last pause", async () => {
+    const time = new VirtualTime()
+    const backOff = new BackOff(time, refuse)
+    const seen: unknown[] = []
+    const schedule = Schedule.exponential("100 millis", 3).pipe(
+      Schedule.upTo({ times: 3 }),
+      Schedule.tap(({ input }) => Effect.sync(() => seen.push(input))),
+    )
+    const waits: number[] = []
+    for (let failures = 1; failures <= 5; failures++) {
+      backOff.failed("k", schedule, broken)
+      waits.push(backOff.of("k").ms)
+    }
+    expect(waits).toEqual([100, 300, 900, 900, 900])
+    expect(seen.slice(0, 3)).toEqual([broken, broken, broken])
+    backOff.succeeded("k")
+    backOff.failed("k", schedule, broken)
+    expect(backOff.of("k").ms).toBe(100)
+  })
+
+  it("isn't forgotten while its own pause lasts", async () => {
+    const time = new VirtualTime()
+    const backOff = new BackOff(time, refuse)
+    backOff.failed("k", Schedule.spaced("1 hour"), broken)
+    await time.advance(30 * 60_000)
+    backOff.failed("other", undefined, broken)
+    expect(backOff.of("k")).toEqual({ ms: 30 * 60_000, error: broken })
+  })
+
+  it.each([
+    ["waits", Schedule.addDelay(Schedule.forever, () => Effect.as(Effect.sleep(5), 1))],
+    ["throws", Schedule.addDelay(Schedule.forever, () => Effect.die(broken))],
+  ])("is the longest where its schedule %s, and that is reported", (_, schedule) => {
+    const reported: unknown[] = []
+    const backOff = new BackOff(new VirtualTime(), (error) => void reported.push(error))
+    backOff.failed("k", schedule, broken)
+    expect(backOff.of("k").ms).toBe(60_000)
+    expect(reported).toEqual([
+      expect.objectContaining({ key: "k", code: "LEASEHOLD_CONFIG", next: expect.any(String) }),
+    ])
   })
 })

@@ -66,10 +66,10 @@ describe("the way from one state to another", () => {
 
   it("begins anew where no transition leads there, and is none where the machine can't begin there", () => {
     expect(edgesTaken(sandboxChart, { released: "clean" }, { acquiring: "trying" })).toEqual({
-      ...{ taken: ["acquiring.backingOff--(always)[0]"], ambiguous: [], from: "start" },
+      ...{ taken: ["acquiring.beginning--(always)[0]"], ambiguous: [], from: "start" },
     })
     expect(edgesTaken(sandboxChart, undefined, { acquiring: "backingOff" })).toEqual({
-      ...{ taken: [], ambiguous: [], from: "start" },
+      ...{ taken: ["acquiring.beginning--(always)[1]"], ambiguous: [], from: "start" },
     })
     expect(edgesTaken(eventless, "broken", "idle")).toEqual({ taken: [], ambiguous: [], from: "none" })
   })

@@ -7,20 +7,37 @@ import { sleep } from "../../../runtime/time/sleep.ts"
 import type { HookContext, SandboxClock } from "../../api/sandbox.ts"
 
 /** The lease without the ways to end or move it: also for code that doesn't compile against the type. */
-export const leaseView = (lease: Lease): LeaseView => ({
-  key: lease.key,
-  get token() {
-    return lease.token
-  },
-  get deadline() {
-    return lease.deadline
-  },
-  get signal() {
-    return lease.signal
-  },
-  events$: lease.events$,
-  isHeld: () => lease.isHeld(),
-})
+export class LeaseOnly implements LeaseView {
+  readonly #lease: Lease
+
+  constructor(lease: Lease) {
+    this.#lease = lease
+  }
+
+  get key(): string {
+    return this.#lease.key
+  }
+
+  get token(): number {
+    return this.#lease.token
+  }
+
+  get deadline(): number {
+    return this.#lease.deadline
+  }
+
+  get signal(): AbortSignal {
+    return this.#lease.signal
+  }
+
+  get events$(): LeaseView["events$"] {
+    return this.#lease.events$
+  }
+
+  isHeld(): boolean {
+    return this.#lease.isHeld()
+  }
+}
 
 const sandboxClock = (clock: Clock, signal: AbortSignal): SandboxClock => ({
   now: () => clock.read().wall,

@@ -7,10 +7,14 @@
  * Not promised: that code ends because its signal aborts. What may not happen before all of it has ended waits for
  * `idle`.
  */
+import * as Effect from "effect/Effect"
+import type { Fiber } from "effect/Fiber"
 import type { HookOverrunError, LockTimeoutError } from "../../../locks/api/errors.ts"
+import type { Fibers } from "../../../runtime/bridges/fibers.ts"
+import { Deferred } from "../../../runtime/deferred.ts"
 import { anySignal, type LatchedAbort } from "../../../runtime/latch-signal.ts"
 import { quiet } from "../../../runtime/races.ts"
-import type { Clock, Timer } from "../../../runtime/time/clock.ts"
+import type { Clock } from "../../../runtime/time/clock.ts"
 import type { Ends } from "../../../trace/worker-lines.ts"
 import type { HookLimit, HookName, LimitOption } from "../../api/hooks.ts"
 import { goesOn, ranOver } from "../../api/problems.ts"
@@ -45,22 +49,16 @@ export interface HookSeries {
   readonly ended: () => Promise<void>
 }
 
-/** Whose hooks they are. */
-export interface HookRunsParts {
-  /** For messages. */
-  readonly key: string
-  readonly clock: Clock
+/** Whose hooks they are. None of these may throw. */
+export interface HookOwner {
   /** Whether another owner may be at work already: for messages. */
-  readonly isLost: () => boolean
-  /** Called each time that a limit is over, before the caller of the hook is rejected. Must not throw. */
-  readonly onOverrun: (error: HookOverrunError) => void
-  /**
-   * Called when a hook begins. Its result is called when the hook has really ended, with its error where it threw.
-   * Neither may throw.
-   */
-  readonly onBegin?: (hook: HookName, reason: string | undefined) => Ends | undefined
-  /** Called when a hook has really ended; `failed`: it threw. Must not throw. */
-  readonly onEnd?: (hook: HookName, failed: boolean) => void
+  isLost(): boolean
+  /** A limit is over; called each time, before the caller of the hook is rejected. */
+  onOverrun(error: HookOverrunError): void
+  /** A hook begins. The result is called when it has really ended, with its error where it threw. */
+  onBegin(hook: HookName, reason: string | undefined): Ends | undefined
+  /** A hook has really ended; `failed`: it threw. */
+  onEnd(hook: HookName, failed: boolean): void
 }
 
 /** One that is in progress. */
@@ -71,20 +69,32 @@ interface Open {
   /** Tells a trace how it ended. */
   readonly ends: Ends | undefined
   limit: HookLimit | undefined
-  timer: Timer | undefined
+  /** Waits for the limit to be over. */
+  waiting: Fiber<void> | undefined
   overrun: HookOverrunError | undefined
 }
 
+/** Nothing is in progress: most sandboxes, most of the time. */
+const NONE: readonly Open[] = []
+
 export class HookRuns {
-  readonly #parts: HookRunsParts
-  readonly #open = new Set<Open>()
-  readonly #overruns = new WeakSet<object>()
+  /** For messages. */
+  readonly #key: string
+  readonly #fibers: Fibers
+  readonly #clock: Clock
+  readonly #owner: HookOwner
+  #open = NONE
+  /** The errors of limits that were over. */
+  #overruns: WeakSet<object> | undefined
   /** The limit of code that has no other, once all was asked to end. */
   #leaving: HookLimit | undefined
-  #idle: (() => void)[] = []
+  #idle: Deferred<void> | undefined
 
-  constructor(parts: HookRunsParts) {
-    this.#parts = parts
+  constructor(key: string, fibers: Fibers, clock: Clock, owner: HookOwner) {
+    this.#key = key
+    this.#fibers = fibers
+    this.#clock = clock
+    this.#owner = owner
   }
 
   /** The error of the first one that goes on past its limit; undefined where none does. */
@@ -101,15 +111,14 @@ export class HookRuns {
 
   /** The error for a wait that ends while one goes on within its limit; undefined where none with a limit does. */
   get goingOn(): LockTimeoutError | undefined {
-    const { key, clock } = this.#parts
     for (const { hook, limit } of this.#open)
-      if (limit !== undefined) return goesOn(key, hook, limit, limit.ms - (limit.until - clock.mono()))
+      if (limit !== undefined) return goesOn(this.#key, hook, limit, limit.ms - (limit.until - this.#clock.mono()))
     return undefined
   }
 
   /** A limit that begins now. */
   limit(option: LimitOption, ms: number): HookLimit {
-    return { option, ms, until: this.#parts.clock.mono() + ms }
+    return { option, ms, until: this.#clock.mono() + ms }
   }
 
   /** Begins fn, at once. Throws the reason of the signal that forbids it, by time: then nothing of fn has run. */
@@ -118,9 +127,9 @@ export class HookRuns {
     const abort = anySignal(...under)
     const { promise, resolve, reject } = Promise.withResolvers<A>()
     const fail = limit && reject
-    const ends = this.#parts.onBegin?.(hook, reason)
-    const open: Open = { hook, abort, fail, ends, limit: undefined, timer: undefined, overrun: undefined }
-    this.#open.add(open)
+    const ends = this.#owner.onBegin(hook, reason)
+    const open: Open = { hook, abort, fail, ends, limit: undefined, waiting: undefined, overrun: undefined }
+    this.#open = [...this.#open, open]
     const until = limit ?? this.#leaving
     if (until !== undefined) this.#arm(open, until)
     const ended = this.#follow(open, fn, resolve, reject)
@@ -147,7 +156,7 @@ export class HookRuns {
 
   /** Whether the error is an overrun of one of these hooks. */
   isOverrun(error: unknown): boolean {
-    return this.#overruns.has(error as object)
+    return this.#overruns?.has(error as object) === true
   }
 
   /**
@@ -157,14 +166,14 @@ export class HookRuns {
   limitAll(limit: HookLimit): void {
     this.#leaving = limit
     for (const open of this.#open) {
-      const isSooner = open.timer === undefined || open.limit!.until > limit.until
+      const isSooner = open.waiting === undefined || open.limit!.until > limit.until
       if (isSooner) this.#arm(open, limit)
     }
   }
 
   /** Settles when nothing is in progress. Never rejects. */
   async idle(): Promise<void> {
-    while (this.#open.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
+    while (this.#open.length > 0) await (this.#idle ??= new Deferred()).promise
   }
 
   async #follow<A>(
@@ -184,29 +193,32 @@ export class HookRuns {
   }
 
   #end(open: Open, failed?: { readonly error: unknown }): void {
-    this.#open.delete(open)
+    const others = this.#open.filter((other) => other !== open)
+    this.#open = others.length === 0 ? NONE : others
     open.ends?.(failed)
-    this.#parts.onEnd?.(open.hook, failed !== undefined)
-    open.timer?.cancel()
+    this.#owner.onEnd(open.hook, failed !== undefined)
+    open.waiting?.interruptUnsafe()
     open.abort[Symbol.dispose]()
-    if (this.#open.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    if (others.length > 0) return
+    this.#idle?.resolve()
+    this.#idle = undefined
   }
 
   #arm(open: Open, limit: HookLimit): void {
-    const { clock } = this.#parts
-    open.timer?.cancel()
+    open.waiting?.interruptUnsafe()
     open.limit = limit
-    open.timer = clock.after(limit.until - clock.mono(), () => this.#over(open, limit))
+    const over = Effect.sync(() => this.#over(open, limit))
+    open.waiting = this.#fibers.fork(Effect.delay(over, Math.max(0, limit.until - this.#clock.mono())))
   }
 
   #over(open: Open, { option, ms }: HookLimit): void {
-    const { key, isLost, onOverrun } = this.#parts
-    const error = ranOver(key, open.hook, option, ms, isLost())
-    open.timer = undefined
+    const error = ranOver(this.#key, open.hook, option, ms, this.#owner.isLost())
+    open.waiting = undefined
     open.overrun = error
+    this.#overruns ??= new WeakSet()
     this.#overruns.add(error)
     open.abort.abort(error)
-    onOverrun(error)
+    this.#owner.onOverrun(error)
     open.fail?.(error)
   }
 }

@@ -22,7 +22,12 @@ const nodesOf = (node: Node): readonly Node[] =>
 
 const nodes = nodesOf(sandboxChart.root as unknown as Node)
 
-const states: readonly string[] = nodes.filter(({ states: inner }) => Object.keys(inner).length === 0).map(pathOf)
+/** No moment of a run is in one that is left at once, whatever holds. */
+const isStay = (node: Node): boolean => !(node.always ?? []).some(({ guard }) => guard === undefined)
+
+const states: readonly string[] = nodes
+  .filter((node) => Object.keys(node.states).length === 0 && isStay(node))
+  .map(pathOf)
 
 const moves: readonly ChartMove[] = nodes.flatMap((node) => {
   const all = [...node.transitions.values()].flat()

@@ -30,6 +30,7 @@ describe("the coverage of a chart", () => {
     expect(chartParts).toContain("owning -> released.lost")
     expect(chartParts.filter((name) => outOfReach.has(name))).toEqual([])
     expect(chartParts).not.toContain("owning")
+    expect(chartParts).not.toContain("acquiring.beginning") // left at once
     expect(chartParts).not.toContain("owning.work.restoring -> owning.work.restoring")
     expect(new Set(chartParts).size).toBe(chartParts.length)
   })

@@ -1,0 +1,43 @@
+/**
+ * Code made of promises, as a fiber of Effect's. An interruption aborts the signal that the code was given. The fiber
+ * ends when the code has ended, since no signal can make it: what waits for the fiber waits for the truth.
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { Fibers } from "./fibers.ts"
+
+export class Promised {
+  readonly #fiber: Fiber.Fiber<void>
+  #reason: unknown
+
+  /** Starts the code at once. What it rejects with is reported as the fibers' failures are. */
+  constructor(fibers: Fibers, start: (signal: AbortSignal) => Promise<void>) {
+    this.#fiber = fibers.fork(interruptible(start, () => this.#reason))
+  }
+
+  /** Aborts the code's signal with the reason; once. Nothing where the code has ended. */
+  interrupt(reason?: unknown): void {
+    this.#reason ??= reason
+    this.#fiber.interruptUnsafe()
+  }
+
+  /** Settles when the code has ended, or with `over` once `ms` are over. The code goes on then. */
+  within(ms: number, over: () => void): Effect.Effect<void> {
+    const ended = Effect.asVoid(Fiber.await(this.#fiber))
+    return Effect.timeoutOrElse(ended, { duration: ms, orElse: () => Effect.sync(over) })
+  }
+}
+
+const interruptible = (start: (signal: AbortSignal) => Promise<void>, why: () => unknown): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    const abort = new AbortController()
+    const ended = start(abort.signal)
+    ended.then(
+      () => resume(Effect.void),
+      (error: unknown) => resume(Effect.die(error)),
+    )
+    return Effect.suspend(() => {
+      abort.abort(why())
+      return Effect.promise(() => ended)
+    })
+  })
