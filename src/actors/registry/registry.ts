@@ -187,7 +187,7 @@ export class Registry {
           this.#backOff.failed(lockKey, definition.backOff, failure.error)
         } else if (hasRun) this.#backOff.succeeded(lockKey)
       },
-      gone: (runtime) => this.#forget(runtime),
+      gone: ({ lockKey }, cleaned) => this.#forget(lockKey, cleaned),
     }
   }
 
@@ -249,9 +249,9 @@ export class Registry {
     }
   }
 
-  #forget(runtime: SandboxRuntime): void {
-    this.#runtimes.delete(runtime.lockKey)
-    const cleaning = runtime.cleaned.finally(() => this.#cleaning.delete(cleaning))
+  #forget(lockKey: string, cleaned: Promise<void>): void {
+    this.#runtimes.delete(lockKey)
+    const cleaning = cleaned.finally(() => this.#cleaning.delete(cleaning))
     this.#cleaning.add(cleaning)
   }
 }

@@ -20,22 +20,18 @@ import { END_REASONS } from "../chart/reasons.ts"
 import type { EndReason } from "../chart/types.ts"
 import type { Claimed } from "../checkpoints/writer.ts"
 import type { RuntimeParts, Surroundings } from "./runtime-parts.ts"
-import { SavedState } from "./saved-state.ts"
+import { SavedState, type SavedStateListener } from "./saved-state.ts"
 import { hookContext, LeaseOnly } from "./work/contexts.ts"
 import { type HookOwner, HookRuns } from "./work/hook-runs.ts"
 import { Routine } from "./work/routine.ts"
 import { Turns } from "./work/turns.ts"
 
 /** Hears of an activation. None of these may throw. */
-export interface ActivationListener {
+export interface ActivationListener extends SavedStateListener {
   /** A hook goes on past its limit. */
   onOverrun(error: HookOverrunError): void
   /** Nobody has used it for `idleAfter`. */
   onIdle(): void
-  /** A checkpoint was taken, and is written from now on. */
-  onWrite(): void
-  /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
-  onFenced(error: unknown): void
 }
 
 export class Activation implements HookOwner {

@@ -12,7 +12,6 @@ import type { ChartFailure, ChartLimits } from "../chart/types.ts"
 import type { CheckpointCodec } from "../checkpoints/content/codec.ts"
 import type { CheckpointWriter } from "../checkpoints/writer.ts"
 import type { Departures } from "./departures.ts"
-import type { SandboxRuntime } from "./runtime.ts"
 import type { SandboxTally } from "./tally.ts"
 
 /** What is told of each sandbox. */
@@ -20,9 +19,9 @@ export interface Keeper {
   /** Its lock told of something. */
   told(event: LockEvent): void
   /** Its chart is over; its work may not be. */
-  ended(runtime: SandboxRuntime, end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }): void
-  /** Nothing of it runs any more. */
-  gone(runtime: SandboxRuntime): void
+  ended(parts: RuntimeParts, end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }): void
+  /** Nothing of it runs any more; `cleaned` settles when it has left nothing to do in the store. */
+  gone(parts: RuntimeParts, cleaned: Promise<void>): void
 }
 
 /** What all sandboxes of a manager share. */

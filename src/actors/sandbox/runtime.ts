@@ -113,11 +113,6 @@ export class SandboxRuntime implements Commanding {
     return this.#gone.promise
   }
 
-  /** Settles when all that it left to do in the store is done. Never rejects; final once it is gone. */
-  get cleaned(): Promise<void> {
-    return this.#commands.cleaned
-  }
-
   /** It admits uses. */
   get isRunning(): boolean {
     return this.snapshot.matches({ owning: { work: "running" } })
@@ -211,7 +206,7 @@ export class SandboxRuntime implements Commanding {
   }
 
   over(): void {
-    this.#around.keeper.gone(this)
+    this.#around.keeper.gone(this.#parts, this.#commands.cleaned)
     this.#gone.resolve()
   }
 
@@ -251,7 +246,7 @@ export class SandboxRuntime implements Commanding {
     this.#opened.reject(whyNotOpened(snapshot))
     this.#ended.resolve(endingOf(snapshot))
     this.#released.resolve(isLost(snapshot) ? "alreadyLost" : (this.#commands.result ?? "unknown"))
-    this.#around.keeper.ended(this, { hasRun: this.#hasRun, failure: snapshot.context.failure })
+    this.#around.keeper.ended(this.#parts, { hasRun: this.#hasRun, failure: snapshot.context.failure })
     if (!isLost(snapshot) || snapshot.context.closed) this.over() // else `abandon` has work to wait for
   }
 }

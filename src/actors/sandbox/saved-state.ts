@@ -9,7 +9,6 @@ import type { Lease } from "../../locks/api/lock.ts"
 import type { CheckpointReason } from "../api/sandbox.ts"
 import type { CodecScope } from "../checkpoints/content/codec.ts"
 import type { Claimed } from "../checkpoints/writer.ts"
-import type { ActivationListener } from "./activation.ts"
 import type { RuntimeParts, Surroundings } from "./runtime-parts.ts"
 import { Commits, type CommitSteps } from "./work/commits.ts"
 import type { HookRuns } from "./work/hook-runs.ts"
@@ -22,6 +21,14 @@ export interface StateOwner {
   readonly turns: Turns
   /** The live state. */
   readonly state: unknown
+}
+
+/** Hears of it. None of these may throw. */
+export interface SavedStateListener {
+  /** A checkpoint was taken, and is written from now on. */
+  onWrite(): void
+  /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
+  onFenced(error: unknown): void
 }
 
 /** A checkpoint that was taken. */
@@ -38,16 +45,11 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   readonly #owner: StateOwner
   readonly #around: Surroundings
   readonly #parts: RuntimeParts
-  readonly #listener: Pick<ActivationListener, "onWrite" | "onFenced">
+  readonly #listener: SavedStateListener
   /** Why no checkpoint can be taken now: the limit of one is over, and its hook goes on. Undefined where one can. */
   #hindrance: Error | undefined
 
-  constructor(
-    owner: StateOwner,
-    around: Surroundings,
-    parts: RuntimeParts,
-    listener: Pick<ActivationListener, "onWrite" | "onFenced">,
-  ) {
+  constructor(owner: StateOwner, around: Surroundings, parts: RuntimeParts, listener: SavedStateListener) {
     this.#owner = owner
     this.#around = around
     this.#parts = parts
