@@ -6,9 +6,14 @@
 /** Takes an error that has nowhere else to go. */
 export type OnError = (error: unknown) => void
 
+/** What `reporter` made, of each `onError` one: also itself of itself. */
+const made = new WeakMap<OnError, OnError>()
+
 /** An `onError` that never throws. Without one, and for errors of the given one, errors go to standard error. */
 export const reporter = (onError: OnError = toConsole): OnError => {
-  return (error) => {
+  const known = made.get(onError)
+  if (known !== undefined) return known
+  const report: OnError = (error) => {
     try {
       onError(error)
     } catch (fromHandler) {
@@ -16,6 +21,9 @@ export const reporter = (onError: OnError = toConsole): OnError => {
       toConsole(fromHandler)
     }
   }
+  made.set(onError, report)
+  made.set(report, report)
+  return report
 }
 
 const toConsole = (error: unknown): void => {

@@ -24,26 +24,31 @@ export interface GarbageParts {
 }
 
 export class Garbage {
-  readonly #parts: GarbageParts
+  readonly #store: ObjectStore
+  readonly #clock: Clock
+  readonly #place: StatePlace
   readonly #report: OnError
   /** Content that exists as far as this activation knows, with its generation where it is known. */
-  readonly #known = new Map<string, Generation | undefined>()
-  readonly #work = new Set<Promise<void>>()
+  #known: Map<string, Generation | undefined> | undefined
+  #work: Promise<void> | undefined
 
-  constructor(parts: GarbageParts) {
-    this.#parts = parts
-    this.#report = reporter(parts.onError)
+  constructor({ store, clock, place, onError }: GarbageParts) {
+    this.#store = store
+    this.#clock = clock
+    this.#place = place
+    this.#report = reporter(onError)
   }
 
   /** This content exists, or may come to. */
   note(content: string, generation?: Generation): void {
+    this.#known ??= new Map()
     this.#known.set(content, generation)
   }
 
   /** Deletes all known content that this head, an acknowledged one of this activation, doesn't name. */
   superseded(by: Head): void {
     const named = new Set(namedContents(by))
-    const doomed = [...this.#known].filter(([content]) => !named.has(content))
+    const doomed = [...(this.#known ?? [])].filter(([content]) => !named.has(content))
     if (doomed.length > 0) this.#background(() => this.#delete(doomed))
   }
 
@@ -52,15 +57,14 @@ export class Garbage {
     const named = new Set(namedContents(head))
     this.#background(async () => {
       const patience = this.#patience()
-      const { store, place } = this.#parts
-      for await (const { content, token, generation } of listContents(store, place, patience))
+      for await (const { content, token, generation } of listContents(this.#store, this.#place, patience))
         if (token < head.token && !named.has(content)) await this.#remove(content, generation, patience)
     })
   }
 
   /** Settles when what is under way has ended, within 10 s. */
   async close(): Promise<void> {
-    await Promise.all(this.#work)
+    await this.#work
   }
 
   async #delete(doomed: readonly (readonly [string, Generation | undefined])[]): Promise<void> {
@@ -69,18 +73,17 @@ export class Garbage {
   }
 
   async #remove(content: string, generation: Generation | undefined, patience: Patience): Promise<void> {
-    const { store, place } = this.#parts
-    if (await removeContent(store, place, content, generation, patience)) this.#known.delete(content)
+    if (await removeContent(this.#store, this.#place, content, generation, patience)) this.#known?.delete(content)
   }
 
   #background(work: () => Promise<void>): void {
-    const running = work().catch(this.#report)
-    this.#work.add(running)
-    void running.then(() => this.#work.delete(running))
+    const running = Promise.all([this.#work, work().catch(this.#report)]).then(() => {
+      if (this.#work === running) this.#work = undefined
+    })
+    this.#work = running
   }
 
   #patience(): Patience {
-    const { clock, store } = this.#parts
-    return { clock, store, until: clock.read().mono + withinMs, background: true }
+    return { clock: this.#clock, store: this.#store, until: this.#clock.read().mono + withinMs, background: true }
   }
 }

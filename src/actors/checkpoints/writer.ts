@@ -204,7 +204,7 @@ export class CheckpointWriter {
     const origin = { leases, leasesId, leasesBoot }
     const kept = { key: lockKey, type, version, ...origin, ttlMs, keep: this.#keep, left, past: lease.past }
     const settings = { ...kept, spacingMs, requestMs: HEAD_REQUEST_MS }
-    return new HeadWriter({ store, clock, lease, settings, adoptHeads, knowsBoot })
+    return new HeadWriter({ store, place: this.#place, clock, lease, settings, adoptHeads, knowsBoot })
   }
 
   #enqueue(kind: WriteKind): PendingWrite {

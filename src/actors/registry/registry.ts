@@ -249,8 +249,9 @@ export class Registry {
     }
   }
 
-  #forget(lockKey: string, cleaned: Promise<void>): void {
+  #forget(lockKey: string, cleaned: Promise<void> | undefined): void {
     this.#runtimes.delete(lockKey)
+    if (cleaned === undefined) return
     const cleaning = cleaned.finally(() => this.#cleaning.delete(cleaning))
     this.#cleaning.add(cleaning)
   }

@@ -236,13 +236,20 @@ export class Activation implements HookOwner {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { idleAfter, checkpointEvery, hooks } = this.#parts.definition
+    const { hooks } = this.#parts.definition
+    this.#routine = this.#newRoutine()
+    await hooks.run?.(this.#state?.value, this.#runContext(signal))
+    this.#routine?.finished()
+  }
+
+  #newRoutine(): Routine | undefined {
+    const { idleAfter, checkpointEvery } = this.#parts.definition
+    if (idleAfter === undefined && checkpointEvery === undefined) return undefined
     const onIdle = (): void => this.#listener.onIdle()
     const isBusy = (): boolean => this.turns.busy || this.turns.waiting > 0
-    const onCheckpoint = (): Promise<void> => this.commits.request("periodic").catch(this.#report)
-    this.#routine = new Routine(this.#around.clock, { idleAfter, checkpointEvery, isBusy, onIdle, onCheckpoint })
-    await hooks.run?.(this.#state?.value, this.#runContext(signal))
-    this.#routine.finished()
+    const onCheckpoint = (): Promise<void> =>
+      this.commits.request("periodic").catch((error: unknown) => this.#report(error))
+    return new Routine(this.#around.clock, { idleAfter, checkpointEvery, isBusy, onIdle, onCheckpoint })
   }
 
   async #close(reason: EndReason): Promise<void> {
@@ -253,7 +260,7 @@ export class Activation implements HookOwner {
     const call = { hook: "close", under: [], limit: this.#limit("closeWithin"), reason } as const
     const close = async (signal: AbortSignal): Promise<void> => definition.hooks.close?.(value, { reason, signal })
     const { result, ended } = this.hooks.start(call, close)
-    void result.catch(this.#report)
+    void result.catch((error: unknown) => this.#report(error))
     await ended
     this.#state = undefined
   }
@@ -263,7 +270,7 @@ export class Activation implements HookOwner {
   }
 
   /** Reports an error that no call rejects with. An overrun was reported when its limit was over. */
-  readonly #report = (error: unknown): void => {
+  #report(error: unknown): void {
     if (!this.hooks.isOverrun(error)) this.#around.report(error)
   }
 

@@ -42,8 +42,8 @@ export class Commands implements CommandHandlers, ActivationListener {
   activation: Activation | undefined
   /** How the lease was released, once it was. */
   result: ReleaseResult | undefined
-  /** Settles when all that it left to do in the store is done. Never rejects. */
-  cleaned: Promise<void> = Promise.resolve()
+  /** Settles when all that it left to do in the store is done; undefined where that is nothing. Never rejects. */
+  cleaned: Promise<void> | undefined
   readonly #chart: Commanding
   readonly #around: Surroundings
   readonly #parts: RuntimeParts
@@ -202,7 +202,11 @@ export class Commands implements CommandHandlers, ActivationListener {
   /** One at a time: what the chart waits for next has a limit of its own. */
   #await(waiting: Effect.Effect<void>): void {
     this.#timed?.interruptUnsafe()
-    this.#timed = this.#around.fibers.fork(waiting)
+    const timed = this.#around.fibers.fork(waiting)
+    this.#timed = timed
+    timed.addObserver(() => {
+      if (this.#timed === timed) this.#timed = undefined // what has ended takes no room
+    })
   }
 
   #telling(event: ChartEvent): Effect.Effect<void> {

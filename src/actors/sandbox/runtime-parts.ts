@@ -20,8 +20,8 @@ export interface Keeper {
   told(event: LockEvent): void
   /** Its chart is over; its work may not be. */
   ended(parts: RuntimeParts, end: { readonly hasRun: boolean; readonly failure: ChartFailure | undefined }): void
-  /** Nothing of it runs any more; `cleaned` settles when it has left nothing to do in the store. */
-  gone(parts: RuntimeParts, cleaned: Promise<void>): void
+  /** Nothing of it runs any more; `cleaned` settles when nothing is left to do in the store. */
+  gone(parts: RuntimeParts, cleaned: Promise<void> | undefined): void
 }
 
 /** What all sandboxes of a manager share. */

@@ -61,15 +61,11 @@ export class SandboxRuntime implements Commanding {
     this.#commands = new Commands(this, around, parts)
     handlers.set(id, this.#commands) // the chart's first command comes while its actor starts
     const input = { key: lockKey, purpose, backOff, limits }
-    this.actor = startActor(chart, { id, input, clock, inspect, onError: report })
-    this.#saw(this.snapshot)
+    const onSnapshot = (snapshot: SandboxSnapshot): void => this.#saw(snapshot)
+    this.actor = startActor(chart, { id, input, clock, inspect, onSnapshot, onError: report })
     this.#listening = lock.events$.subscribe((event) => {
       around.keeper.told(event)
       this.#heard(event)
-    })
-    this.actor.subscribe((snapshot) => {
-      this.#saw(snapshot)
-      if ("released" in snapshot.value) this.#end(snapshot)
     })
   }
 
@@ -233,12 +229,12 @@ export class SandboxRuntime implements Commanding {
     this.#state = state
     this.since = this.#around.clock.read().wall
     if (state === "owning") this.ownedSince = this.since
-    else if (state === "released") this.ownedSince = undefined
+    else if (state === "released") this.#end(snapshot)
   }
 
   #end(snapshot: SandboxSnapshot): void {
-    if (this.isOver) return
     this.isOver = true
+    this.ownedSince = undefined
     this.#listening.unsubscribe()
     this.#commands.end()
     this.#around.trace.lines?.forget(this.lockKey)

@@ -10,13 +10,12 @@ export const HASHED_PREFIX = 100
 
 /** `[a-z0-9._-]` stand for themselves, every other byte is `=` and two hex digits; so is a dot that comes first. */
 export function escapedName(key: string): string {
-  let name = ""
-  for (const byte of new TextEncoder().encode(key)) {
+  const escaped = Array.from(new TextEncoder().encode(key), (byte, at) => {
     const char = String.fromCharCode(byte)
-    const plain = /[a-z0-9_-]/.test(char) || (char === "." && name !== "")
-    name += plain ? char : `=${byte.toString(16).padStart(2, "0")}`
-  }
-  return name
+    const plain = /[a-z0-9_-]/.test(char) || (char === "." && at > 0)
+    return plain ? char : `=${byte.toString(16).padStart(2, "0")}`
+  })
+  return escaped.join("") // a name that grew by one sign at a time would stay in memory as a tree of its signs
 }
 
 /** The name without a half escape at its end. */

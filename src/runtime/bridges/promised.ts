@@ -7,22 +7,25 @@ import * as Fiber from "effect/Fiber"
 import type { Fibers } from "./fibers.ts"
 
 export class Promised {
-  readonly #fiber: Fiber.Fiber<void>
+  /** Until it has ended. */
+  #fiber: Fiber.Fiber<void> | undefined
   #reason: unknown
 
   /** Starts the code at once. What it rejects with is reported as the fibers' failures are. */
   constructor(fibers: Fibers, start: (signal: AbortSignal) => Promise<void>) {
     this.#fiber = fibers.fork(interruptible(start, () => this.#reason))
+    this.#fiber.addObserver(() => (this.#fiber = undefined))
   }
 
   /** Aborts the code's signal with the reason; once. Nothing where the code has ended. */
   interrupt(reason?: unknown): void {
     this.#reason ??= reason
-    this.#fiber.interruptUnsafe()
+    this.#fiber?.interruptUnsafe()
   }
 
   /** Settles when the code has ended, or with `over` once `ms` are over. The code goes on then. */
   within(ms: number, over: () => void): Effect.Effect<void> {
+    if (this.#fiber === undefined) return Effect.void
     const ended = Effect.asVoid(Fiber.await(this.#fiber))
     return Effect.timeoutOrElse(ended, { duration: ms, orElse: () => Effect.sync(over) })
   }

@@ -28,13 +28,15 @@ export interface StartActorOptions<L extends AnyActorLogic> {
   readonly snapshot?: Snapshot<unknown>
   /** Gets every inspection event; what it throws goes to onError. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
+  /** Gets every snapshot, the first included: before the actor is handed out. Must not throw. */
+  readonly onSnapshot?: (snapshot: SnapshotFrom<L>) => void
   /** Gets the error of an actor that failed, also while it started; without it, standard error does. */
   readonly onError?: OnError | undefined
 }
 
 /** Starts an actor on the clock. It never throws: an actor that can't start has the status "error" and is reported. */
 export const startActor = <L extends AnyActorLogic>(logic: L, options: StartActorOptions<L>): Actor<L> => {
-  const { clock, onError, inspect, ...rest } = options
+  const { clock, onError, onSnapshot, inspect, ...rest } = options
   const report = reporter(onError)
   const actorOptions = {
     ...rest,
@@ -43,7 +45,7 @@ export const startActor = <L extends AnyActorLogic>(logic: L, options: StartActo
   }
   // XState types the options by whether the logic needs input; here that is the caller's to have checked.
   const actor: Actor<L> = createActor(logic as AnyActorLogic, actorOptions as ActorOptions<AnyActorLogic>) as Actor<L>
-  actor.subscribe({ error: report })
+  actor.subscribe({ ...(onSnapshot && { next: onSnapshot }), error: report })
   actor.start()
   return actor
 }

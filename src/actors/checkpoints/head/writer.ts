@@ -25,6 +25,7 @@ import type {
 /** What it runs on. */
 export interface HeadWriterParts {
   readonly store: CheckpointStore
+  readonly place: StatePlace
   readonly clock: Clock
   readonly lease: Lease
   readonly settings: HeadSettings
@@ -53,7 +54,6 @@ export class HeadWriter {
   /** The last thing that went wrong: the cause of whatever fails for it. */
   trouble: LockError | undefined
   readonly #parts: HeadWriterParts
-  readonly #place: StatePlace
   /** Where requests wait for their turn; undefined where they needn't. */
   readonly #door: Admission | undefined
   #ticket: Ticket | undefined
@@ -67,7 +67,6 @@ export class HeadWriter {
   constructor(parts: HeadWriterParts) {
     const { store, clock, lease, settings } = parts
     this.#parts = parts
-    this.#place = { store: store.name, lockKey: settings.key, type: settings.type }
     this.#door = admissionTo(store, clock)
     this.#state = initialState(settings, lease.token, lease.nonce)
     if (lease.signal.aborted) this.#onLoss()
@@ -165,6 +164,7 @@ export class HeadWriter {
 
   #arm(): void {
     this.#timer?.cancel()
+    this.#timer = undefined
     const due = dueAt(this.#state)
     if (due === undefined || due === Number.POSITIVE_INFINITY) return
     const { clock } = this.#parts
@@ -191,7 +191,7 @@ export class HeadWriter {
       if (command.type === "raise") return await this.#raise(command.above)
       return command.type === "read" ? await this.#read(command) : await this.#put(command)
     } catch (error) {
-      this.trouble = asLockError(error, this.#place)
+      this.trouble = asLockError(error, this.#parts.place)
       return { kind: "unusable" }
     }
   }
@@ -202,7 +202,7 @@ export class HeadWriter {
       await lease.renew()
       return { kind: "renewed" }
     } catch (error) {
-      this.trouble = asLockError(error, this.#place)
+      this.trouble = asLockError(error, this.#parts.place)
       return { kind: "failed", fatal: lease.signal.aborted }
     }
   }
@@ -213,14 +213,14 @@ export class HeadWriter {
       await lease.renew({ tokenAbove: above })
       return lease.token > above ? { kind: "raised", token: lease.token } : { kind: "failed", fatal: false }
     } catch (error) {
-      this.trouble = asLockError(error, this.#place)
+      this.trouble = asLockError(error, this.#parts.place)
       return { kind: "failed", fatal: lease.signal.aborted }
     }
   }
 
   async #read({ known, deadline }: Extract<HeadCommand, { readonly type: "read" }>): Promise<HeadAnswer> {
     const request = { ...this.#within(deadline), limit: HEAD_LIMIT, ...(known !== null && { known }) }
-    const answer: ReadAnswer = await this.#parts.store.read(headRef(this.#place.lockKey), request)
+    const answer: ReadAnswer = await this.#parts.store.read(headRef(this.#parts.place.lockKey), request)
     switch (answer.kind) {
       case "found":
         return this.#found(answer.generation, this.#parse(answer.body))
@@ -228,7 +228,7 @@ export class HeadWriter {
       case "absent":
         return { kind: answer.kind }
       case "tooLarge":
-        throw corruptHead(this.#place, `is over ${HEAD_LIMIT} bytes`)
+        throw corruptHead(this.#parts.place, `is over ${HEAD_LIMIT} bytes`)
       case "failed":
         this.trouble = answer.error
         return { kind: "failed", fatal: !answer.error.retryable }
@@ -237,10 +237,10 @@ export class HeadWriter {
 
   /** Before the claim a head also has to be one that this owner may take over. */
   #parse(body: Uint8Array): Head {
-    const head = parseHead(body, this.#place)
+    const head = parseHead(body, this.#parts.place)
     const { adoptHeads, settings } = this.#parts
     if (this.#state.phase !== "unclaimed") return head
-    checkClaimable(head, this.#place, { ...settings, adoptHeads })
+    checkClaimable(head, this.#parts.place, { ...settings, adoptHeads })
     return head
   }
 
@@ -251,8 +251,8 @@ export class HeadWriter {
     if (this.#state.phase !== "unclaimed" || adoptHeads || knowsBoot === undefined)
       return { kind: "found", generation, head }
     if (boot === undefined || boot === settings.leasesBoot) return { kind: "found", generation, head }
-    const knows = await knowsBoot(boot).catch((error: unknown) => asLockError(error, this.#place))
-    if (knows === false) throw foreignBoot(this.#place, boot, settings)
+    const knows = await knowsBoot(boot).catch((error: unknown) => asLockError(error, this.#parts.place))
+    if (knows === false) throw foreignBoot(this.#parts.place, boot, settings)
     if (knows === true) return { kind: "found", generation, head }
     this.trouble = knows
     return { kind: "failed", fatal: !knows.retryable }
@@ -262,7 +262,7 @@ export class HeadWriter {
     const body = formatHead(head)
     this.#underWay?.onSend?.(head)
     const request = this.#within(deadline)
-    const answer: WriteAnswer = await this.#parts.store.put(headRef(this.#place.lockKey), expected, body, request)
+    const answer: WriteAnswer = await this.#parts.store.put(headRef(this.#parts.place.lockKey), expected, body, request)
     if (answer.kind !== "unknown") return answer
     this.trouble = answer.error
     return { kind: "unknown", fatal: !answer.error.retryable }

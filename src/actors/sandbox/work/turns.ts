@@ -7,6 +7,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks"
 import { ReentrantLockError } from "../../../locks/api/errors.ts"
+import { Deferred } from "../../../runtime/deferred.ts"
 
 /**
  * A turn in progress. `outer` is the turn, perhaps of another sandbox, that it was asked for from; the nearest around
@@ -34,12 +35,15 @@ export interface TurnOptions {
   readonly signal?: AbortSignal
 }
 
+/** Nobody waits: most sandboxes, most of the time. Nothing is ever put into it. */
+const NONE: Queued[] = []
+
 export class Turns {
   readonly #key: string
-  #queue: Queued[] = []
+  #queue = NONE
   #busy = false
   #closed: (() => Error) | undefined
-  #idle: (() => void)[] = []
+  #idle: Deferred<void> | undefined
 
   constructor(key: string) {
     this.#key = key
@@ -97,7 +101,7 @@ export class Turns {
 
   /** Settles when no turn is in progress and none waits. */
   async idle(): Promise<void> {
-    while (this.#busy) await new Promise<void>((resolve) => this.#idle.push(resolve))
+    while (this.#busy) await (this.#idle ??= new Deferred()).promise
   }
 
   #begin({ from, signal }: TurnOptions): Promise<void> {
@@ -119,16 +123,19 @@ export class Turns {
         queued.refuse(signal!.reason as Error)
       }
       signal?.addEventListener("abort", giveUp)
-      this.#queue.push(queued)
+      if (this.#queue === NONE) this.#queue = [queued]
+      else this.#queue.push(queued)
     })
   }
 
   /** The turn passes to the next without a moment in which it is free, so that no later call overtakes. */
   #next(): void {
     const next = this.#queue.shift()
+    if (this.#queue.length === 0) this.#queue = NONE
     if (next !== undefined) return next.start()
     this.#busy = false
-    for (const resolve of this.#idle.splice(0)) resolve()
+    this.#idle?.resolve()
+    this.#idle = undefined
   }
 }
 
