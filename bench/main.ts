@@ -10,6 +10,7 @@ import { benchCommand } from "./command.ts"
 import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
 import { benchGcsWrite } from "./gcs-write.ts"
+import { benchHandoff } from "./handoff.ts"
 import { benchIdle } from "./idle.ts"
 import { benchInspector } from "./inspector.ts"
 import { benchPage } from "./page.ts"
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   "file-lock": benchFileLock,
   requests: benchRequests,
   "gcs-write": benchGcsWrite,
+  handoff: benchHandoff,
   idle: benchIdle,
   inspector: benchInspector,
   page: benchPage,

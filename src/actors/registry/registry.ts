@@ -2,6 +2,7 @@
  * The sandboxes of one manager, one runtime a key. Begins them, and lets calls join one that is on its way. Keeps a key
  * taken until nothing of its sandbox runs any more. Whether new sandboxes are let in is the manager's to say.
  */
+import { fromTransition, type InspectionEvent } from "xstate"
 import { admissionTo } from "../../locks/admission/admission.ts"
 import { countEvent, type Counting, noCounts } from "../../locks/api/counts.ts"
 import {
@@ -15,6 +16,7 @@ import type { AcquireOptions, LockEvent } from "../../locks/api/lock.ts"
 import { tokensOnlyGrow } from "../../locks/engine/options.ts"
 import type { StoreIdentity } from "../../locks/stores/identity.ts"
 import { Fibers } from "../../runtime/bridges/fibers.ts"
+import { startActor } from "../../runtime/bridges/start-actor.ts"
 import { Hub } from "../../runtime/observables.ts"
 import { ownedElsewhere } from "../api/problems.ts"
 import { commandedChart } from "../chart/commanded.ts"
@@ -47,6 +49,16 @@ export interface SandboxRef {
  */
 const lockMargin = 15_000
 
+/** Of the actor that is the parent of all: a sandbox ends on its own, and nobody else is to do anything about it. */
+const rootLogic = fromTransition((state: undefined) => state, undefined)
+
+/** What is told of the root stays here. */
+const ofSandboxes =
+  (inspect: (event: InspectionEvent) => void) =>
+  (event: InspectionEvent): void => {
+    if (event.actorRef.sessionId !== event.rootId) inspect(event)
+  }
+
 export class Registry {
   /** The events of the locks of these sandboxes. */
   readonly events: Hub<LockEvent>
@@ -76,7 +88,12 @@ export class Registry {
     this.#around = {
       clock,
       report,
-      inspect,
+      root: startActor(rootLogic, {
+        id: "sandboxes",
+        clock,
+        inspect: inspect && ofSandboxes(inspect),
+        onError: report,
+      }),
       sumsUp,
       departures,
       trace,

@@ -1,5 +1,5 @@
 /** What the runtime of one sandbox is made of. Only types. */
-import type { InspectionEvent } from "xstate"
+import type { AnyActor } from "xstate"
 import type { AcquireOptions, Lock, LockEvent } from "../../locks/api/lock.ts"
 import type { Fibers } from "../../runtime/bridges/fibers.ts"
 import type { OnError } from "../../runtime/report.ts"
@@ -39,7 +39,8 @@ export interface Surroundings extends CommandedChart {
   readonly limits: HookLimits
   /** In milliseconds, from when a sandbox runs. */
   readonly minTenure: number
-  readonly inspect: ((event: InspectionEvent) => void) | undefined
+  /** What all their actors have as parent, so that they are one XState system. It hears of their ends, and does nothing. */
+  readonly root: AnyActor
 }
 
 /** What one sandbox is made of. */

@@ -57,12 +57,12 @@ export class SandboxRuntime implements Commanding {
     this.#around = around
     this.#parts = parts
     const { id, lockKey, purpose, backOff, limits, lock } = parts
-    const { chart, handlers, clock, report, inspect } = around
+    const { chart, handlers, clock, report, root } = around
     this.#commands = new Commands(this, around, parts)
     handlers.set(id, this.#commands) // the chart's first command comes while its actor starts
     const input = { key: lockKey, purpose, backOff, limits }
     const onSnapshot = (snapshot: SandboxSnapshot): void => this.#saw(snapshot)
-    this.actor = startActor(chart, { id, input, clock, inspect, onSnapshot, onError: report })
+    this.actor = startActor(chart, { id, input, clock, parent: root, onSnapshot, onError: report })
     this.#listening = lock.events$.subscribe((event) => {
       around.keeper.told(event)
       this.#heard(event)

@@ -22,11 +22,13 @@ import { xstateClock } from "./xstate-clock.ts"
 /** How an actor starts. */
 export interface StartActorOptions<L extends AnyActorLogic> {
   readonly clock: Clock
+  /** An actor whose XState system it is a part of. Without one it is a system of its own. */
+  readonly parent?: AnyActor
   readonly input?: InputFrom<L>
   readonly id?: string
   /** A persisted snapshot to start from. */
   readonly snapshot?: Snapshot<unknown>
-  /** Gets every inspection event; what it throws goes to onError. */
+  /** Gets every inspection event of the system that it begins; what it throws goes to onError. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined
   /** Gets every snapshot, the first included: before the actor is handed out. Must not throw. */
   readonly onSnapshot?: (snapshot: SnapshotFrom<L>) => void

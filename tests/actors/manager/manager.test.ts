@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import type { InspectionEvent } from "xstate"
 import {
   CheckpointVersionError,
   InvalidKeyError,
@@ -361,7 +362,12 @@ describe("what a manager tells", () => {
     const world = new World()
     const sandbox = counter()
     const inspected: string[] = []
-    const a = await world.manager("a", sandbox, { inspect: ({ type }) => void inspected.push(type) })
+    const told = new Set<string | undefined>()
+    const inspect = ({ type, actorRef }: InspectionEvent): void => {
+      inspected.push(type)
+      told.add(actorRef.getSnapshot().context?.key)
+    }
+    const a = await world.manager("a", sandbox, { inspect })
     const { actor } = await world.run(a.restoreSandbox(sandbox, "k"))
     expect(Object.keys(actor).toSorted()).toEqual(["getSnapshot", "id", "select", "sessionId", "subscribe"])
     const seen: (string | undefined)[] = []
@@ -369,6 +375,7 @@ describe("what a manager tells", () => {
     expect(inspected).toContain("@xstate.snapshot")
     await world.run(a.drain())
     expect(seen).toEqual(["drain"])
+    expect(told).toEqual(new Set(["counter/k"])) // nothing of what they have as parent
     await world.end()
   })
 
