@@ -212,7 +212,7 @@ export class KeyRuntime {
     this.#state = state
     this.#commands.run(commands, state, slot)
     this.#rings.follow(state)
-    this.#state = watched(state, this.#rings.hears, now)
+    this.#state = watched(state, this.#rings.hears(state), now)
     this.#rearm(now)
     this.#onStep?.(state)
     this.#counts.step(input, state)

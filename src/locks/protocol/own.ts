@@ -10,7 +10,20 @@ import { liveWaiter, renewBody, tokenOf } from "./record-writes.ts"
 import { abandon, backoff, ownersTurn, ownersTurnSurely } from "./request.ts"
 import { deadlineOf, remaining, shownDeadline, writtenDeadline } from "./rules/authority.ts"
 import { ownerStanding } from "./rules/standing.ts"
-import type { Attempt, Draft, Due, Hold, Idle, LockState, Owning, Phase, SentWrite, Told, View } from "./rules/state.ts"
+import type {
+  Attempt,
+  Draft,
+  Due,
+  Hold,
+  Idle,
+  LockConfig,
+  LockState,
+  Owning,
+  Phase,
+  SentWrite,
+  Told,
+  View,
+} from "./rules/state.ts"
 import { earlier, instant, type Instant, later, type Now, past, plus, renewalAfter } from "./rules/time.ts"
 
 /** As an owner. */
@@ -59,7 +72,7 @@ export function beginOwning(draft: Draft, attempt: Attempt, view: View, beginnin
     how,
     deadline,
     renewAt: plus(earlier(now, beginOf(deadline, draft)), renewEvery(draft)),
-    watchAt: plus(now, config.watchEvery),
+    watchAt: nextLook(draft),
     readBackAt: undefined,
     failures: 0,
     degraded: false,
@@ -154,8 +167,7 @@ function forceRenewal(draft: Draft, hold: Hold, tokenAbove: number | undefined):
 
 /** A renewal of mine was applied. */
 function wrote(draft: Draft, phase: Owning, sent: SentWrite, view: View): Phase {
-  const watched = { ...phase.hold, watchAt: plus(draft.now, draft.config.watchEvery) }
-  return renewed(draft, watched, sent, writtenDeadline(draft, sent, view))
+  return renewed(draft, { ...phase.hold, watchAt: nextLook(draft) }, sent, writtenDeadline(draft, sent, view))
 }
 
 /**
@@ -223,8 +235,18 @@ function signalDue(state: LockState, hold: Hold): Instant | undefined {
 function looked(draft: Draft, hold: Hold): Hold {
   const here = `id:${draft.view?.record?.waitingOwnerId ?? ""}`
   const signalled = hold.signalled.filter((name) => !name.startsWith("id:") || name === here)
-  return { ...hold, signalled, watchAt: plus(draft.now, draft.config.watchEvery) }
+  return { ...hold, signalled, watchAt: nextLook(draft) }
 }
+
+/**
+ * When to look for a waiter next. One that is told of every change looks for what it wasn't told, once in the life of a
+ * mark (12 s). At the default ttl a renewal comes before that, and is refused where anybody has written.
+ */
+const nextLook = ({ now, config, watched }: Draft): Instant => plus(now, watched ? config.waiterTtl : config.watchEvery)
+
+/** It is no longer told of changes: it looks as soon as one that never was. */
+export const lookSooner = ({ hold }: Owning, now: Now, { watchEvery }: LockConfig): Owning =>
+  holding({ ...hold, watchAt: earlier(hold.watchAt, plus(now, watchEvery)) })
 
 /**
  * A half of mine that is older than the last one known is no longer mine: a late copy of its create brought it back.

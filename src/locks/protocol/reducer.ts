@@ -11,7 +11,7 @@ import { OFTEN, seeking } from "./acquire.ts"
 import { clearing } from "./cleanup.ts"
 import { idle } from "./idle.ts"
 import { leaving } from "./leave.ts"
-import { owning } from "./own.ts"
+import { lookSooner, owning } from "./own.ts"
 import type { PhaseRules } from "./phases.ts"
 import { mayWrite, sendRead, sendWrite } from "./request.ts"
 import { assertSound } from "./rules/invariant.ts"
@@ -97,16 +97,19 @@ export function traced(state: LockState, trace: "possible" | "sure"): LockState 
 }
 
 /**
- * Whether the runtime is told of the record's changes and of the end of its owner's process. Once it no longer is, a
- * look comes as soon as it would have come without, also where others were to have their turn first.
+ * Whether the runtime is told of all that the key waits for. Once it no longer is, a look comes as soon as it would
+ * have come without, also where others were to have their turn first.
  */
 export function watched(state: LockState, hears: boolean, now: Now): LockState {
   if (state.watched === hears) return state
-  const { phase } = state
-  const isFar = !hears && phase.name === "seeking" && phase.next.act === "read" && phase.failures === 0
-  if (!isFar) return { ...state, watched: hears }
-  const at = earlier(phase.next.at, plus(now, OFTEN))
-  return { ...state, watched: hears, phase: { ...phase, unheard: 0, next: { act: "read", at } } }
+  const { phase, config } = state
+  return { ...state, watched: hears, phase: hears ? phase : unwatched(phase, now, config) }
+}
+
+function unwatched(phase: Phase, now: Now, config: LockConfig): Phase {
+  if (phase.name === "owning") return lookSooner(phase, now, config)
+  if (phase.name !== "seeking" || phase.next.act !== "read" || phase.failures > 0) return phase
+  return { ...phase, unheard: 0, next: { act: "read", at: earlier(phase.next.at, plus(now, OFTEN)) } }
 }
 
 /**

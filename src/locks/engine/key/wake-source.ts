@@ -7,7 +7,10 @@
  * Watching begins with the second look: a key that nobody contends for costs nothing. It doesn't begin for a waiter
  * outside of a full line, whom each of many turns before its own would wake.
  *
- * Not promised: that a change wakes the key. Looks go on, less often where both watches may be relied on.
+ * Not promised: that a change wakes the key. Looks go on, less often where all that the key waits for is told:
+ *
+ *     an acquirer     by both watches: an owner may end without a write
+ *     an owner        by the record's, if that tells of every machine: nobody knows where the next waiter will be
  */
 import type { LockState } from "../../protocol/rules/state.ts"
 import { type HostHalf, LINE_LENGTH } from "../../record.ts"
@@ -29,10 +32,9 @@ export class WakeSource {
     this.#ring = ring
   }
 
-  /**
-   * Both watches may be relied on: the system tells of the record's next change, and of the end of its owner's process.
-   */
-  get hears(): boolean {
+  /** Whether all that this state waits for is told, as far as is known. */
+  hears({ phase }: LockState): boolean {
+    if (phase.name === "owning") return this.#record?.hearsAll === true
     return this.#record?.hears === true && this.#process?.hears === true
   }
 

@@ -26,7 +26,7 @@ export interface LockConfig {
   readonly bootId: string | null
   readonly cheapReads: boolean
   readonly spacing: number
-  /** How often an owner looks for a waiter. */
+  /** How often an owner looks for a waiter that nobody tells it of. */
   readonly watchEvery: number
   /** A release deletes the record; true only where the store honours the precondition of a delete. */
   readonly deletes: boolean
@@ -327,7 +327,8 @@ export interface LockState {
   readonly sent: readonly SentWrite[]
   readonly flight: Flight | undefined
   /**
-   * The runtime is told of the next change of the record, and of the end of its owner's process: looks may be seldom.
+   * The runtime is told of all that this key waits for: looks may be seldom. To an owner that is the record's next
+   * change. To one that wants the key it is the end of its owner's process, too.
    */
   readonly watched: boolean
   /** Ids of requests so far. */
