@@ -3,7 +3,7 @@
  * How its holder ends it is leave.ts's.
  */
 import { type LockError, LockLostError, type LossReason } from "../api/errors.ts"
-import { needsError, ownerOf, sameGroups } from "../record.ts"
+import { needsError, NONE, ownerOf, sameGroups } from "../record.ts"
 import { beginLeaving } from "./leave.ts"
 import { type PhaseRules, unchanged } from "./phases.ts"
 import { liveWaiter, renewBody, tokenOf } from "./record-writes.ts"
@@ -79,17 +79,17 @@ export function beginOwning(draft: Draft, attempt: Attempt, view: View, beginnin
     suspect: false,
     tenureUntil: attempt.minTenure === undefined ? undefined : plus(now, attempt.minTenure),
     brieflyUntil: waited && config.spacing > 0 ? plus(now, BRIEF * config.spacing) : undefined,
-    signalled: [],
+    signalled: NONE,
     lastRelease: view.record?.lastRelease,
-    past: view.record?.past ?? [],
+    past: view.record?.past ?? NONE,
     trace: "none",
     opId: view.record?.owner?.opId,
     isAsked: false,
     note,
     stateVersion: attempt.stateVersion,
     since: view.record?.owner?.since,
-    groups: attempt.groups ?? [],
-    named: named ?? [],
+    groups: attempt.groups ?? NONE,
+    named: named ?? NONE,
     expiring: false,
   }
   draft.events.push({ type: "Acquired", token, deadline: wallDeadline(hold, now), how })
@@ -233,6 +233,7 @@ function signalDue(state: LockState, hold: Hold): Instant | undefined {
 
 /** A stranger has no nonce: it counts as the same waiter until it is gone. */
 function looked(draft: Draft, hold: Hold): Hold {
+  if (hold.signalled.length === 0) return { ...hold, watchAt: nextLook(draft) }
   const here = `id:${draft.view?.record?.waitingOwnerId ?? ""}`
   const signalled = hold.signalled.filter((name) => !name.startsWith("id:") || name === here)
   return { ...hold, signalled, watchAt: nextLook(draft) }
@@ -307,7 +308,7 @@ function troubled(draft: Draft, hold: Hold, error: LockError): Owning {
 export function lose(draft: Draft, hold: Hold, reason: LossReason, cause?: LockError): Idle {
   const { config, now, view } = draft
   abandon(draft)
-  draft.sent = []
+  draft.sent = NONE
   const error = new LockLostError({
     key: config.key,
     owner: ownerOf(view?.record),
