@@ -42,8 +42,13 @@ const OPTIONS: OptionChecks<MemoryStoreOptions> = { name: aText, clock: aClock }
 
 interface Version {
   readonly generation: Generation
-  readonly body: Uint8Array
+  /** Nobody else changes them. */
+  readonly bytes: ArrayBufferLike
 }
+
+/** The bytes of a body that is given away. */
+const ownBytes = (body: Uint8Array): ArrayBufferLike =>
+  body.byteLength === body.buffer.byteLength ? body.buffer : body.slice().buffer
 
 /** Told of the versions of one object. */
 class Watch implements Watching {
@@ -58,7 +63,8 @@ class Watch implements Watching {
     this.#of = of
     this.#name = name
     this.wake = wake
-    of.set(name, [...(of.get(name) ?? []), this])
+    const others = of.get(name)
+    of.set(name, others === undefined ? [this] : [...others, this])
   }
 
   [Symbol.dispose](): void {
@@ -99,7 +105,7 @@ class MemoryStore implements LeaseStore, CheckpointStore {
   }
   readonly prompt: PromptRequests = {
     read: (ref, options) => this.#read(ref, options),
-    put: (ref, expected, body) => this.#put(ref, expected, body),
+    put: (ref, expected, body) => this.#put(ref, expected, ownBytes(body)),
     remove: (ref, expected) => this.#remove(ref, expected),
   }
   readonly #clock: Clock
@@ -125,7 +131,7 @@ class MemoryStore implements LeaseStore, CheckpointStore {
   }
 
   async put(ref: ObjectRef, expected: Generation, body: Uint8Array): Promise<WriteAnswer> {
-    return this.#put(ref, expected, body)
+    return this.#put(ref, expected, new Uint8Array(body).buffer)
   }
 
   async remove(ref: ObjectRef, expected: Generation): Promise<WriteAnswer> {
@@ -152,18 +158,18 @@ class MemoryStore implements LeaseStore, CheckpointStore {
     const version = this.#of(area).versions.get(name)
     const storeTime = this.#now()
     if (version === undefined) return { kind: "absent", storeTime }
-    const { generation, body } = version
+    const { generation, bytes } = version
     if (generation === options.known) return { kind: "unchanged", generation, storeTime }
-    if (body.length > options.limit) return { kind: "tooLarge", generation, storeTime }
-    return { kind: "found", generation, body: new Uint8Array(body), storeTime }
+    if (bytes.byteLength > options.limit) return { kind: "tooLarge", generation, storeTime }
+    return { kind: "found", generation, body: new Uint8Array(bytes.slice(0)), storeTime }
   }
 
-  #put({ area, name }: ObjectRef, expected: Generation, body: Uint8Array): WriteAnswer {
+  #put({ area, name }: ObjectRef, expected: Generation, bytes: ArrayBufferLike): WriteAnswer {
     const { versions, watches } = this.#of(area)
     const storeTime = this.#now()
     if ((versions.get(name)?.generation ?? ABSENT) !== expected) return { kind: "refused", storeTime }
     const generation = String(++this.#writes)
-    versions.set(name, { generation, body: new Uint8Array(body) })
+    versions.set(name, { generation, bytes })
     this.#changed({ watches, name, generation })
     return { kind: "applied", generation, storeTime }
   }

@@ -4,28 +4,27 @@
  * the answer to the very write that rang.
  */
 import type { LockState } from "../../protocol/rules/state.ts"
-import type { Generation, LeaseStore, ObjectRef } from "../../stores/port.ts"
-import { WakeSource } from "./wake-source.ts"
+import type { Generation } from "../../stores/port.ts"
+import { waits, WakeSource, type WatchedKey } from "./wake-source.ts"
 
 /** What rings are judged and answered by. */
-export interface RingsParts {
+export interface RingsParts extends WatchedKey {
   /** The protocol's state, once there is one. */
-  readonly state: () => LockState | undefined
+  readonly state: LockState | undefined
   /** Called where a look is worth it now. */
-  readonly onRing: () => void
+  onRing(): void
 }
 
 /** Those of one key. */
 export class Rings {
   readonly #parts: RingsParts
-  /** None on a store that watches nothing. */
-  readonly #source: WakeSource | undefined
+  /** None on a store that watches nothing, and until something is waited for. */
+  #source: WakeSource | undefined
   /** The version that rang last, where it isn't known to be an old one. Null: nobody told which. */
   #rung: Generation | null | undefined
 
-  constructor(store: LeaseStore, ref: ObjectRef, parts: RingsParts) {
+  constructor(parts: RingsParts) {
     this.#parts = parts
-    if (store.watch !== undefined) this.#source = new WakeSource(store, ref, (generation) => this.#ring(generation))
   }
 
   /** Whether nothing that this state waits for can happen unheard, as far as the system's word goes. */
@@ -38,6 +37,8 @@ export class Rings {
    * look.
    */
   follow(state: LockState): void {
+    if (this.#source === undefined && this.#parts.store.watch !== undefined && waits(state))
+      this.#source = new WakeSource(this.#parts, (generation) => this.#ring(generation))
     if (this.#source?.follow(state) === true) this.#rung = null
   }
 
@@ -45,7 +46,7 @@ export class Rings {
   answer(): void {
     const rung = this.#rung
     if (rung === undefined) return
-    const state = this.#parts.state()
+    const { state } = this.#parts
     if (state?.flight !== undefined) return
     this.#rung = undefined
     // A version that is known is no news: most are this process's own writes.

@@ -16,19 +16,23 @@ import type { LockState } from "../../protocol/rules/state.ts"
 import { type HostHalf, LINE_LENGTH } from "../../record.ts"
 import type { Generation, LeaseStore, ObjectRef, Watching } from "../../stores/port.ts"
 
+/** The key that is watched. */
+export interface WatchedKey {
+  readonly store: LeaseStore
+  readonly ref: ObjectRef
+}
+
 /** That of one key. */
 export class WakeSource {
-  readonly #store: LeaseStore
-  readonly #ref: ObjectRef
+  readonly #key: WatchedKey
   readonly #ring: (generation?: Generation) => void
   #record: Watching | undefined
   #process: Watching | undefined
   #watched: HostHalf | undefined
 
   /** `ring` is called when it is time to look, with the generation of the record where that is known. */
-  constructor(store: LeaseStore, ref: ObjectRef, ring: (generation?: Generation) => void) {
-    this.#store = store
-    this.#ref = ref
+  constructor(key: WatchedKey, ring: (generation?: Generation) => void) {
+    this.#key = key
     this.#ring = ring
   }
 
@@ -45,7 +49,7 @@ export class WakeSource {
   follow(state: LockState): boolean {
     if (state.phase.name === "idle" || isOutside(state)) this.#end()
     const begins = this.#record === undefined && waits(state)
-    if (begins) this.#record = this.#store.watch?.(this.#ref, this.#ring)
+    if (begins) this.#record = this.#key.store.watch?.(this.#key.ref, this.#ring)
     if (this.#record !== undefined) this.#followOwner(state)
     return begins
   }
@@ -55,7 +59,7 @@ export class WakeSource {
     const host = (phase.name === "seeking" && view?.record?.owner?.host) || undefined
     if (host === this.#watched || isSame(host, this.#watched)) return
     this.#process?.[Symbol.dispose]()
-    this.#process = host && this.#store.oracle?.watch(host, () => this.#ring())
+    this.#process = host && this.#key.store.oracle?.watch(host, () => this.#ring())
     this.#watched = host
   }
 
@@ -69,7 +73,7 @@ export class WakeSource {
 /**
  * Whether this state waits for a change: an acquirer that looks again and again, or an owner that looks for a waiter.
  */
-const waits = (state: LockState): boolean => {
+export const waits = (state: LockState): boolean => {
   const { phase, flight } = state
   return phase.name === "seeking"
     ? phase.polls > 0 && !isOutside(state)
