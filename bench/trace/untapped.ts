@@ -23,20 +23,20 @@ export const untapped: readonly Edit[] = [
   },
   {
     file: "src/locks/engine/key-requests.ts",
-    find: `await this.#tap.later({ type: "read", known }, deadline, ask)`,
+    find: `await this.#parts.taps.later(this, { type: "read", known }, deadline, ask)`,
     replace: `await ask()`,
   },
   {
     file: "src/locks/engine/key-requests.ts",
-    find: `      this.#tap.later(request, deadline, () =>
+    find: `      this.#parts.taps.later(this, request, deadline, () =>
         request.type === "remove"
           ? this.#store.remove(this.ref, expected, options)
-          : this.#store.put(this.ref, expected, new TextEncoder().encode(request.body), options),
+          : this.#store.put(this.ref, expected, encoder.encode(request.body), options),
       )
 `,
     replace: `      request.type === "remove"
         ? this.#store.remove(this.ref, expected, options)
-        : this.#store.put(this.ref, expected, new TextEncoder().encode(request.body), options)
+        : this.#store.put(this.ref, expected, encoder.encode(request.body), options)
 `,
   },
   {

@@ -86,7 +86,7 @@ export const checkpointMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/record-writes.ts",
-        find: "const past = record?.past ?? []",
+        find: "const past = record?.past ?? NONE",
         replace: "const past: readonly string[] = []",
       },
     ],

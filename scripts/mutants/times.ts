@@ -131,9 +131,9 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/rules/view.ts",
-        find: "return { pair, id, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }",
+        find: "return { id, expiresAt, opId, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }",
         replace:
-          "return { pair, id, nonce, since: draft.view?.sentAt ?? seen, seen, stood: seen, rewrites, longestGap, shortestGap }",
+          "return { id, expiresAt, opId, nonce, since: draft.view?.sentAt ?? seen, seen, stood: seen, rewrites, longestGap, shortestGap }",
       },
     ],
     hunts: [
@@ -192,8 +192,9 @@ export const timeMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/locks/protocol/rules/view.ts",
-        find: "const ownerPair = [record.ownerId, record.expiresAt, owner?.nonce, owner?.opId]",
-        replace: "const ownerPair = [record.ownerId, draft.view?.generation]",
+        find: "draft.observedOwner, pairOf(ownerId, expiresAt, owner))",
+        replace:
+          "draft.observedOwner, ownerId === null ? undefined : { id: ownerId, expiresAt: 0, nonce: undefined, opId: draft.view?.generation })",
       },
     ],
     // Whoever waits writes again and again: without a clock a dead owner's record then never stands still.

@@ -135,6 +135,9 @@ export interface LeaseRecord {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/** Of all that is empty: one list for all, as there may be 10,000 idle keys. */
+export const NONE: readonly never[] = []
+
 /** The boot of a clock that a record names. */
 export const bootOf = (clockId: string): string => clockId.replace(/~\d+$/, "")
 
@@ -144,7 +147,11 @@ const toMillis = (seconds: number): number => Math.round(seconds * 1000)
 
 /** Reads a record's bytes. CorruptRecordError for whatever is not a record of this key: it is never "free". */
 export function parseRecord(key: string, text: string): LeaseRecord {
-  const body = parseObject(key, text)
+  return recordOf(key, parseObject(key, text))
+}
+
+/** The same for a body that is parsed. */
+export function recordOf(key: string, body: Readonly<Record<string, unknown>>): LeaseRecord {
   if (body["key"] !== undefined && body["key"] !== key) corrupt(key, "it is the record of another key")
   const ownerId = idOf(key, body, "ownerId")
   const waitingOwnerId = idOf(key, body, "waitingOwnerId")
@@ -233,30 +240,30 @@ function parseObject(key: string, text: string): Record<string, unknown> {
   return body
 }
 
-function idOf(key: string, body: Record<string, unknown>, field: string): string | null {
+function idOf(key: string, body: Readonly<Record<string, unknown>>, field: string): string | null {
   const id = body[field] ?? null
   if (id === null || id === "") return null
   if (typeof id !== "string" || id.length > 1000) corrupt(key, `${field} is not a name`)
   return id
 }
 
-function timeOf(key: string, body: Record<string, unknown>, field: string): number {
+function timeOf(key: string, body: Readonly<Record<string, unknown>>, field: string): number {
   const time = body[field]
   if (!isTime(time)) corrupt(key, `${field} is not a time in seconds`)
   return toMillis(time)
 }
 
 /** One published form of the lock has no `waiterExpiresAt`; another writes null. */
-function waiterTime(key: string, body: Record<string, unknown>): number | undefined {
+function waiterTime(key: string, body: Readonly<Record<string, unknown>>): number | undefined {
   return body["waiterExpiresAt"] == null ? undefined : timeOf(key, body, "waiterExpiresAt")
 }
 
 /** A record that needs what we don't know is read by its published fields alone. */
-const noHalves = { owner: undefined, waiter: undefined, lastRelease: undefined, line: [], past: undefined }
+const noHalves = { owner: undefined, waiter: undefined, lastRelease: undefined, line: NONE, past: undefined }
 
 function halvesOf(
   key: string,
-  body: Record<string, unknown>,
+  body: Readonly<Record<string, unknown>>,
   ownerId: string | null,
   waiterId: string | null,
 ): Pick<LeaseRecord, "owner" | "waiter" | "lastRelease" | "line" | "past"> {
@@ -269,7 +276,11 @@ function halvesOf(
   }
 }
 
-function ownerHalf(key: string, body: Record<string, unknown>, ownerId: string | null): OwnerHalf | undefined {
+function ownerHalf(
+  key: string,
+  body: Readonly<Record<string, unknown>>,
+  ownerId: string | null,
+): OwnerHalf | undefined {
   const half = body["owner"]
   if (ownerId === null || !counts(half, ownerId, body["expiresAt"])) return undefined
   const { token, ttlMs, nonce, opId, address, stateVersion, host, deletes } = half
@@ -281,7 +292,11 @@ function ownerHalf(key: string, body: Record<string, unknown>, ownerId: string |
   return half as unknown as OwnerHalf
 }
 
-function waiterHalf(key: string, body: Record<string, unknown>, waiterId: string | null): WaiterHalf | undefined {
+function waiterHalf(
+  key: string,
+  body: Readonly<Record<string, unknown>>,
+  waiterId: string | null,
+): WaiterHalf | undefined {
   const half = body["waiter"]
   if (waiterId === null || !counts(half, waiterId, body["waiterExpiresAt"])) return undefined
   const { nonce, opId, stateVersion, ttlMs } = half
@@ -292,7 +307,7 @@ function waiterHalf(key: string, body: Record<string, unknown>, waiterId: string
 }
 
 function lineOf(line: unknown): readonly InLine[] {
-  return Array.isArray(line) ? line.filter(isInLine).slice(0, LINE_LENGTH) : []
+  return Array.isArray(line) ? line.filter(isInLine).slice(0, LINE_LENGTH) : NONE
 }
 
 function isInLine(entry: unknown): entry is InLine {
@@ -339,10 +354,10 @@ export function noteTo(record: LeaseRecord | undefined, nonce: string): string |
 }
 
 function needsOf(key: string, needs: unknown): readonly string[] {
-  if (needs === undefined || needs === null) return []
+  if (needs === undefined || needs === null) return NONE
   if (!Array.isArray(needs) || !needs.every((need) => typeof need === "string"))
     corrupt(key, "needs is not a list of names")
-  return needs
+  return needs.length === 0 ? NONE : needs
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -68,6 +68,20 @@ describe("after a stall of the event loop longer than the ttl", () => {
     expect(aborts).toEqual(["LockLostError"])
   })
 
+  it("a signal that is asked for only after the loss has aborted with it, and one after a release never does", async () => {
+    const world = lockWorld()
+    const { time, lock } = world
+    const released = await time.runUntil(lock("b").acquire())
+    await time.runUntil(released.release())
+    const lease = await time.runUntil(lock("a").acquire())
+    cutOff(world)
+    await time.advance(40_000)
+    expect(lease.signal.aborted).toBe(true)
+    expect(lease.signal.reason).toMatchObject({ _tag: "LockLostError", reason: "expired" })
+    expect(lease.signal).toBe(lease.signal)
+    expect(released.signal.aborted).toBe(false)
+  })
+
   it("a signal that was derived by anySignal is right by time too", async () => {
     const { time, lock } = lockWorld()
     const lease = await time.runUntil(lock("a").acquire())

@@ -39,7 +39,7 @@ async function looked(
   store: LeaseStore,
   lockKey: string,
 ): Promise<RecordInside | undefined> {
-  const requests = new KeyRequests(lockKey, store, { clock, onError: report, taps: new RequestTaps() })
+  const requests = new KeyRequests({ key: lockKey, store, clock, onError: report, taps: new RequestTaps() })
   const answer = await requests.look(requestDeadline(ttl))
   switch (answer.kind) {
     case "found": {

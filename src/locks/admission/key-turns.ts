@@ -19,20 +19,24 @@ interface Refused extends AdmissionPlace {
 /** A step, with the room for its request: undefined where it sends none, or room isn't counted. */
 export type StepWithRoom = Step & { readonly slot: Slot | undefined }
 
+/** What the turns of a key are taken with. */
+export interface KeyTurnsParts {
+  readonly onError: OnError | undefined
+  /** Called at each use, as a store knows its capabilities only once it has started. */
+  door(): Admission | undefined
+  /** Has to step. */
+  onTurn(slot: Slot): void
+}
+
 /** Those of one key. */
 export class KeyTurns {
-  readonly #door: () => Admission | undefined
-  readonly #onTurn: (slot: Slot) => void
-  readonly #onFault: OnError
+  readonly #parts: KeyTurnsParts
   #waiting: (Refused & { readonly ticket: Ticket }) | undefined
   /** The number of the attempt's places: it orders attempts that began at the same time. */
   #number: number | undefined
 
-  /** `door` is called at each use, as a store knows its capabilities only once it has started. `onTurn` has to step. */
-  constructor(door: () => Admission | undefined, onTurn: (slot: Slot) => void, onError: OnError | undefined) {
-    this.#door = door
-    this.#onTurn = onTurn
-    this.#onFault = reporter(onError)
+  constructor(parts: KeyTurnsParts) {
+    this.#parts = parts
   }
 
   /** The request that waits for its turn. */
@@ -42,14 +46,14 @@ export class KeyTurns {
 
   /** An attempt begins: all its requests have one number. */
   begin(): void {
-    this.#number = this.#door()?.number()
+    this.#number = this.#parts.door()?.number()
   }
 
   /**
    * One step. `given`: room for what is due now; it is free again where nothing is sent. After a fault the key rests.
    */
   step(before: LockState, input: Input, now: Now, given: Slot | undefined): StepWithRoom {
-    const door = this.#door()
+    const door = this.#parts.door()
     let slot = given
     let refused: Refused | undefined
     const admits = (due: Due, state: LockState): boolean => {
@@ -59,7 +63,7 @@ export class KeyTurns {
       if (slot === undefined) refused = { ...place, act: due.act }
       return slot !== undefined
     }
-    const stepped = safeStep(before, input, now, admits, this.#onFault)
+    const stepped = safeStep(before, input, now, admits, (fault) => reporter(this.#parts.onError)(fault))
     const sends = stepped.commands.some(({ type }) => type !== "abandon")
     if (!sends) slot?.free()
     this.#wait(door, refused)
@@ -75,7 +79,7 @@ export class KeyTurns {
     if (door === undefined || refused === undefined) return
     const ticket = door.queue({ ...refused, number: this.#number }, (slot) => {
       this.#waiting = undefined
-      this.#onTurn(slot)
+      this.#parts.onTurn(slot)
     })
     this.#waiting = { ...refused, ticket }
   }

@@ -10,9 +10,9 @@ import type { Slot } from "../admission/admission.ts"
 import type { Command, Input, LockState } from "../protocol/rules/state.ts"
 import type { LeaseStore } from "../stores/port.ts"
 import { examined } from "./evidence.ts"
-import type { KeyRequests } from "./key-requests.ts"
+import type { KeyRequests, StoreRequest } from "./key-requests.ts"
 import { requestDeadline } from "./options.ts"
-import { SyncRequests } from "./sync-requests.ts"
+import { SyncRequests, type SyncRequestsParts } from "./sync-requests.ts"
 
 /** What commands are run with. */
 export interface CommandsParts {
@@ -21,26 +21,23 @@ export interface CommandsParts {
   readonly clock: Clock
   readonly requests: KeyRequests
   /** The protocol's state, once there is one. */
-  readonly state: () => LockState | undefined
+  readonly state: LockState | undefined
   /** Takes the answers. */
-  readonly onAnswer: (answer: Input) => void
+  onAnswer(answer: Input): void
 }
 
 /** Those of one key. */
-export class KeyCommands {
+export class KeyCommands implements SyncRequestsParts {
   readonly #parts: CommandsParts
   readonly #sync: SyncRequests | undefined
 
   constructor(parts: CommandsParts) {
-    const { store, clock, requests } = parts
     this.#parts = parts
-    const { prompt } = store
-    if (prompt === undefined) return
-    this.#sync = new SyncRequests(
-      clock,
-      (request) => requests.runNow(prompt, request, requestDeadline(parts.state()!.config.ttl)),
-      (answer) => this.#answered(answer),
-    )
+    this.#sync = parts.store.prompt && new SyncRequests(this)
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock
   }
 
   /** Runs the commands of a step; `slot` is the room for the request among them, where room is counted. */
@@ -49,7 +46,7 @@ export class KeyCommands {
     for (const command of commands) {
       if (this.#sync !== undefined) this.#sync.add(command)
       else if (command.type === "abandon") requests.abandon(command.id)
-      else requests.run(command, requestDeadline(config.ttl), slot, (answer) => this.#answered(answer))
+      else requests.run(command, requestDeadline(config.ttl), slot, (answer) => this.answered(answer))
     }
   }
 
@@ -58,10 +55,17 @@ export class KeyCommands {
     this.#sync?.flush()
   }
 
-  #answered(answer: Input): void {
-    const { key, store, state, onAnswer } = this.#parts
-    if (answer.type !== "read" || store.oracle === undefined) return onAnswer(answer)
-    const known = state()
-    onAnswer(examined(store.oracle, answer, { key, bootId: known?.config.bootId ?? null, view: known?.view }))
+  /** Asks a store that answers at once. */
+  send(request: StoreRequest): Input {
+    const { store, requests, state } = this.#parts
+    return requests.runNow(store.prompt!, request, requestDeadline(state!.config.ttl))
+  }
+
+  /** Takes an answer in. */
+  answered(answer: Input): void {
+    const { key, store, state } = this.#parts
+    if (answer.type !== "read" || store.oracle === undefined) return this.#parts.onAnswer(answer)
+    const bootId = state?.config.bootId ?? null
+    this.#parts.onAnswer(examined(store.oracle, answer, { key, bootId, view: state?.view }))
   }
 }

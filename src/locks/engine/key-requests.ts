@@ -28,12 +28,15 @@ import {
 import { lacksRoom } from "../stores/room.ts"
 import { started } from "../stores/start.ts"
 import { brokenStore, cancelled, notReady, silentStore } from "./refusals.ts"
-import { KeyTap, type RequestTaps } from "./request-taps.ts"
+import type { RequestTaps, TappedKey } from "./request-taps.ts"
 
 /** How long to wait before a store that failed to start is started again. */
 const START_AGAIN = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")]).pipe(
   Schedule.jittered,
 )
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
 
 /** How long a look waits for room at the store, in milliseconds: as an acquire does. */
 const LOOK_WITHIN = 30_000
@@ -47,8 +50,10 @@ interface RunningRequest {
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
-/** What the requests of all keys of an incarnation share. */
+/** What requests are made with. */
 export interface KeyRequestsParts {
+  readonly key: string
+  readonly store: LeaseStore
   readonly clock: Clock
   readonly onError: OnError | undefined
   /** The listeners to them. */
@@ -56,23 +61,26 @@ export interface KeyRequestsParts {
 }
 
 /** The requests of one key to one store. */
-export class KeyRequests {
+export class KeyRequests implements TappedKey {
   /** Where the key's record is. */
   readonly ref: ObjectRef
-  readonly #key: string
-  readonly #store: LeaseStore
-  readonly #clock: Clock
-  readonly #fibers: Fibers
-  readonly #tap: KeyTap
-  readonly #flights = new Map<number, RunningRequest>()
+  readonly #parts: KeyRequestsParts
+  /** None before the first request that is waited for. */
+  #fibers: Fibers | undefined
+  /** None while none is under way that is waited for. */
+  #flights: Map<number, RunningRequest> | undefined
 
-  constructor(key: string, store: LeaseStore, { clock, onError, taps }: KeyRequestsParts) {
-    this.#key = key
-    this.#store = store
-    this.ref = { area: "leases", name: encodeName(key) }
-    this.#tap = new KeyTap(taps, { key, store: store.name, ref: this.ref })
-    this.#clock = clock
-    this.#fibers = new Fibers(clock, onError)
+  constructor(parts: KeyRequestsParts) {
+    this.#parts = parts
+    this.ref = { area: "leases", name: encodeName(parts.key) }
+  }
+
+  get key(): string {
+    return this.#parts.key
+  }
+
+  get storeName(): string {
+    return this.#store.name
   }
 
   /**
@@ -82,23 +90,25 @@ export class KeyRequests {
   ready(limit: number, again: boolean, signal: AbortSignal | undefined): Promise<void> {
     let last: LockError | undefined
     const start = Effect.tryPromise({
-      try: () => started(this.#store, this.#clock),
+      try: () => started(this.#store, this.#parts.clock),
       catch: (cause) => (last = this.#broken(cause)),
     })
     const tried = Effect.retry(start, {
       while: (error) => again && error.retryable && !lacksRoom(error),
       schedule: START_AGAIN,
     })
-    const orElse = (): Effect.Effect<never, LockError> =>
-      Effect.fail(notReady(this.#key, this.#store.name, limit, last))
+    const orElse = (): Effect.Effect<never, LockError> => Effect.fail(notReady(this.key, this.#store.name, limit, last))
     const within = Effect.timeoutOrElse(tried, { duration: limit, orElse })
-    return this.#fibers.run(signal === undefined ? within : Effect.raceFirst(within, this.#aborted(signal)))
+    return this.#supervisor.run(signal === undefined ? within : Effect.raceFirst(within, this.#aborted(signal)))
   }
 
   /** One read beside the protocol, once the store has room for it. */
   async look(deadline: number): Promise<ReadResult> {
-    const slot = await admissionTo(this.#store, this.#clock)?.enter("claim", this.#clock.mono() + LOOK_WITHIN)
-    const answer = await this.#fibers.run(this.#read(undefined, deadline))
+    const slot = await admissionTo(this.#store, this.#parts.clock)?.enter(
+      "claim",
+      this.#parts.clock.mono() + LOOK_WITHIN,
+    )
+    const answer = await this.#supervisor.run(this.#read(undefined, deadline))
     slot?.answered(errorOf(answer))
     return answer
   }
@@ -107,20 +117,20 @@ export class KeyRequests {
   run(request: StoreRequest, deadline: number, slot: Slot | undefined, answered: (input: Input) => void): void {
     const { id } = request
     const answer = Effect.map(this.#send(request, deadline), (input) => {
-      this.#flights.delete(id)
+      this.#ended(id)
       slot?.answered(errorOf(input.answer))
       answered(input)
     })
     // Set before it is forked: an answer that comes at once deletes it again.
     const flight: RunningRequest = { slot, fiber: undefined }
+    this.#flights ??= new Map()
     this.#flights.set(id, flight)
-    flight.fiber = this.#fibers.fork(answer)
+    flight.fiber = this.#supervisor.fork(answer)
   }
 
   /** Gives up on a request: its answer is dropped. */
   abandon(id: number): void {
-    const flight = this.#flights.get(id)
-    this.#flights.delete(id)
+    const flight = this.#ended(id)
     flight?.fiber?.interruptUnsafe()
     flight?.slot?.free()
   }
@@ -132,16 +142,16 @@ export class KeyRequests {
     switch (request.type) {
       case "read": {
         const read = (): ReadAnswer => store.read(this.ref, { ...readOptions(request.known), ...options })
-        return { type: "read", id, answer: textOf(this.#tap.now(request, deadline, read)) }
+        return { type: "read", id, answer: textOf(this.#parts.taps.now(this, request, deadline, read)) }
       }
       case "put": {
-        const body = new TextEncoder().encode(request.body)
+        const body = encoder.encode(request.body)
         const put = (): WriteAnswer => store.put(this.ref, request.expected, body, options)
-        return { type: "wrote", id, answer: this.#tap.now(request, deadline, put) }
+        return { type: "wrote", id, answer: this.#parts.taps.now(this, request, deadline, put) }
       }
       case "remove": {
         const remove = (): WriteAnswer => store.remove(this.ref, request.expected, options)
-        return { type: "wrote", id, answer: this.#tap.now(request, deadline, remove) }
+        return { type: "wrote", id, answer: this.#parts.taps.now(this, request, deadline, remove) }
       }
     }
   }
@@ -156,7 +166,7 @@ export class KeyRequests {
   #read(known: string | undefined, deadline: number): Effect.Effect<ReadResult> {
     const read = async (request: RequestOptions): Promise<ReadResult> => {
       const ask = (): Promise<ReadAnswer> => this.#store.read(this.ref, { ...readOptions(known), ...request })
-      return textOf(await this.#tap.later({ type: "read", known }, deadline, ask))
+      return textOf(await this.#parts.taps.later(this, { type: "read", known }, deadline, ask))
     }
     return this.#within(deadline, read).pipe(
       Effect.catch((error) => Effect.succeed({ kind: "failed" as const, error })),
@@ -166,10 +176,10 @@ export class KeyRequests {
   #write(request: Exclude<StoreRequest, { type: "read" }>, deadline: number): Effect.Effect<WriteResult> {
     const { expected } = request
     const write = async (options: RequestOptions): Promise<WriteResult> =>
-      this.#tap.later(request, deadline, () =>
+      this.#parts.taps.later(this, request, deadline, () =>
         request.type === "remove"
           ? this.#store.remove(this.ref, expected, options)
-          : this.#store.put(this.ref, expected, new TextEncoder().encode(request.body), options),
+          : this.#store.put(this.ref, expected, encoder.encode(request.body), options),
       )
     return this.#within(deadline, write).pipe(
       Effect.catch((error) => Effect.succeed({ kind: "unknown" as const, error })),
@@ -181,22 +191,36 @@ export class KeyRequests {
       try: (signal) => send({ deadline, signal }),
       catch: (cause) => this.#broken(cause),
     })
-    const orElse = (): Effect.Effect<never, LockError> =>
-      Effect.fail(silentStore(this.#key, this.#store.name, deadline))
+    const orElse = (): Effect.Effect<never, LockError> => Effect.fail(silentStore(this.key, this.#store.name, deadline))
     return Effect.timeoutOrElse(answer, { duration: deadline + DEADLINE_GRACE_MS, orElse })
   }
 
   /** Fails once the signal aborts. */
   #aborted(signal: AbortSignal): Effect.Effect<never, LockError> {
     return Effect.callback<never, LockError>((resume) => {
-      const aborted = (): void => resume(Effect.fail(cancelled(this.#key)))
+      const aborted = (): void => resume(Effect.fail(cancelled(this.key)))
       signal.addEventListener("abort", aborted, { once: true })
       return Effect.sync(() => signal.removeEventListener("abort", aborted))
     })
   }
 
+  get #store(): LeaseStore {
+    return this.#parts.store
+  }
+
+  get #supervisor(): Fibers {
+    return (this.#fibers ??= new Fibers(this.#parts.clock, this.#parts.onError))
+  }
+
+  #ended(id: number): RunningRequest | undefined {
+    const flight = this.#flights?.get(id)
+    this.#flights?.delete(id)
+    if (this.#flights?.size === 0) this.#flights = undefined
+    return flight
+  }
+
   #broken(cause: unknown): LockError {
-    return brokenStore(this.#key, this.#store.name, cause)
+    return brokenStore(this.key, this.#store.name, cause)
   }
 }
 
@@ -212,5 +236,5 @@ const readOptions = (known: string | undefined): Pick<ReadOptions, "limit" | "kn
 function textOf(answer: ReadAnswer): ReadResult {
   if (answer.kind !== "found") return answer
   const { body, ...rest } = answer
-  return { ...rest, text: new TextDecoder().decode(body) }
+  return { ...rest, text: decoder.decode(body) }
 }

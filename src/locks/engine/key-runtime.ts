@@ -13,9 +13,10 @@
  * A step is complete before anybody is told of it.
  */
 import type { Observable } from "rxjs"
+import type { OnError } from "../../runtime/report.ts"
 import type { Clock, Reading } from "../../runtime/time/clock.ts"
-import { admissionTo, type Slot } from "../admission/admission.ts"
-import { KeyTurns } from "../admission/key-turns.ts"
+import { type Admission, admissionTo, type Slot } from "../admission/admission.ts"
+import { KeyTurns, type KeyTurnsParts } from "../admission/key-turns.ts"
 import type { Counting } from "../api/counts.ts"
 import type { Owner } from "../api/errors.ts"
 import type { LockEvent } from "../api/lock.ts"
@@ -24,15 +25,16 @@ import { deadlineOf, isHeld } from "../protocol/rules/authority.ts"
 import type { Hold, Input, LockConfig, LockState } from "../protocol/rules/state.ts"
 import { diverged, elapsed, type Now, past, type Sense } from "../protocol/rules/time.ts"
 import { ownerOf } from "../record.ts"
-import type { LeaseStore } from "../stores/port.ts"
+import type { LeaseStore, ObjectRef } from "../stores/port.ts"
 import { type Holder, holderOf } from "./holder.ts"
-import { KeyCommands } from "./key-commands.ts"
+import { type CommandsParts, KeyCommands } from "./key-commands.ts"
 import { KeyRequests, type KeyRequestsParts } from "./key-requests.ts"
-import { Callers } from "./key/callers.ts"
-import { KeyAlarm } from "./key/key-alarm.ts"
+import { Callers, type CallersParts } from "./key/callers.ts"
+import { type AlarmParts, KeyAlarm } from "./key/key-alarm.ts"
 import { KeyCounts } from "./key/key-counts.ts"
 import { KeyEvents, type KeyListener, type ReleaseRequest } from "./key/key-events.ts"
-import { Rings } from "./key/rings.ts"
+import { Rings, type RingsParts } from "./key/rings.ts"
+import type { RequestTaps } from "./request-taps.ts"
 
 /** How an attempt is followed. */
 export interface AttemptFollower {
@@ -44,16 +46,23 @@ export interface AttemptFollower {
 }
 
 /** What a runtime shares with the others of its incarnation. */
-export interface KeyRuntimeParts extends KeyRequestsParts {
+export interface KeyRuntimesParts {
+  readonly store: LeaseStore
+  readonly clock: Clock
   readonly counts: Counting
-  /** Called when the key leaves its rest, and when it comes to rest again. */
-  readonly onBusy: (busy: boolean) => void
+  /** The listeners to requests. */
+  readonly taps: RequestTaps
+  /** Called when a key leaves its rest, and when it comes to rest again. */
+  onBusy(runtime: KeyRuntime, busy: boolean): void
 }
 
+/** What the parts of a key call, and what they are made with: all of it is the runtime. */
+type PartsOfKey = AlarmParts & CallersParts & CommandsParts & KeyRequestsParts & KeyTurnsParts & RingsParts
+
 /** One key of one incarnation on one store. */
-export class KeyRuntime {
+export class KeyRuntime implements PartsOfKey {
   readonly key: string
-  readonly clock: Clock
+  readonly onError: OnError | undefined
   readonly requests: KeyRequests
   /** Those of this process. A turn ends when the key has come to rest. */
   readonly callers: Callers
@@ -63,30 +72,44 @@ export class KeyRuntime {
   readonly #rings: Rings
   readonly #events: KeyEvents
   readonly #counts: KeyCounts
+  readonly #shared: KeyRuntimesParts
   #state: LockState | undefined
   #onStep: ((state: LockState) => void) | undefined
 
-  constructor(key: string, store: LeaseStore, parts: KeyRuntimeParts) {
-    const { clock, onError, counts, onBusy } = parts
-    const state = (): LockState | undefined => this.#state
+  constructor(key: string, shared: KeyRuntimesParts, onError: OnError | undefined) {
     this.key = key
-    this.clock = clock
-    this.requests = new KeyRequests(key, store, parts)
-    this.callers = new Callers({ onBusy, onChange: () => this.#rearm(this.#glance()) })
-    this.#admission = new KeyTurns(
-      () => (store.prompt === undefined ? admissionTo(store, clock) : undefined),
-      (slot) => this.#step({ type: "tick" }, slot),
-      onError,
-    )
-    const onAnswer = (answer: Input): void => this.dispatch(answer)
-    this.#commands = new KeyCommands({ key, store, clock, requests: this.requests, state, onAnswer })
-    this.#alarm = new KeyAlarm(clock, {
-      onTime: () => this.dispatch({ type: "tick" }),
-      onReading: (reading) => this.#compare(reading),
-    })
-    this.#rings = new Rings(store, this.requests.ref, { state, onRing: () => this.dispatch({ type: "ring" }) })
+    this.onError = onError
+    this.#shared = shared
+    this.requests = new KeyRequests(this)
+    this.callers = new Callers(this)
+    this.#admission = new KeyTurns(this)
+    this.#commands = new KeyCommands(this)
+    this.#alarm = new KeyAlarm(this)
+    this.#rings = new Rings(this)
     this.#events = new KeyEvents(onError)
-    this.#counts = new KeyCounts(counts)
+    this.#counts = new KeyCounts(shared.counts)
+  }
+
+  get clock(): Clock {
+    return this.#shared.clock
+  }
+
+  get store(): LeaseStore {
+    return this.#shared.store
+  }
+
+  get taps(): RequestTaps {
+    return this.#shared.taps
+  }
+
+  /** Where the key's record is. */
+  get ref(): ObjectRef {
+    return this.requests.ref
+  }
+
+  /** The protocol's state, once there is one. */
+  get state(): LockState | undefined {
+    return this.#state
   }
 
   /** All events of this key in this incarnation. */
@@ -146,7 +169,7 @@ export class KeyRuntime {
 
   /** Steps where the clocks say by now what would change something. */
   compareClocks(): void {
-    this.#compare(this.clock.read())
+    this.onReading(this.clock.read())
   }
 
   /** A caller that has joined is not the first: it waits in this process. */
@@ -198,6 +221,41 @@ export class KeyRuntime {
     if (this.#state !== undefined) this.#state = traced(this.#state, trace)
   }
 
+  /** @internal Of its callers: a turn begins or ends. */
+  onBusy(busy: boolean): void {
+    this.#shared.onBusy(this, busy)
+  }
+
+  /** @internal Of its callers: one has begun to wait, or waits no more. */
+  onChange(): void {
+    this.#rearm(this.#glance())
+  }
+
+  /** @internal Of its turns at the store. A store that answers at once has no door. */
+  door(): Admission | undefined {
+    return this.store.prompt === undefined ? admissionTo(this.store, this.clock) : undefined
+  }
+
+  /** @internal Of its turns at the store: there is room for what is due. */
+  onTurn(slot: Slot): void {
+    this.#step({ type: "tick" }, slot)
+  }
+
+  /** @internal Of its commands. */
+  onAnswer(answer: Input): void {
+    this.dispatch(answer)
+  }
+
+  /** @internal Of its alarm. */
+  onTime(): void {
+    this.dispatch({ type: "tick" })
+  }
+
+  /** @internal Of its rings. */
+  onRing(): void {
+    this.dispatch({ type: "ring" })
+  }
+
   /** One step of the protocol, with all that comes of it. Before the first attempt there is nothing to step. */
   dispatch(input: Input): void {
     this.#step(input, undefined)
@@ -212,7 +270,7 @@ export class KeyRuntime {
     this.#state = state
     this.#commands.run(commands, state, slot)
     this.#rings.follow(state)
-    this.#state = watched(state, this.#rings.hears, now)
+    this.#state = watched(state, this.#rings.hears(state), now)
     this.#rearm(now)
     this.#onStep?.(state)
     this.#counts.step(input, state)
@@ -249,7 +307,7 @@ export class KeyRuntime {
   #rearm(now: Now): void {
     if (this.#state === undefined) return
     const at = nextWake(this.#state, now, this.#admission.queued)
-    this.#alarm.set({ at, background: this.#background, isHeld: this.hold !== undefined })
+    this.#alarm.set({ at, background: this.#background, isHeld: this.hold !== undefined }, now)
   }
 
   /** What a caller waits for keeps the process alive; holding a lease, and clearing up behind a caller, doesn't. */
@@ -260,9 +318,10 @@ export class KeyRuntime {
   }
 
   /** The reducer compares the clocks at every step; between steps only what it would act on is worth one. */
-  #compare(reading: Reading): void {
+  onReading(reading: Reading): void {
     const { hold } = this
     const over = hold !== undefined && past(deadlineOf(hold), reading)
     if (over || (this.#state !== undefined && diverged(this.#state.sense, reading))) this.dispatch({ type: "tick" })
+    else this.onChange()
   }
 }

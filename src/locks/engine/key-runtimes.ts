@@ -11,7 +11,7 @@ import type { Clock } from "../../runtime/time/clock.ts"
 import { type Counting, noCounts } from "../api/counts.ts"
 import { storeNow } from "../protocol/rules/time.ts"
 import type { LeaseStore } from "../stores/port.ts"
-import { KeyRuntime } from "./key-runtime.ts"
+import { KeyRuntime, type KeyRuntimesParts } from "./key-runtime.ts"
 import { otherClock } from "./refusals.ts"
 import { RequestTaps } from "./request-taps.ts"
 
@@ -19,7 +19,8 @@ import { RequestTaps } from "./request-taps.ts"
 const REMEMBERED = 1000
 
 /** The runtimes of one incarnation on one store. */
-export class KeyRuntimes {
+export class KeyRuntimes implements KeyRuntimesParts {
+  readonly store: LeaseStore
   readonly clock: Clock
   /** Tells these runtimes from those of another process, or store object, that goes by the same incarnation. */
   readonly life: string
@@ -27,7 +28,6 @@ export class KeyRuntimes {
   readonly counts: Counting = noCounts()
   /** The listeners to the requests of all its keys. */
   readonly taps: RequestTaps = new RequestTaps()
-  readonly #store: LeaseStore
   readonly #all = new Map<string, KeyRuntime>()
   /** Those at rest, in the order in which they came to it. */
   readonly #resting = new Set<KeyRuntime>()
@@ -36,7 +36,7 @@ export class KeyRuntimes {
   readonly #whenRested: (() => void)[] = []
 
   constructor(store: LeaseStore, clock: Clock) {
-    this.#store = store
+    this.store = store
     this.clock = clock
     this.life = clock.id()
   }
@@ -48,13 +48,7 @@ export class KeyRuntimes {
   of(key: string, onError: OnError | undefined): KeyRuntime {
     const known = this.#all.get(key)
     if (known !== undefined) return known
-    const runtime: KeyRuntime = new KeyRuntime(key, this.#store, {
-      ...{ clock: this.clock, onError, counts: this.counts, taps: this.taps },
-      onBusy: (busy) => {
-        if (busy) this.#works(runtime)
-        else this.#rests(runtime)
-      },
-    })
+    const runtime = new KeyRuntime(key, this, onError)
     this.#all.set(key, runtime)
     this.#rests(runtime)
     return runtime
@@ -97,6 +91,12 @@ export class KeyRuntimes {
   /** Settles when a key comes to rest, even if its next turn begins at once. */
   #nextRest(): Promise<void> {
     return new Promise((resolve) => void this.#whenRested.push(resolve))
+  }
+
+  /** @internal A key has left its rest, or come to it again. */
+  onBusy(runtime: KeyRuntime, busy: boolean): void {
+    if (busy) this.#works(runtime)
+    else this.#rests(runtime)
   }
 
   #works(runtime: KeyRuntime): void {

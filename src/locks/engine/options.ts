@@ -85,7 +85,10 @@ export function configOf(
 ): LockConfig {
   const ttl = ttlOf(key, options, can)
   return {
-    ...{ key, id, life, ttl },
+    key,
+    id,
+    life,
+    ttl,
     guard: guardOf(ttl, can),
     waiterTtl: WAITER_TTL,
     strangerTtl: strangerTtlOf(options.strangerTtl ?? DEFAULT_STRANGER_TTL),

@@ -30,6 +30,19 @@ export type RequestTap = (key: string) => TellRequest | undefined
 
 const NOBODY: readonly TellRequest[] = []
 
+/** A command of the protocol, as far as the store is asked for it. */
+type TappedRequest =
+  | Omit<Extract<Command, { type: "read" }>, "id">
+  | Omit<Extract<Command, { type: "put" }>, "id">
+  | Omit<Extract<Command, { type: "remove" }>, "id">
+
+/** The key whose requests are listened to. */
+export interface TappedKey {
+  readonly key: string
+  readonly storeName: string
+  readonly ref: ObjectRef
+}
+
 /** The listeners to the locks of one incarnation on one store. */
 export class RequestTaps {
   readonly #taps = new Set<RequestTap>()
@@ -45,34 +58,10 @@ export class RequestTaps {
     if (this.#taps.size === 0) return NOBODY
     return [...this.#taps].map((tap) => tap(key)).filter((tell) => tell !== undefined)
   }
-}
 
-/** A command of the protocol, as far as the store is asked for it. */
-type TappedRequest =
-  | Omit<Extract<Command, { type: "read" }>, "id">
-  | Omit<Extract<Command, { type: "put" }>, "id">
-  | Omit<Extract<Command, { type: "remove" }>, "id">
-
-/** The key whose requests are listened to. */
-export interface TappedKey {
-  readonly key: string
-  readonly store: string
-  readonly ref: ObjectRef
-}
-
-/** Passes the requests of one key to its listeners. */
-export class KeyTap {
-  readonly #taps: RequestTaps
-  readonly #of: TappedKey
-
-  constructor(taps: RequestTaps, of: TappedKey) {
-    this.#taps = taps
-    this.#of = of
-  }
-
-  /** Calls `ask`, which answers at once, and tells the listeners of both. */
-  now<A extends ReadAnswer | WriteAnswer>(request: TappedRequest, deadline: number, ask: () => A): A {
-    const answered = this.#told(request, deadline)
+  /** Calls `ask`, which answers at once, and tells the listeners to this key of both. */
+  now<A extends ReadAnswer | WriteAnswer>(of: TappedKey, request: TappedRequest, deadline: number, ask: () => A): A {
+    const answered = this.#told(of, request, deadline)
     const answer = ask()
     answered?.(answer)
     return answer
@@ -80,18 +69,22 @@ export class KeyTap {
 
   /** The same for an answer that comes later. Settles as `ask` does. */
   later<A extends ReadAnswer | WriteAnswer>(
+    of: TappedKey,
     request: TappedRequest,
     deadline: number,
     ask: () => Promise<A>,
   ): Promise<A> {
-    const answered = this.#told(request, deadline)
+    const answered = this.#told(of, request, deadline)
     return answered === undefined ? ask() : settled(ask, answered)
   }
 
-  #told(request: TappedRequest, deadline: number): ((came: RequestCame) => void) | undefined {
-    const tells = this.#taps.of(this.#of.key)
+  #told(
+    { key, storeName: store, ref }: TappedKey,
+    request: TappedRequest,
+    deadline: number,
+  ): ((came: RequestCame) => void) | undefined {
+    const tells = this.of(key)
     if (tells.length === 0) return undefined
-    const { store, ref } = this.#of
     const generation = request.type === "read" ? request.known : request.expected
     const bytes = request.type === "put" ? new TextEncoder().encode(request.body).length : undefined
     const answered = tells.map((tell) => tell({ store, op: request.type, ref, generation, bytes, deadline }))

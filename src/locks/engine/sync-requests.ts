@@ -9,23 +9,30 @@ import type { StoreRequest } from "./key-requests.ts"
 /** After so many in a row, as where many processes contend, the event loop has its turn. */
 const IN_A_ROW = 16
 
+/** What requests are sent by. */
+export interface SyncRequestsParts {
+  readonly clock: Clock
+  /** Asks the store. */
+  send(request: StoreRequest): Input
+  /** Takes the answer in. */
+  answered(answer: Input): void
+}
+
 /** Those of one key. */
 export class SyncRequests {
-  readonly #clock: Clock
-  readonly #send: (request: StoreRequest) => Input
-  readonly #answered: (answer: Input) => void
-  #requests: StoreRequest[] = []
+  readonly #parts: SyncRequestsParts
+  /** None while none is queued. */
+  #requests: StoreRequest[] | undefined
   #sending = false
 
-  constructor(clock: Clock, send: (request: StoreRequest) => Input, answered: (answer: Input) => void) {
-    this.#clock = clock
-    this.#send = send
-    this.#answered = answered
+  constructor(parts: SyncRequestsParts) {
+    this.#parts = parts
   }
 
   /** Queues a request for the next `flush`. One that is abandoned before is not sent. */
   add(command: Command): void {
-    if (command.type === "abandon") this.#requests = this.#requests.filter(({ id }) => id !== command.id)
+    if (command.type === "abandon") this.#requests = this.#requests?.filter(({ id }) => id !== command.id)
+    else if (this.#requests === undefined) this.#requests = [command]
     else this.#requests.push(command)
   }
 
@@ -35,13 +42,19 @@ export class SyncRequests {
     this.#sending = true
     try {
       for (let sent = 0; sent < IN_A_ROW; sent++) {
-        const request = this.#requests.shift()
+        const request = this.#next()
         if (request === undefined) return
-        this.#answered(this.#send(request))
+        this.#parts.answered(this.#parts.send(request))
       }
     } finally {
       this.#sending = false
     }
-    this.#clock.soon(() => this.flush())
+    this.#parts.clock.soon(() => this.flush())
+  }
+
+  #next(): StoreRequest | undefined {
+    const request = this.#requests?.shift()
+    if (this.#requests?.length === 0) this.#requests = undefined
+    return request
   }
 }

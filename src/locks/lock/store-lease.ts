@@ -28,9 +28,10 @@ export class StoreLease implements Lease {
   readonly note: string | undefined
   readonly #runtime: KeyRuntime
   readonly #onError: OnError | undefined
-  readonly #abort: LatchedAbort
-  /** Calls that wait for an event of this lease. */
-  readonly #waiting = new Set<(event: LockEvent) => void>()
+  /** None until somebody asks for the signal. */
+  #abort: LatchedAbort | undefined
+  /** Calls that wait for an event of this lease. None while none does. */
+  #waiting: Set<(event: LockEvent) => void> | undefined
   #token: number
   #deadline: number
   #ending: LeaseEnding | undefined
@@ -46,7 +47,6 @@ export class StoreLease implements Lease {
     this.#onError = onError
     this.#token = acquired.token
     this.#deadline = acquired.deadline
-    this.#abort = latchedAbort(() => this.#look())
     runtime.follow((event) => this.#hear(event))
   }
 
@@ -62,6 +62,10 @@ export class StoreLease implements Lease {
 
   /** Aborts on loss only. */
   get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = latchedAbort(() => this.#look())
+      if (this.#ending?.type === "Lost") this.#abort.abort(this.#ending.error)
+    }
     return this.#abort.signal
   }
 
@@ -155,11 +159,13 @@ export class StoreLease implements Lease {
   async #happens<A>(settle: (event: LockEvent, call: PromiseWithResolvers<A>) => void): Promise<A> {
     const call = Promise.withResolvers<A>()
     const hear = (event: LockEvent): void => settle(event, call)
+    this.#waiting ??= new Set()
     this.#waiting.add(hear)
     try {
       return await call.promise
     } finally {
-      this.#waiting.delete(hear)
+      this.#waiting?.delete(hear)
+      if (this.#waiting?.size === 0) this.#waiting = undefined
     }
   }
 
@@ -180,8 +186,8 @@ export class StoreLease implements Lease {
     if ("token" in event) this.#token = event.token
     if ("deadline" in event) this.#deadline = event.deadline
     if (isEnding(event)) this.#ending = event
-    if (event.type === "Lost") this.#abort.abort(event.error)
-    for (const hear of [...this.#waiting]) hear(event)
+    if (event.type === "Lost") this.#abort?.abort(event.error)
+    if (this.#waiting !== undefined) for (const hear of [...this.#waiting]) hear(event)
   }
 
   /** The error of a call on a lease that has ended. */

@@ -46,7 +46,6 @@ export class StoreLock implements Lock {
   readonly #store: LeaseStore
   readonly #options: LockOptions
   readonly #id: string
-  readonly #report: OnError
   readonly #runtimes: KeyRuntimes
   #lease: Lease | undefined
 
@@ -58,12 +57,11 @@ export class StoreLock implements Lock {
     checkKey(key)
     if (!isStore(options?.store)) throw noStore(key)
     refuseUnknown("a lock", options, OPTIONS)
-    const { store, clock = liveClock, incarnation = thisProcess(store), onError } = options
+    const { store, clock = liveClock, incarnation = thisProcess(store) } = options
     this.key = key
     this.#store = store
     this.#options = options
     this.#id = incarnation.id
-    this.#report = reporter(onError)
     this.#runtimes = keyRuntimesOf(store, this.#id, clock, key)
   }
 
@@ -164,6 +162,10 @@ export class StoreLock implements Lock {
       if (error !== undefined) this.#call(() => handler(error))
     })
     return { [Symbol.dispose]: () => subscription.unsubscribe() }
+  }
+
+  get #report(): OnError {
+    return reporter(this.#options.onError)
   }
 
   /** Asked for at each use, as it may have been forgotten since the last. */

@@ -98,7 +98,7 @@ const howToLeave = (draft: Draft): LeaveHow => (draft.view === undefined ? "rele
 
 /** The token is that of the hold, or of a raise that landed unnoticed. */
 function compose(draft: Draft, { hold, note }: Leaving, act: "leave" | "delete", view: View, pen: Pen): Written {
-  if (act === "delete") return { opId: pen.opId, body: "", life: Infinity, how: "release" }
+  if (act === "delete") return { opId: pen.opId, body: "", says: {}, life: Infinity, how: "release" }
   const token = Math.max(hold.token, view.record?.owner?.token ?? 0)
   return leaveBody(draft, view, { token, note, past: pastAfter(hold) }, pen)
 }

@@ -3,14 +3,27 @@
  * How its holder ends it is leave.ts's.
  */
 import { type LockError, LockLostError, type LossReason } from "../api/errors.ts"
-import { needsError, ownerOf, sameGroups } from "../record.ts"
+import { needsError, NONE, ownerOf, sameGroups } from "../record.ts"
 import { beginLeaving } from "./leave.ts"
 import { type PhaseRules, unchanged } from "./phases.ts"
 import { liveWaiter, renewBody, tokenOf } from "./record-writes.ts"
 import { abandon, backoff, ownersTurn, ownersTurnSurely } from "./request.ts"
 import { deadlineOf, remaining, shownDeadline, writtenDeadline } from "./rules/authority.ts"
 import { ownerStanding } from "./rules/standing.ts"
-import type { Attempt, Draft, Due, Hold, Idle, LockState, Owning, Phase, SentWrite, Told, View } from "./rules/state.ts"
+import type {
+  Attempt,
+  Draft,
+  Due,
+  Hold,
+  Idle,
+  LockConfig,
+  LockState,
+  Owning,
+  Phase,
+  SentWrite,
+  Told,
+  View,
+} from "./rules/state.ts"
 import { earlier, instant, type Instant, later, type Now, past, plus, renewalAfter } from "./rules/time.ts"
 
 /** As an owner. */
@@ -59,24 +72,24 @@ export function beginOwning(draft: Draft, attempt: Attempt, view: View, beginnin
     how,
     deadline,
     renewAt: plus(earlier(now, beginOf(deadline, draft)), renewEvery(draft)),
-    watchAt: plus(now, config.watchEvery),
+    watchAt: nextLook(draft),
     readBackAt: undefined,
     failures: 0,
     degraded: false,
     suspect: false,
     tenureUntil: attempt.minTenure === undefined ? undefined : plus(now, attempt.minTenure),
     brieflyUntil: waited && config.spacing > 0 ? plus(now, BRIEF * config.spacing) : undefined,
-    signalled: [],
+    signalled: NONE,
     lastRelease: view.record?.lastRelease,
-    past: view.record?.past ?? [],
+    past: view.record?.past ?? NONE,
     trace: "none",
     opId: view.record?.owner?.opId,
     isAsked: false,
     note,
     stateVersion: attempt.stateVersion,
     since: view.record?.owner?.since,
-    groups: attempt.groups ?? [],
-    named: named ?? [],
+    groups: attempt.groups ?? NONE,
+    named: named ?? NONE,
     expiring: false,
   }
   draft.events.push({ type: "Acquired", token, deadline: wallDeadline(hold, now), how })
@@ -154,8 +167,7 @@ function forceRenewal(draft: Draft, hold: Hold, tokenAbove: number | undefined):
 
 /** A renewal of mine was applied. */
 function wrote(draft: Draft, phase: Owning, sent: SentWrite, view: View): Phase {
-  const watched = { ...phase.hold, watchAt: plus(draft.now, draft.config.watchEvery) }
-  return renewed(draft, watched, sent, writtenDeadline(draft, sent, view))
+  return renewed(draft, { ...phase.hold, watchAt: nextLook(draft) }, sent, writtenDeadline(draft, sent, view))
 }
 
 /**
@@ -221,10 +233,21 @@ function signalDue(state: LockState, hold: Hold): Instant | undefined {
 
 /** A stranger has no nonce: it counts as the same waiter until it is gone. */
 function looked(draft: Draft, hold: Hold): Hold {
+  if (hold.signalled.length === 0) return { ...hold, watchAt: nextLook(draft) }
   const here = `id:${draft.view?.record?.waitingOwnerId ?? ""}`
   const signalled = hold.signalled.filter((name) => !name.startsWith("id:") || name === here)
-  return { ...hold, signalled, watchAt: plus(draft.now, draft.config.watchEvery) }
+  return { ...hold, signalled, watchAt: nextLook(draft) }
 }
+
+/**
+ * When to look for a waiter next. One that is told of every change looks for what it wasn't told, once in the life of a
+ * mark (12 s). At the default ttl a renewal comes before that, and is refused where anybody has written.
+ */
+const nextLook = ({ now, config, watched }: Draft): Instant => plus(now, watched ? config.waiterTtl : config.watchEvery)
+
+/** It is no longer told of changes: it looks as soon as one that never was. */
+export const lookSooner = ({ hold }: Owning, now: Now, { watchEvery }: LockConfig): Owning =>
+  holding({ ...hold, watchAt: earlier(hold.watchAt, plus(now, watchEvery)) })
 
 /**
  * A half of mine that is older than the last one known is no longer mine: a late copy of its create brought it back.
@@ -285,7 +308,7 @@ function troubled(draft: Draft, hold: Hold, error: LockError): Owning {
 export function lose(draft: Draft, hold: Hold, reason: LossReason, cause?: LockError): Idle {
   const { config, now, view } = draft
   abandon(draft)
-  draft.sent = []
+  draft.sent = NONE
   const error = new LockLostError({
     key: config.key,
     owner: ownerOf(view?.record),

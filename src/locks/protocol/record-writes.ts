@@ -7,6 +7,7 @@ import {
   type InLine,
   isToken,
   type LeaseRecord,
+  NONE,
   type Note,
   type OwnerHalf,
   RECORD_LIMIT,
@@ -40,7 +41,7 @@ export function claimBody(draft: Draft, view: View, attempt: Attempt, pen: Pen):
   const token = nextToken(draft, record, pen)
   const came = claimHow(draft, view, attempt)
   const lastRelease = came === "takeover" ? null : storedLastRelease(record)
-  const { nonce, stateVersion, groups = [] } = attempt
+  const { nonce, stateVersion, groups = NONE } = attempt
   const mine = { nonce, token, stateVersion, since: toSeconds(pen.at), lastRelease }
   const past = record && knownPast(draft, view, nonce)
   return { ...owned(draft, withoutTimeless(record), pen, { ...mine, groups, past }), came, groups }
@@ -58,7 +59,7 @@ function withoutTimeless(record: LeaseRecord | undefined): LeaseRecord | undefin
  */
 export function knownPast(draft: Draft, view: View, mine: string): readonly string[] {
   const { record } = view
-  const past = record?.past ?? []
+  const past = record?.past ?? NONE
   const nonce = record?.owner?.nonce
   if (nonce === undefined || nonce === mine) return past
   const hasEnded = isMyOwner(record!, draft) || surelyEnded(sightOf(draft, view), record!)
@@ -101,7 +102,7 @@ export function renewBody(draft: Draft, view: View, hold: Hold, pen: Pen): Writt
   const token = tokenOf(hold)
   const lastRelease = storedLastRelease(view.record) ?? hold.lastRelease ?? null
   const { nonce, stateVersion, since, groups } = hold
-  const past = hold.trace === "sure" ? [] : hold.past
+  const past = hold.trace === "sure" ? NONE : hold.past
   const written = owned(draft, view.record, pen, { nonce, token, stateVersion, since, groups, lastRelease, past })
   return { ...written, groups, ...(hold.isAsked && { isAsked: true }) }
 }
@@ -309,11 +310,22 @@ function carriedWaiter(record: LeaseRecord): object {
 /** `line`: who stands in it from now on; without it those who stood there, but for me. */
 function finish(draft: Draft, body: object, pen: Pen, life: number, line?: readonly InLine[]): Written {
   const others = line ?? (draft.view === undefined ? [] : othersInLine(draft, draft.view))
-  const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt, ...rest } = movedUp(draft, body, pen, others)
-  const published = { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt }
-  const written = { ...published, v: 1, needs: [], ...rest, key: draft.config.key, writtenAt: toSeconds(pen.at) }
+  const moved = movedUp(draft, body, pen, others)
+  const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = moved
+  const written = {
+    // The published fields come first. A stranger's record may lack those of a waiter.
+    ownerId,
+    expiresAt,
+    ...(waitingOwnerId !== undefined && { waitingOwnerId }),
+    ...(waiterExpiresAt !== undefined && { waiterExpiresAt }),
+    v: 1,
+    needs: NONE,
+    ...moved,
+    key: draft.config.key,
+    writtenAt: toSeconds(pen.at),
+  }
   // Where records name processes people read them, too, by their files' names.
-  return { opId: pen.opId, body: readable(written, draft.config.host === null ? 0 : 2), life }
+  return { opId: pen.opId, ...readable(written, draft.config.host === null ? 0 : 2), life }
 }
 
 /**
@@ -321,7 +333,9 @@ function finish(draft: Draft, body: object, pen: Pen, life: number, line?: reado
  * whatever life: should a stranger drop the owner's half, none could tell them apart.
  */
 function movedUp(draft: Draft, body: object, pen: Pen, line: readonly InLine[]): Record<string, unknown> {
-  const { line: _, ...rest } = body as Record<string, unknown>
+  const whole = body as Record<string, unknown>
+  if (line.length === 0 && !("line" in whole)) return whole
+  const { line: _, ...rest } = whole
   const [first, ...others] = line.filter((entry) => entry.for !== rest["ownerId"])
   if (first === undefined) return rest
   if (rest["waitingOwnerId"] != null || first.quiet === true) return { ...rest, line: [first, ...others] }
@@ -337,14 +351,25 @@ function movedUp(draft: Draft, body: object, pen: Pen, line: readonly InLine[]):
  * A body over the limit would take the key from its owner, since nobody could read it. Such a body leaves out what
  * isn't known here, and the line too where that is still too much.
  */
-function readable(body: Readonly<Record<string, unknown>>, indent: number): string {
-  const end = indent === 0 ? "" : "\n"
-  const textOf = (isKept: (field: string) => boolean): string =>
-    JSON.stringify(Object.fromEntries(Object.entries(body).filter(([field]) => isKept(field))), null, indent) + end
-  const fits = (text: string): boolean => new TextEncoder().encode(text).length <= RECORD_LIMIT
-  const [whole, ours] = [textOf(() => true), textOf((field) => field === "line" || known.has(field))]
-  return [whole, ours].find(fits) ?? textOf((field) => known.has(field))
+function readable(whole: SentWrite["says"], indent: number): Pick<SentWrite, "body" | "says"> {
+  const body = textOf(whole, indent)
+  if (fits(body)) return { body, says: whole }
+  const ours = only(whole, (field) => field === "line" || known.has(field))
+  const oursAsText = textOf(ours, indent)
+  if (fits(oursAsText)) return { body: oursAsText, says: ours }
+  const least = only(ours, (field) => known.has(field))
+  return { body: textOf(least, indent), says: least }
 }
+
+const textOf = (says: object, indent: number): string =>
+  indent === 0 ? JSON.stringify(says) : `${JSON.stringify(says, null, indent)}\n`
+
+/** A character takes three bytes at most: most bodies needn't be counted. */
+const fits = (text: string): boolean =>
+  text.length * 3 <= RECORD_LIMIT || new TextEncoder().encode(text).length <= RECORD_LIMIT
+
+const only = (says: SentWrite["says"], isKept: (field: string) => boolean): SentWrite["says"] =>
+  Object.fromEntries(Object.entries(says).filter(([field]) => isKept(field)))
 
 const known: ReadonlySet<string> = new Set([
   ...["ownerId", "expiresAt", "waitingOwnerId", "waiterExpiresAt", "v", "needs", "key"],

@@ -6,12 +6,13 @@
  * by the phase's rules (phases.ts), in one table.
  */
 import type { LockError } from "../api/errors.ts"
+import { NONE } from "../record.ts"
 import { lacksRoom } from "../stores/room.ts"
 import { OFTEN, seeking } from "./acquire.ts"
 import { clearing } from "./cleanup.ts"
 import { idle } from "./idle.ts"
 import { leaving } from "./leave.ts"
-import { owning } from "./own.ts"
+import { lookSooner, owning } from "./own.ts"
 import type { PhaseRules } from "./phases.ts"
 import { mayWrite, sendRead, sendWrite } from "./request.ts"
 import { assertSound } from "./rules/invariant.ts"
@@ -31,7 +32,7 @@ import type {
   SentWrite,
   WriteResult,
 } from "./rules/state.ts"
-import { compare, earlier, instant, later, type Now, past, plus } from "./rules/time.ts"
+import { compare, earlier, instant, later, type Now, past, plus, wakeOf } from "./rules/time.ts"
 import { settleSent, takeApplied, takeRead, takeSample } from "./rules/view.ts"
 
 /** Each phase's rules: a phase that is added has to say all of them. */
@@ -54,11 +55,11 @@ export function initialState(config: LockConfig, now: Now): LockState {
     view: undefined,
     observedOwner: undefined,
     observedWaiter: undefined,
-    observedLine: [],
+    observedLine: NONE,
     remembered: undefined,
     named: false,
     topToken: 0,
-    sent: [],
+    sent: NONE,
     flight: undefined,
     watched: false,
     requests: 0,
@@ -84,9 +85,29 @@ export function step(state: LockState, input: Input, now: Now, admits: Admits = 
   const due = plan(draft, draft.phase)
   const isDue = due !== undefined && past(due.at, now) && !isBlocked(draft, due)
   if (isDue && admits(due, draft)) draft.phase = send(draft, draft.phase, due.act)
-  const { now: _, commands, events, ...next } = draft
+  const next = stateOf(draft)
   assertSound(next)
-  return { state: next, commands, events }
+  return { state: next, commands: draft.commands, events: draft.events }
+}
+
+/** Field by field: a copy of all but some keeps its fields apart from itself, which costs an idle key twice as much. */
+function stateOf(draft: LockState): LockState {
+  return {
+    config: draft.config,
+    sense: draft.sense,
+    view: draft.view,
+    observedOwner: draft.observedOwner,
+    observedWaiter: draft.observedWaiter,
+    observedLine: draft.observedLine,
+    remembered: draft.remembered,
+    named: draft.named,
+    topToken: draft.topToken,
+    sent: draft.sent,
+    flight: draft.flight,
+    watched: draft.watched,
+    requests: draft.requests,
+    phase: draft.phase,
+  }
 }
 
 /** A head names the ownership, or may come to. It needs no step: what it changes is what a later write says. */
@@ -97,16 +118,19 @@ export function traced(state: LockState, trace: "possible" | "sure"): LockState 
 }
 
 /**
- * Whether the runtime is told of the record's changes and of the end of its owner's process. Once it no longer is, a
- * look comes as soon as it would have come without, also where others were to have their turn first.
+ * Whether the runtime is told of all that the key waits for. Once it no longer is, a look comes as soon as it would
+ * have come without, also where others were to have their turn first.
  */
 export function watched(state: LockState, hears: boolean, now: Now): LockState {
   if (state.watched === hears) return state
-  const { phase } = state
-  const isFar = !hears && phase.name === "seeking" && phase.next.act === "read" && phase.failures === 0
-  if (!isFar) return { ...state, watched: hears }
-  const at = earlier(phase.next.at, plus(now, OFTEN))
-  return { ...state, watched: hears, phase: { ...phase, unheard: 0, next: { act: "read", at } } }
+  const { phase, config } = state
+  return { ...state, watched: hears, phase: hears ? phase : unwatched(phase, now, config) }
+}
+
+function unwatched(phase: Phase, now: Now, config: LockConfig): Phase {
+  if (phase.name === "owning") return lookSooner(phase, now, config)
+  if (phase.name !== "seeking" || phase.next.act !== "read" || phase.failures > 0) return phase
+  return { ...phase, unheard: 0, next: { act: "read", at: earlier(phase.next.at, plus(now, OFTEN)) } }
 }
 
 /**
@@ -117,10 +141,11 @@ export function nextWake(state: LockState, now: Now, queued?: Act): number | und
   const flight = queued === undefined ? state.flight : asIfSent(queued, now)
   const { phase } = state
   const due = plan({ ...state, flight, now, commands: [], events: [] }, phase)
-  const expiries = rulesOf(phase.name).expiries(state, phase, now)
-  const moments = [isBlocked({ flight }, due) ? undefined : due?.at, ...expiries]
-  const wakes = moments.flatMap((moment) => (moment === undefined ? [] : [moment.mono]))
-  return wakes.length === 0 ? undefined : Math.min(...wakes)
+  let wake = due === undefined || isBlocked({ flight }, due) ? Infinity : due.at.mono
+  for (const moment of rulesOf(phase.name).expiries(state, phase, now)) {
+    if (moment !== undefined) wake = Math.min(wake, wakeOf(moment, now))
+  }
+  return wake === Infinity ? undefined : wake
 }
 
 /** Whether what is due has to wait for the request under way. A look blocks another look alone. */

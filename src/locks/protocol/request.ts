@@ -212,7 +212,7 @@ function depart(draft: Draft, act: Act, opId: string | undefined): number {
   abandon(draft)
   const id = draft.requests + 1
   draft.requests = id
-  draft.flight = { id, act, sentAt: instant(draft.now), epoch: draft.sense.epoch, opId }
+  draft.flight = { id, act, sentAt: draft.sense.last, epoch: draft.sense.epoch, opId }
   return id
 }
 
@@ -237,7 +237,7 @@ function newWrite(draft: Draft, act: WriteAct, compose: Compose): SentWrite {
   const view = draft.view!
   const expected = view.record === undefined ? ABSENT : view.generation
   const written = compose(view, penOf(draft)!)
-  return { ...written, act, expected, firstSend: instant(draft.now), epoch: draft.sense.epoch }
+  return { ...written, act, expected, firstSend: draft.sense.last, epoch: draft.sense.epoch }
 }
 
 function penOf(draft: Draft): Pen | undefined {

@@ -16,8 +16,10 @@ import {
   type ObjectRef,
   type Page,
   type ReadAnswer,
+  type PromptRequests,
   type ReadOptions,
   type StoreCapabilities,
+  type Watching,
   type WriteAnswer,
 } from "./port.ts"
 
@@ -40,7 +42,52 @@ const OPTIONS: OptionChecks<MemoryStoreOptions> = { name: aText, clock: aClock }
 
 interface Version {
   readonly generation: Generation
-  readonly body: Uint8Array
+  /** Nobody else changes them. */
+  readonly bytes: ArrayBufferLike
+}
+
+/** The bytes of a body that is given away. */
+const ownBytes = (body: Uint8Array): ArrayBufferLike =>
+  body.byteLength === body.buffer.byteLength ? body.buffer : body.slice().buffer
+
+/** Told of the versions of one object. */
+class Watch implements Watching {
+  /** Every write goes through this store object, and each is told of. */
+  readonly hears = true
+  readonly hearsAll = true
+  readonly wake: (generation?: Generation) => void
+  readonly #of: Watches
+  readonly #name: string
+
+  constructor(of: Watches, name: string, wake: (generation?: Generation) => void) {
+    this.#of = of
+    this.#name = name
+    this.wake = wake
+    const others = of.get(name)
+    of.set(name, others === undefined ? [this] : [...others, this])
+  }
+
+  [Symbol.dispose](): void {
+    const others = this.#of.get(this.#name)?.filter((watch) => watch !== this) ?? []
+    if (others.length === 0) this.#of.delete(this.#name)
+    else this.#of.set(this.#name, others)
+  }
+}
+
+/** By the names of objects. Most have one watch, by their owner. */
+type Watches = Map<string, readonly Watch[]>
+
+/** The objects of one area. */
+interface Objects {
+  readonly versions: Map<string, Version>
+  readonly watches: Watches
+}
+
+/** A write that is to be told of. */
+interface Change {
+  readonly watches: Watches
+  readonly name: string
+  readonly generation: Generation
 }
 
 const PAGE_SIZE = 1000
@@ -56,13 +103,19 @@ class MemoryStore implements LeaseStore, CheckpointStore {
     cheapReads: true,
     writeSpacing: 0,
   }
+  readonly prompt: PromptRequests = {
+    read: (ref, options) => this.#read(ref, options),
+    put: (ref, expected, body) => this.#put(ref, expected, ownBytes(body)),
+    remove: (ref, expected) => this.#remove(ref, expected),
+  }
   readonly #clock: Clock
   readonly #hasBoot: boolean
   /** Added to a clock that is never stepped, it gives Unix milliseconds. */
   readonly #offset: number
-  readonly #objects = new Map<string, Version>()
+  readonly #areas = new Map<Area, Objects>()
   /** One count for all names, which only grows: no generation comes twice, even after a delete. */
   #writes = 0
+  #changes: Change[] = []
 
   constructor(name: string, clock: Clock) {
     this.name = name
@@ -74,47 +127,81 @@ class MemoryStore implements LeaseStore, CheckpointStore {
   async start(): Promise<void> {}
 
   async read(ref: ObjectRef, options: ReadOptions): Promise<ReadAnswer> {
-    const version = this.#objects.get(address(ref.area, ref.name))
-    const storeTime = this.#now()
-    if (version === undefined) return { kind: "absent", storeTime }
-    const { generation, body } = version
-    if (generation === options.known) return { kind: "unchanged", generation, storeTime }
-    if (body.length > options.limit) return { kind: "tooLarge", generation, storeTime }
-    return { kind: "found", generation, body: new Uint8Array(body), storeTime }
+    return this.#read(ref, options)
   }
 
   async put(ref: ObjectRef, expected: Generation, body: Uint8Array): Promise<WriteAnswer> {
-    const storeTime = this.#now()
-    if (this.#generation(ref) !== expected) return { kind: "refused", storeTime }
-    const generation = String(++this.#writes)
-    this.#objects.set(address(ref.area, ref.name), { generation, body: new Uint8Array(body) })
-    return { kind: "applied", generation, storeTime }
+    return this.#put(ref, expected, new Uint8Array(body).buffer)
   }
 
   async remove(ref: ObjectRef, expected: Generation): Promise<WriteAnswer> {
-    const storeTime = this.#now()
-    if (expected === ABSENT || this.#generation(ref) !== expected) return { kind: "refused", storeTime }
-    this.#objects.delete(address(ref.area, ref.name))
-    return { kind: "applied", generation: expected, storeTime }
+    return this.#remove(ref, expected)
   }
 
   async list(area: Area, options: ListOptions): Promise<Page> {
-    const prefix = address(area, options.prefix)
-    const after = options.after === undefined ? "" : address(area, options.after)
-    const found = [...this.#objects].filter(([key]) => key.startsWith(prefix) && key > after)
+    const { prefix, after = "" } = options
+    const found = [...this.#of(area).versions].filter(([name]) => name.startsWith(prefix) && name > after)
     found.sort(([a], [b]) => (a < b ? -1 : 1))
-    const items = found.slice(0, PAGE_SIZE).map(([key, { generation }]) => ({
-      name: key.slice(address(area, "").length),
-      generation,
-    }))
+    const items = found.slice(0, PAGE_SIZE).map(([name, { generation }]) => ({ name, generation }))
     const last = items.at(-1)
     return found.length > items.length && last !== undefined ? { items, next: last.name } : { items }
   }
 
+  /** Tells of every write, when the call that made it is over. */
+  watch({ area, name }: ObjectRef, wake: (generation?: Generation) => void): Watching {
+    return new Watch(this.#of(area).watches, name, wake)
+  }
+
   async close(): Promise<void> {}
 
-  #generation(ref: ObjectRef): Generation {
-    return this.#objects.get(address(ref.area, ref.name))?.generation ?? ABSENT
+  #read({ area, name }: ObjectRef, options: ReadOptions): ReadAnswer {
+    const version = this.#of(area).versions.get(name)
+    const storeTime = this.#now()
+    if (version === undefined) return { kind: "absent", storeTime }
+    const { generation, bytes } = version
+    if (generation === options.known) return { kind: "unchanged", generation, storeTime }
+    if (bytes.byteLength > options.limit) return { kind: "tooLarge", generation, storeTime }
+    return { kind: "found", generation, body: new Uint8Array(bytes.slice(0)), storeTime }
+  }
+
+  #put({ area, name }: ObjectRef, expected: Generation, bytes: ArrayBufferLike): WriteAnswer {
+    const { versions, watches } = this.#of(area)
+    const storeTime = this.#now()
+    if ((versions.get(name)?.generation ?? ABSENT) !== expected) return { kind: "refused", storeTime }
+    const generation = String(++this.#writes)
+    versions.set(name, { generation, bytes })
+    this.#changed({ watches, name, generation })
+    return { kind: "applied", generation, storeTime }
+  }
+
+  #remove({ area, name }: ObjectRef, expected: Generation): WriteAnswer {
+    const { versions, watches } = this.#of(area)
+    const storeTime = this.#now()
+    if (expected === ABSENT || versions.get(name)?.generation !== expected) return { kind: "refused", storeTime }
+    versions.delete(name)
+    this.#changed({ watches, name, generation: ABSENT })
+    return { kind: "applied", generation: expected, storeTime }
+  }
+
+  #of(area: Area): Objects {
+    let objects = this.#areas.get(area)
+    if (objects === undefined) this.#areas.set(area, (objects = { versions: new Map(), watches: new Map() }))
+    return objects
+  }
+
+  /** Whoever writes may watch too, and has taken the answer in before it is told. */
+  #changed(change: Change): void {
+    if (!change.watches.has(change.name)) return
+    this.#changes.push(change)
+    if (this.#changes.length === 1) this.#clock.soon(() => this.#tell())
+  }
+
+  #tell(): void {
+    const changes = this.#changes
+    this.#changes = []
+    for (const { watches, name, generation } of changes) {
+      for (const watch of watches.get(name) ?? []) watch.wake(generation)
+    }
   }
 
   #now(): number {
@@ -126,8 +213,4 @@ class MemoryStore implements LeaseStore, CheckpointStore {
     const { boot, mono } = this.#clock.read()
     return this.#hasBoot ? boot : mono
   }
-}
-
-function address(area: Area, name: string): string {
-  return `${area}/${name}`
 }

@@ -184,13 +184,18 @@ export interface ProcessOracle {
 export interface Watching extends Disposable {
   /** Whether the watch may be relied on. While it may, a lock that waits looks less often by itself. Default: false. */
   readonly hears?: boolean
+  /**
+   * The same for the writes of every process, on whatever machine. While it may, an owner looks for a waiter less
+   * often. Default: false.
+   */
+  readonly hearsAll?: boolean
 }
 
 /** Requests for lease records that are answered when the call returns. They take about as long as a system call. */
 export interface PromptRequests {
   /** As `read`. Never throws. */
   read(ref: ObjectRef, options: ReadOptions): ReadAnswer
-  /** As `put`. Never throws. */
+  /** As `put`. Never throws. The store may keep the body: nobody changes it any more. */
   put(ref: ObjectRef, expected: Generation, body: Uint8Array, options: RequestOptions): WriteAnswer
   /** As `remove`. Never throws. */
   remove(ref: ObjectRef, expected: Generation, options: RequestOptions): WriteAnswer

@@ -13,14 +13,14 @@ function make(answered: (answer: Input, requests: SyncRequests) => void = () => 
 } {
   const time = new VirtualTime()
   const sent: number[] = []
-  const requests: SyncRequests = new SyncRequests(
-    time,
-    ({ id }) => {
+  const requests: SyncRequests = new SyncRequests({
+    clock: time,
+    send: ({ id }) => {
       sent.push(id)
       return { type: "read", id, answer: { kind: "absent" } }
     },
-    (answer) => answered(answer, requests),
-  )
+    answered: (answer) => answered(answer, requests),
+  })
   return { time, requests, sent }
 }
 

@@ -30,8 +30,8 @@ class Machine {
     return this.world.process(id, { bootId: "boot-1", host })
   }
 
-  owner(id: string): ProcessModel {
-    return this.world.owner(id, { bootId: "boot-1", host })
+  owner(id: string, options: { readonly ttl?: number } = {}): ProcessModel {
+    return this.world.owner(id, { bootId: "boot-1", host, ...options })
   }
 
   waiter(id: string, wish: { readonly groups?: readonly number[] } = {}): ProcessModel {
@@ -174,6 +174,24 @@ describe("a ring", () => {
     machine.world.send(a, { type: "ring" })
     machine.world.advance(2 * machine.world.latency)
     expect(a.count("ReleaseRequested")).toBe(1)
+  })
+
+  // Tests rule 9: An owner that is told of changes looks once in the life of a mark; one that no longer is, at once.
+  it("spares an owner most looks, as long as it is told of every change", () => {
+    const machine = new Machine()
+    const a = machine.owner("a", { ttl: 600_000 })
+    const readsIn = (ms: number): number => {
+      const reads = (): number => machine.world.requests.filter(({ command }) => command.type === "read").length
+      const before = reads()
+      machine.world.advance(ms)
+      return reads() - before
+    }
+    expect(readsIn(60_000)).toBeGreaterThan(100)
+    a.watched(true, machine.world.at)
+    machine.world.advance(1000)
+    expect(readsIn(60_000)).toBe(5)
+    a.watched(false, machine.world.at)
+    expect(readsIn(5000)).toBeGreaterThan(8)
   })
 
   it("doesn't shorten the wait after a failure", () => {

@@ -4,7 +4,7 @@
  * requests.
  */
 import type { LockError } from "../../../src/locks/api/errors.ts"
-import { initialState, nextWake, step } from "../../../src/locks/protocol/reducer.ts"
+import { initialState, nextWake, step, watched } from "../../../src/locks/protocol/reducer.ts"
 import { isHeld } from "../../../src/locks/protocol/rules/authority.ts"
 import type {
   Command,
@@ -122,6 +122,11 @@ export class ProcessModel {
     this.state = state
     for (const event of events) this.told.push({ at, event })
     return commands
+  }
+
+  /** From now on it is told of all that it waits for, or no longer is. Its next input ticks it anew. */
+  watched(hears: boolean, at: number): void {
+    this.state = watched(this.state, hears, this.now(at))
   }
 
   /** Whether it may act at that time; of a frozen process: what it would say if it woke just then. */

@@ -1,9 +1,11 @@
 // Pins what the memory store adds to the contract of all stores: its clock and its determinism.
 import { describe, expect, it } from "vitest"
+import { StoreLock } from "../../../src/locks/lock/store-lock.ts"
 import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
-import { ABSENT } from "../../../src/locks/stores/port.ts"
+import { ABSENT, type Generation, type PromptRequests } from "../../../src/locks/stores/port.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 import { describeConformance } from "../../support/conformance.ts"
+import { settling, storeWith } from "../../support/lock-world.ts"
 import { names, write } from "../../support/objects.ts"
 
 const options = { deadline: 1000 }
@@ -59,6 +61,65 @@ describe("memoryStore", () => {
       expect(await store.read(ref, { ...options, limit: 10 })).toMatchObject({ kind: "found", storeTime })
     },
   )
+
+  // Tests stores: A waiter is woken by changes of the record and by its owner's end, and looks all the same.
+  it("tells of each write when the call that made it is over, in order, and of nothing else", async () => {
+    const clock = new VirtualTime()
+    const store = memoryStore({ clock })
+    const told: unknown[] = []
+    const [first, second] = ["first", "second"].map((who) =>
+      store.watch!(ref, (generation) => void told.push([who, generation])),
+    )
+    expect([first!.hears, first!.hearsAll]).toEqual([true, true])
+    const applied = store.prompt!.put(ref, ABSENT, new Uint8Array(), options) as { generation: Generation }
+    expect(applied).toMatchObject({ kind: "applied" })
+    store.prompt!.put(ref, ABSENT, new Uint8Array(), options) // refused
+    await write(store, { ...ref, name: "other" }, ABSENT, "1")
+    await write(store, { ...ref, area: "state" }, ABSENT, "1")
+    await store.read(ref, { ...options, limit: 10 })
+    expect(told).toEqual([])
+    await clock.advance(0)
+    expect(told.splice(0)).toEqual([
+      ["first", applied.generation],
+      ["second", applied.generation],
+    ])
+    await store.remove(ref, applied.generation, options)
+    first![Symbol.dispose]()
+    first![Symbol.dispose]()
+    await clock.advance(0)
+    expect(told.splice(0)).toEqual([["second", ABSENT]])
+    second![Symbol.dispose]()
+    await write(store, ref, ABSENT, "2")
+    await clock.advance(0)
+    expect(told).toEqual([])
+  })
+
+  // Tests stores: Looks are seldom only while the system tells of changes and ends; own writes are no news.
+  it("is asked nothing by an owner at rest but its renewals, until a waiter writes", async () => {
+    const clock = new VirtualTime()
+    const inner = memoryStore({ clock })
+    const requests: string[] = []
+    const prompt: PromptRequests = {
+      read: (...args) => (requests.push("read"), inner.prompt!.read(...args)),
+      put: (...args) => (requests.push("put"), inner.prompt!.put(...args)),
+      remove: (...args) => inner.prompt!.remove(...args),
+    }
+    const store = storeWith(inner, { prompt, watch: (...args) => inner.watch!(...args) })
+    const lock = (id: string): StoreLock => new StoreLock("k", { store, clock, incarnation: { id } })
+    const owner = lock("a")
+    const lease = await clock.runUntil(owner.acquire())
+    await clock.advance(5000)
+    requests.length = 0
+    await clock.advance(600_000)
+    expect(new Set(requests)).toEqual(new Set(["put"]))
+    expect(requests.length).toBeGreaterThan(50)
+    expect(requests.length).toBeLessThan(70)
+    const asked = new Promise<void>((resolve) => void owner.onReleaseRequested(() => resolve()))
+    const waits = lock("b").acquire()
+    expect((await settling(clock, asked)).ms).toBeLessThan(30)
+    void lease.release()
+    expect((await settling(clock, waits)).ms).toBeLessThan(2)
+  })
 
   it("counts the time that the machine sleeps, as isHeld does", async () => {
     const clock = new VirtualTime({ wall: 1_700_000_000_000 })

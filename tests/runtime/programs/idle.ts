@@ -8,7 +8,7 @@ liveClock.after(3_600_000, () => console.log("a background timer ran"), { backgr
 scheduleOf(liveClock)
   .wake(() => console.log("a background entry ran"), { background: true })
   .set(3_600_000)
-watchClocks(liveClock, () => {})
+watchClocks(liveClock).add({ onReading: () => console.log("the clocks went apart") }, liveClock.read())
 const { wall, boot } = liveClock.read()
 liveClock.after(20, () =>
   console.log(JSON.stringify({ bootId: liveClock.bootId ?? null, wallStandsIn: boot === wall })),

@@ -8,15 +8,16 @@
 /** What the runtime of the key does when its callers change. */
 export interface CallersParts {
   /** Called when a turn begins (true), and when it ends. */
-  readonly onBusy: (busy: boolean) => void
+  onBusy(busy: boolean): void
   /** Called when a caller has begun to wait, or waits no more. */
-  readonly onChange: () => void
+  onChange(): void
 }
 
 /** Those of one key. */
 export class Callers {
   readonly #parts: CallersParts
-  readonly #queue: (() => void)[] = []
+  /** None while nobody waits: an idle key is to cost little. */
+  #queue: (() => void)[] | undefined
   #hasTurn = false
   #attending = 0
 
@@ -31,12 +32,12 @@ export class Callers {
 
   /** How many wait for their turn. */
   get queued(): number {
-    return this.#queue.length
+    return this.#queue?.length ?? 0
   }
 
   /** Whether one waits, for a turn or for an answer: the process stays alive for it. */
   get waiting(): boolean {
-    return this.#queue.length > 0 || this.#attending > 0
+    return this.#queue !== undefined || this.#attending > 0
   }
 
   /**
@@ -44,15 +45,11 @@ export class Callers {
    * begun.
    */
   join(start: () => void): () => void {
+    this.#queue ??= []
     this.#queue.push(start)
     if (!this.#hasTurn) this.#next()
     this.#parts.onChange()
-    return () => {
-      const index = this.#queue.indexOf(start)
-      if (index < 0) return
-      this.#queue.splice(index, 1)
-      this.#parts.onChange()
-    }
+    return () => this.#giveUp(start)
   }
 
   /** Begins a turn out of order: nobody has one, and what is done in it can't wait. */
@@ -80,10 +77,23 @@ export class Callers {
     }
   }
 
+  #giveUp(start: () => void): void {
+    const index = this.#queue?.indexOf(start) ?? -1
+    if (index < 0) return
+    this.#queue?.splice(index, 1)
+    this.#forgetEmpty()
+    this.#parts.onChange()
+  }
+
   #next(): void {
-    const start = this.#queue.shift()
+    const start = this.#queue?.shift()
+    this.#forgetEmpty()
     if (start === undefined) return
     this.take()
     start()
+  }
+
+  #forgetEmpty(): void {
+    if (this.#queue?.length === 0) this.#queue = undefined
   }
 }

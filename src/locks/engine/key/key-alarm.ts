@@ -5,14 +5,13 @@
  */
 import type { Clock, Reading } from "../../../runtime/time/clock.ts"
 import { scheduleOf, type Wake } from "../../../runtime/time/schedule.ts"
-import { watchClocks } from "../../../runtime/time/watch-clocks.ts"
+import { type ClockListener, watchClocks } from "../../../runtime/time/watch-clocks.ts"
 
-/** What an alarm calls. */
-export interface AlarmParts {
+/** What an alarm calls. `onReading`: the clocks have gone apart while the key is held. */
+export interface AlarmParts extends ClockListener {
+  readonly clock: Clock
   /** The time that was set has come. */
-  readonly onTime: () => void
-  /** Once a second while the key is held. */
-  readonly onReading: (reading: Reading) => void
+  onTime(): void
 }
 
 /** What an alarm is set for. */
@@ -27,27 +26,23 @@ export interface AlarmSetting {
 
 /** That of one key. */
 export class KeyAlarm {
-  readonly #clock: Clock
-  readonly #onReading: (reading: Reading) => void
+  readonly #parts: AlarmParts
   readonly #wake: Wake
-  #comparison: Disposable | undefined
+  #isCompared = false
 
-  constructor(clock: Clock, { onTime, onReading }: AlarmParts) {
-    this.#clock = clock
-    this.#onReading = onReading
-    this.#wake = scheduleOf(clock).wake(onTime)
+  constructor(parts: AlarmParts) {
+    this.#parts = parts
+    this.#wake = scheduleOf(parts.clock).wake(() => parts.onTime())
   }
 
-  /** In place of what was set before. */
-  set({ at, background, isHeld }: AlarmSetting): void {
+  /** In place of what was set before. `reading`: by which the state was judged that it is set for. */
+  set({ at, background, isHeld }: AlarmSetting, reading: Reading): void {
     if (at === undefined) this.#wake.clear()
     else this.#wake.set(at, { background })
-    if (isHeld) this.#comparison ??= watchClocks(this.#clock, this.#onReading)
-    else this.#endComparison()
-  }
-
-  #endComparison(): void {
-    this.#comparison?.[Symbol.dispose]()
-    this.#comparison = undefined
+    const clocks = watchClocks(this.#parts.clock)
+    if (isHeld && this.#isCompared) clocks.note(reading)
+    else if (isHeld) clocks.add(this.#parts, reading)
+    else if (this.#isCompared) clocks.delete(this.#parts)
+    this.#isCompared = isHeld
   }
 }

@@ -15,26 +15,29 @@ export type ReleaseRequest = Extract<LockEvent, { type: "ReleaseRequested" }>
 
 /** Those of one key of one incarnation. */
 export class KeyEvents {
-  readonly #hub: Hub<LockEvent>
-  /** What follows the step, in order. */
-  readonly #outbox: (() => void)[] = []
+  readonly #onError: OnError | undefined
+  /** None until somebody asks for the events. */
+  #hub: Hub<LockEvent> | undefined
+  /** What follows the step, in order: an event to tell of, or a call. None while nothing does. */
+  #outbox: (LockEvent | (() => void))[] | undefined
   #delivering = false
   #listener: KeyListener = () => {}
   #releaseRequest: ReleaseRequest | undefined
 
   /** `onError` gets what observers throw. */
   constructor(onError: OnError | undefined) {
-    this.#hub = new Hub(onError)
+    this.#onError = onError
   }
 
   /** All of them, from the subscription on. */
   get events$(): Observable<LockEvent> {
+    this.#hub ??= new Hub(this.#onError)
     return this.#hub.observable
   }
 
   /** Whether anybody is subscribed. */
   get observed(): boolean {
-    return this.#hub.observed
+    return this.#hub?.observed === true
   }
 
   /** The last request of a waiter that observers were told of, since the key was acquired. */
@@ -50,12 +53,13 @@ export class KeyEvents {
   /** Tells the listener, and observers at the next `deliver`. */
   tell(event: LockEvent): void {
     this.#listener(event)
-    this.#outbox.push(() => this.#emit(event))
+    this.afterwards(event)
   }
 
-  /** Calls it at the next `deliver`, after all that observers are told by then. */
-  afterwards(call: () => void): void {
-    this.#outbox.push(call)
+  /** Calls it, or tells of it, at the next `deliver`, after all that observers are told by then. */
+  afterwards(next: LockEvent | (() => void)): void {
+    if (this.#outbox === undefined) this.#outbox = [next]
+    else this.#outbox.push(next)
   }
 
   /** Does what is left to be done after a step. Called meanwhile it does nothing: what is added is next. */
@@ -63,7 +67,11 @@ export class KeyEvents {
     if (this.#delivering) return
     this.#delivering = true
     try {
-      for (let next = this.#outbox.shift(); next !== undefined; next = this.#outbox.shift()) next()
+      for (let next = this.#outbox?.shift(); next !== undefined; next = this.#outbox?.shift()) {
+        if (typeof next === "function") next()
+        else this.#emit(next)
+      }
+      this.#outbox = undefined
     } finally {
       this.#delivering = false
     }
@@ -72,6 +80,6 @@ export class KeyEvents {
   #emit(event: LockEvent): void {
     if (event.type === "ReleaseRequested") this.#releaseRequest = event
     else if (event.type === "Acquired") this.#releaseRequest = undefined
-    this.#hub.emit(event)
+    this.#hub?.emit(event)
   }
 }

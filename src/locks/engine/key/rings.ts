@@ -1,34 +1,35 @@
 /**
  * When a key's record is worth a look before the next one is due: its wake source rang. Owns whether a ring is still to
- * be answered. One that comes while a request is under way waits for its answer, which may be older than what rang.
+ * be answered. One that comes while a request is under way waits for its answer: that may be older than what rang, or
+ * the answer to the very write that rang.
  */
 import type { LockState } from "../../protocol/rules/state.ts"
-import type { Generation, LeaseStore, ObjectRef } from "../../stores/port.ts"
-import { WakeSource } from "./wake-source.ts"
+import type { Generation } from "../../stores/port.ts"
+import { waits, WakeSource, type WatchedKey } from "./wake-source.ts"
 
 /** What rings are judged and answered by. */
-export interface RingsParts {
+export interface RingsParts extends WatchedKey {
   /** The protocol's state, once there is one. */
-  readonly state: () => LockState | undefined
+  readonly state: LockState | undefined
   /** Called where a look is worth it now. */
-  readonly onRing: () => void
+  onRing(): void
 }
 
 /** Those of one key. */
 export class Rings {
   readonly #parts: RingsParts
-  /** None on a store that watches nothing. */
-  readonly #source: WakeSource | undefined
-  #rung = false
+  /** None on a store that watches nothing, and until something is waited for. */
+  #source: WakeSource | undefined
+  /** The version that rang last, where it isn't known to be an old one. Null: nobody told which. */
+  #rung: Generation | null | undefined
 
-  constructor(store: LeaseStore, ref: ObjectRef, parts: RingsParts) {
+  constructor(parts: RingsParts) {
     this.#parts = parts
-    if (store.watch !== undefined) this.#source = new WakeSource(store, ref, (generation) => this.#ring(generation))
   }
 
-  /** Whether nothing that is waited for can happen unheard, as far as the system's word goes. */
-  get hears(): boolean {
-    return this.#source?.hears === true
+  /** Whether nothing that this state waits for can happen unheard, as far as the system's word goes. */
+  hears(state: LockState): boolean {
+    return this.#source?.hears(state) === true
   }
 
   /**
@@ -36,20 +37,25 @@ export class Rings {
    * look.
    */
   follow(state: LockState): void {
-    if (this.#source?.follow(state) === true) this.#rung = true
+    if (this.#source === undefined && this.#parts.store.watch !== undefined && waits(state))
+      this.#source = new WakeSource(this.#parts, (generation) => this.#ring(generation))
+    if (this.#source?.follow(state) === true) this.#rung = null
   }
 
   /** Passes a ring on, if there is one and no request is under way. */
   answer(): void {
-    if (!this.#rung || this.#parts.state()?.flight !== undefined) return
-    this.#rung = false
-    this.#parts.onRing()
+    const rung = this.#rung
+    if (rung === undefined) return
+    const { state } = this.#parts
+    if (state?.flight !== undefined) return
+    this.#rung = undefined
+    // A version that is known is no news: most are this process's own writes.
+    if (rung === null || rung !== state?.view?.generation) this.#parts.onRing()
   }
 
-  /** A version that is known is no news: most are this process's own writes. */
+  /** Of several versions the last one counts. Once nobody could tell which one rang, a look has to. */
   #ring(generation: Generation | undefined): void {
-    if (generation !== undefined && generation === this.#parts.state()?.view?.generation) return
-    this.#rung = true
+    if (this.#rung !== null) this.#rung = generation ?? null
     this.answer()
   }
 }

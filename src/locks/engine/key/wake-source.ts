@@ -7,32 +7,38 @@
  * Watching begins with the second look: a key that nobody contends for costs nothing. It doesn't begin for a waiter
  * outside of a full line, whom each of many turns before its own would wake.
  *
- * Not promised: that a change wakes the key. Looks go on, less often where both watches may be relied on.
+ * Not promised: that a change wakes the key. Looks go on, less often where all that the key waits for is told:
+ *
+ *     an acquirer     by both watches: an owner may end without a write
+ *     an owner        by the record's, if that tells of every machine: nobody knows where the next waiter will be
  */
 import type { LockState } from "../../protocol/rules/state.ts"
 import { type HostHalf, LINE_LENGTH } from "../../record.ts"
 import type { Generation, LeaseStore, ObjectRef, Watching } from "../../stores/port.ts"
 
+/** The key that is watched. */
+export interface WatchedKey {
+  readonly store: LeaseStore
+  readonly ref: ObjectRef
+}
+
 /** That of one key. */
 export class WakeSource {
-  readonly #store: LeaseStore
-  readonly #ref: ObjectRef
+  readonly #key: WatchedKey
   readonly #ring: (generation?: Generation) => void
   #record: Watching | undefined
   #process: Watching | undefined
   #watched: HostHalf | undefined
 
   /** `ring` is called when it is time to look, with the generation of the record where that is known. */
-  constructor(store: LeaseStore, ref: ObjectRef, ring: (generation?: Generation) => void) {
-    this.#store = store
-    this.#ref = ref
+  constructor(key: WatchedKey, ring: (generation?: Generation) => void) {
+    this.#key = key
     this.#ring = ring
   }
 
-  /**
-   * Both watches may be relied on: the system tells of the record's next change, and of the end of its owner's process.
-   */
-  get hears(): boolean {
+  /** Whether all that this state waits for is told, as far as is known. */
+  hears({ phase }: LockState): boolean {
+    if (phase.name === "owning") return this.#record?.hearsAll === true
     return this.#record?.hears === true && this.#process?.hears === true
   }
 
@@ -43,7 +49,7 @@ export class WakeSource {
   follow(state: LockState): boolean {
     if (state.phase.name === "idle" || isOutside(state)) this.#end()
     const begins = this.#record === undefined && waits(state)
-    if (begins) this.#record = this.#store.watch?.(this.#ref, this.#ring)
+    if (begins) this.#record = this.#key.store.watch?.(this.#key.ref, this.#ring)
     if (this.#record !== undefined) this.#followOwner(state)
     return begins
   }
@@ -53,7 +59,7 @@ export class WakeSource {
     const host = (phase.name === "seeking" && view?.record?.owner?.host) || undefined
     if (host === this.#watched || isSame(host, this.#watched)) return
     this.#process?.[Symbol.dispose]()
-    this.#process = host && this.#store.oracle?.watch(host, () => this.#ring())
+    this.#process = host && this.#key.store.oracle?.watch(host, () => this.#ring())
     this.#watched = host
   }
 
@@ -67,7 +73,7 @@ export class WakeSource {
 /**
  * Whether this state waits for a change: an acquirer that looks again and again, or an owner that looks for a waiter.
  */
-const waits = (state: LockState): boolean => {
+export const waits = (state: LockState): boolean => {
   const { phase, flight } = state
   return phase.name === "seeking"
     ? phase.polls > 0 && !isOutside(state)

@@ -121,8 +121,9 @@ function clearingFault({ sense }: LockState, { next, error, settleBy, until }: C
 const isTime = ({ mono, boot }: Instant): boolean => Number.isFinite(mono) && Number.isFinite(boot)
 
 /** What is wrong with a write that may still land. */
-function writeFault(state: LockState, { act, body, opId, token }: SentWrite): string | undefined {
+function writeFault(state: LockState, { act, body, says, opId, token }: SentWrite): string | undefined {
   if (act === "delete") return undefined
+  if (JSON.stringify(says) !== JSON.stringify(JSON.parse(body))) return "says what its body doesn't"
   if (new TextEncoder().encode(body).length > RECORD_LIMIT) return "is too large to be read again"
   const { id, key } = state.config
   const { ownerId, expiresAt, owner } = parseRecord(key, body) // throws for a body that nobody could read

@@ -26,7 +26,7 @@ export interface LockConfig {
   readonly bootId: string | null
   readonly cheapReads: boolean
   readonly spacing: number
-  /** How often an owner looks for a waiter. */
+  /** How often an owner looks for a waiter that nobody tells it of. */
   readonly watchEvery: number
   /** A release deletes the record; true only where the store honours the precondition of a delete. */
   readonly deletes: boolean
@@ -67,8 +67,11 @@ export interface Evidence {
 
 /** How long a published pair and its half stand unchanged. Belongs to the process: attempts come and go. */
 export interface Observation {
-  readonly pair: string
   readonly id: string
+  /** In milliseconds; undefined where a stranger that knows three fields wrote none. */
+  readonly expiresAt: number | undefined
+  /** The write of its half, likewise. */
+  readonly opId: string | undefined
   /** Of its half; undefined where a stranger wrote it. */
   readonly nonce: string | undefined
   /** Receipt of the first answer that showed it, by clocks that were never set back. */
@@ -107,6 +110,8 @@ export interface SentWrite {
   readonly act: WriteAct
   readonly expected: Generation
   readonly body: string
+  /** What `body` says, as it would be parsed. Its texts are those of the state that it came from, not copies. */
+  readonly says: Readonly<Record<string, unknown>>
   readonly firstSend: Instant
   readonly epoch: number
   /** How long its bytes make sense, in milliseconds. */
@@ -327,7 +332,8 @@ export interface LockState {
   readonly sent: readonly SentWrite[]
   readonly flight: Flight | undefined
   /**
-   * The runtime is told of the next change of the record, and of the end of its owner's process: looks may be seldom.
+   * The runtime is told of all that this key waits for: looks may be seldom. To an owner that is the record's next
+   * change. To one that wants the key it is the end of its owner's process, too.
    */
   readonly watched: boolean
   /** Ids of requests so far. */

@@ -31,7 +31,7 @@ const SAMPLE_YOUTH = 15_000
 
 /** What this process knows of time. */
 export interface Sense {
-  /** When the clocks were last compared. */
+  /** When the clocks were last compared: within a step, the moment of it. */
   readonly last: Instant
   /** Grows whenever the clocks diverged: a request of an earlier epoch proves nothing. */
   readonly epoch: number
@@ -65,6 +65,18 @@ export const later = (a: Instant, b: Instant): Instant => ({
 
 /** Whether the moment is over by either clock: how rights of ours end. */
 export const past = (at: Instant, now: Instant): boolean => now.mono >= at.mono || now.boot >= at.boot
+
+/**
+ * My clocks may be this much further apart than a moment has them before it is waited for by the other one: readings of
+ * the boot clock are rounded, and a wait that ends early is a step for nothing. In milliseconds.
+ */
+const AGREEING = 250
+
+/** The monotonic time at which the moment is over by either clock, should they run on as they stand. */
+export function wakeOf(at: Instant, now: Instant): number {
+  const ahead = now.boot - now.mono - (at.boot - at.mono)
+  return ahead > AGREEING ? at.mono - ahead : at.mono
+}
 
 /**
  * How long after its last write an owner renews: a third of the ttl, give or take a tenth of that by chance in [0,1).

@@ -3,12 +3,20 @@
  * of an owner (rules 6 and 7). Draws no conclusions.
  */
 import { type LockError, StoreUnavailableError } from "../../api/errors.ts"
-import { corruptError, type InLine, type LeaseRecord, parseRecord } from "../../record.ts"
+import {
+  corruptError,
+  type InLine,
+  type LeaseRecord,
+  NONE,
+  parseRecord,
+  recordOf,
+  type WaiterHalf,
+} from "../../record.ts"
 import { ABSENT, type Generation } from "../../stores/port.ts"
 import type { Sight } from "./expiry.ts"
 import { isMyOwner, isNamed, isTwin, SIGNS_OF_LIFE } from "./standing.ts"
 import type { Draft, Flight, Observation, ReadResult, SentWrite, View } from "./state.ts"
-import { elapsed, instant, leastRounded, neverBack, type Now, plus, storeNow } from "./time.ts"
+import { elapsed, leastRounded, neverBack, plus, storeNow } from "./time.ts"
 
 /** Takes a read's answer into the draft, or says why nothing was learned. */
 export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): LockError | undefined {
@@ -20,7 +28,7 @@ export function takeRead(draft: Draft, flight: Flight, answer: ReadResult): Lock
     if (view?.generation !== answer.generation) return cached(draft)
     return confirm(draft, flight, view, view.record, answer)
   }
-  const found = attempt(() => (answer.kind === "absent" ? undefined : recordOf(draft.config.key, answer)))
+  const found = attempt(() => (answer.kind === "absent" ? undefined : recordIn(draft.config.key, answer)))
   if (found instanceof Error) return found
   const generation = answer.kind === "absent" ? ABSENT : answer.generation
   return confirm(draft, flight, { generation, warm: false }, found, answer)
@@ -33,19 +41,19 @@ export function takeApplied(
   sent: SentWrite,
   answer: { readonly generation: Generation; readonly storeTime?: number },
 ): void {
-  const record = sent.act === "delete" ? undefined : parseRecord(draft.config.key, sent.body)
+  const record = sent.act === "delete" ? undefined : recordOf(draft.config.key, sent.says)
   draft.view = {
     generation: sent.act === "delete" ? ABSENT : answer.generation,
     record,
     sentAt: flight.sentAt,
     storeTime: answer.storeTime,
-    lastWrite: instant(draft.now),
+    lastWrite: draft.sense.last,
     unseen: 0,
     vague: 0,
     crowded: false,
     warm: sent.how === "release",
   }
-  draft.sent = []
+  draft.sent = NONE
   observe(draft, draft.view, true)
   remember(draft, draft.view)
 }
@@ -58,7 +66,7 @@ export function takeSample(draft: Draft, flight: Flight, storeTime: number | und
   draft.sense = { ...draft.sense, sample: coarse ? leastRounded(draft.sense.sample, fresh, draft.now) : fresh }
 }
 
-const recordOf = (key: string, { record, text }: Extract<ReadResult, { kind: "found" }>): LeaseRecord =>
+const recordIn = (key: string, { record, text }: Extract<ReadResult, { kind: "found" }>): LeaseRecord =>
   record ?? parseRecord(key, text)
 
 /**
@@ -149,45 +157,59 @@ function observe(draft: Draft, view: View, follows: boolean): void {
   draft.named = record === undefined ? draft.named && mayLand : isNamed(record, draft, mayLand)
   if (record === undefined) return
   const { owner, waiter } = record
-  const ownerPair = [record.ownerId, record.expiresAt, owner?.nonce, owner?.opId] as const
-  const waiterPair = [record.waitingOwnerId, record.waiterExpiresAt, waiter?.nonce, waiter?.opId] as const
-  draft.observedOwner = observed(draft, follows, draft.observedOwner, record.ownerId, ownerPair)
-  draft.observedWaiter = observed(draft, follows, draft.observedWaiter, record.waitingOwnerId, waiterPair)
-  draft.observedLine = record.line.map(({ nonce, opId, expiresAt }) => {
-    const before = draft.observedLine.find(({ id }) => id === nonce)
-    return observed(draft, follows, before, nonce, [nonce, expiresAt, nonce, opId])!
-  })
+  const { ownerId, expiresAt, waitingOwnerId, waiterExpiresAt } = record
+  draft.observedOwner = observed(draft, follows, draft.observedOwner, pairOf(ownerId, expiresAt, owner))
+  draft.observedWaiter = observed(draft, follows, draft.observedWaiter, pairOf(waitingOwnerId, waiterExpiresAt, waiter))
+  draft.observedLine = lineObserved(draft, follows, record.line)
   draft.topToken = Math.max(draft.topToken, owner?.token ?? 0, record.lastRelease?.token ?? 0)
 }
+
+function lineObserved(draft: Draft, follows: boolean, line: readonly InLine[]): readonly Observation[] {
+  if (line.length === 0) return NONE
+  return line.map(({ nonce, opId, expiresAt }) => {
+    const before = draft.observedLine.find(({ id }) => id === nonce)
+    return observed(draft, follows, before, { id: nonce, expiresAt, nonce, opId })!
+  })
+}
+
+/** A published pair with what tells its half from any other. */
+type Pair = Pick<Observation, "id" | "expiresAt" | "nonce" | "opId">
+
+const pairOf = (
+  id: string | null,
+  expiresAt: number | undefined,
+  half: Pick<WaiterHalf, "nonce" | "opId"> | undefined,
+): Pair | undefined => (id === null ? undefined : { id, expiresAt, nonce: half?.nonce, opId: half?.opId })
+
+const isSamePair = (a: Pair, b: Pair): boolean =>
+  a.id === b.id && a.expiresAt === b.expiresAt && a.nonce === b.nonce && a.opId === b.opId
 
 function observed(
   draft: Draft,
   follows: boolean,
   before: Observation | undefined,
-  id: string | null,
-  parts: readonly [unknown, unknown, nonce: string | undefined, unknown],
+  pair: Pair | undefined,
 ): Observation | undefined {
-  if (id === null) return undefined
-  const pair = JSON.stringify(parts)
-  const [, , nonce] = parts
-  const seen = instant(draft.now)
-  if (before?.pair === pair) {
+  if (pair === undefined) return undefined
+  const { id, expiresAt, nonce, opId } = pair
+  const seen = draft.sense.last
+  if (before !== undefined && isSamePair(before, pair)) {
     const stood = follows ? neverBack(before.stood, before.seen, seen) : seen
-    return { ...unchanged(before, draft.now), stood }
+    return { ...unchanged(before, draft), stood }
   }
   const longestGap = before?.id === id ? Math.max(before.longestGap, elapsed(before.since, before.seen)) : 0
   const gap = before?.id === id && nonce === undefined ? elapsed(before.since, seen) : undefined
   const shortestGap = gap === undefined ? undefined : Math.min(gap, before?.shortestGap ?? gap)
   const again = nonce !== undefined && before?.nonce === nonce && isTwin(draft, { id, nonce })
   const rewrites = again ? Math.min(before.rewrites + 1, SIGNS_OF_LIFE) : 0
-  return { pair, id, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }
+  return { id, expiresAt, opId, nonce, since: seen, seen, stood: seen, rewrites, longestGap, shortestGap }
 }
 
 /** The memory is for a record that vanishes: an absent one leaves it as it is, but for its time. */
 function remember(draft: Draft, { record }: View): void {
   const { remembered, observedOwner } = draft
   draft.remembered = undefined
-  if (record === undefined) draft.remembered = remembered && unchanged(remembered, draft.now)
+  if (record === undefined) draft.remembered = remembered && unchanged(remembered, draft)
   else if (record.owner !== undefined && !isMyOwner(record, draft) && observedOwner !== undefined)
     draft.remembered = {
       expiresAt: record.expiresAt,
@@ -200,8 +222,8 @@ function remember(draft: Draft, { record }: View): void {
 }
 
 /** It is as it was when the clocks were compared last. */
-function unchanged<Known extends Pick<Observation, "since" | "seen">>(known: Known, now: Now): Known {
-  const seen = instant(now)
+function unchanged<Known extends Pick<Observation, "since" | "seen">>(known: Known, draft: Draft): Known {
+  const seen = draft.sense.last
   return { ...known, seen, since: neverBack(known.since, known.seen, seen) }
 }
 

@@ -47,10 +47,11 @@ function activationShape(activation: CheckedActivation, isOver: boolean): unknow
   return head.settings.spacingMs > 0 ? activation : { ...activation, head: { ...head, lastWriteAt: null } }
 }
 
-/** Of its config nothing ever changes but who it belongs to. A record is its body. */
-function lockShape({ config, view, sense, phase, ...lock }: LockState): unknown {
+/** Of its config nothing ever changes but who it belongs to. Records and writes are their bodies. */
+function lockShape({ config, view, sense, phase, sent, ...lock }: LockState): unknown {
   return {
     ...lock,
+    sent: sent.map(({ says: _, ...write }) => write),
     life: config.life,
     view: view && viewShape(view, config.spacing > 0),
     sense: senseShape(sense, config.clock === "coarse"),

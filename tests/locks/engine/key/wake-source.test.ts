@@ -23,7 +23,7 @@ class Telling implements ProcessOracle {
   readonly aside: LeaseStore
   says: Liveness | undefined
   /** Which of its watches may be relied on. */
-  readonly hears = { record: false, process: false }
+  readonly hears = { record: false, process: false, all: false }
   /** The generation of the last write that was applied. */
   newest: Generation | undefined
   /** Reads so far. */
@@ -52,6 +52,9 @@ class Telling implements ProcessOracle {
         return {
           get hears() {
             return hears.record
+          },
+          get hearsAll() {
+            return hears.all
           },
           [Symbol.dispose]: () => void this.watched.delete(wake),
         }
@@ -91,6 +94,19 @@ class Telling implements ProcessOracle {
       },
       [Symbol.dispose]: () => void this.ends.delete(end),
     }
+  }
+}
+
+/** Each write is told of 50 ms before its writer has the answer. */
+function lateAnswers(tells: Telling, time: LockWorld["time"]): Partial<LeaseStore> {
+  return {
+    oracle: tells,
+    watch: (ref, wake) => tells.store.watch!(ref, wake),
+    put: async (ref, expected, body, options) => {
+      const answer = await tells.store.put(ref, expected, body, options)
+      await new Promise<void>((resolve) => void time.after(50, resolve))
+      return answer
+    },
   }
 }
 
@@ -182,6 +198,39 @@ describe("a lock on a store that tells of changes", () => {
     expect(tells.reads).toBeGreaterThan(each.least)
     expect(tells.reads).toBeLessThan(each.most)
     next.catch(() => {})
+  })
+
+  // Tests stores: Looks are seldom only while the system tells of changes and ends; own writes are no news.
+  it("is looked at by its owner once in the life of a mark while every machine's writes are told, else twice a second", async () => {
+    const { time, lock, tells } = telling()
+    Object.assign(tells.hears, { record: true, process: true })
+    const owner = lock("a", { ttl: "10 min" })
+    await time.runUntil(owner.acquire())
+    const readsIn = async (ms: number): Promise<number> => {
+      const before = tells.reads
+      await time.advance(ms)
+      return tells.reads - before
+    }
+    await time.advance(2000)
+    expect(await readsIn(10_000)).toBeGreaterThan(15)
+    tells.hears.all = true
+    await time.advance(1000)
+    expect(await readsIn(50_000)).toBe(4)
+    tells.hears.all = false
+    tells.tell() // as a watch does that has ended
+    expect(await readsIn(5000)).toBeGreaterThan(8)
+  })
+
+  it("is not looked at by its owner for a renewal, which was told before it was answered", async () => {
+    const { time, lock, tells } = telling()
+    Object.assign(tells.hears, { record: true, all: true })
+    const owner = lock("a", { store: storeWith(tells.store, { ...lateAnswers(tells, time) }) })
+    const lease = await time.runUntil(owner.acquire())
+    await time.advance(1000)
+    const { reads } = tells
+    for (let renewals = 0; renewals < 3; renewals++) await time.runUntil(lease.renew())
+    await time.advance(60_000)
+    expect(tells.reads).toBe(reads)
   })
 
   it("is looked at soon, and often again, once the owner's end was told, though others were ahead who died with it", async () => {
