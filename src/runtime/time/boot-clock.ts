@@ -31,6 +31,13 @@ const ROUNDING_SECONDS = 1
 const START_FIELD = 19
 /** In ms. So far apart the clocks count as diverged everywhere. */
 const APART = 1000
+/**
+ * For how long a reading of the file is good, in ms: the kernel rounds it to 10. All that is done in one turn of the
+ * event loop then costs one reading.
+ */
+const FRESH = 5
+/** In ms. By so little the wall clock and the monotonic one differ where they go on together: `Date.now` rounds to 1. */
+const TOGETHER = 2
 
 export class BootClock {
   readonly #proc: string
@@ -40,6 +47,9 @@ export class BootClock {
   #id: string | undefined
   /** By how much it is ahead of the wall clock. */
   #offset: number | undefined
+  /** When the file was read last, by the two other clocks. */
+  #wall = 0
+  #mono = Number.NEGATIVE_INFINITY
   #state: "unopened" | "readable" | "unreadable" = "unopened"
 
   /** `proc`: where the process file system is mounted. `ageSeconds`: for how long this process has lived, at least. */
@@ -48,10 +58,18 @@ export class BootClock {
     this.#ageSeconds = ageSeconds
   }
 
-  /** Milliseconds since boot, or the wall clock (from the last good reading on) where they can't be read. */
-  read(wall: number): number {
+  /**
+   * Milliseconds since boot, or the wall clock (from the last good reading on) where they can't be read. The file isn't
+   * read anew within 5 ms, as long as the wall clock and the monotonic one have gone on together: a suspend moves the
+   * wall clock alone.
+   */
+  read(wall: number, mono: number): number {
     if (this.#state === "unopened") this.#open()
-    if (this.#state === "readable") this.#follow(wall)
+    if (this.#state === "readable" && !this.#isFresh(wall, mono)) {
+      this.#follow(wall)
+      this.#wall = wall
+      this.#mono = mono
+    }
     return wall + (this.#offset ?? 0)
   }
 
@@ -59,6 +77,11 @@ export class BootClock {
   get id(): string | undefined {
     if (this.#state === "unopened") this.#open()
     return this.#id
+  }
+
+  #isFresh(wall: number, mono: number): boolean {
+    const passed = mono - this.#mono
+    return passed < FRESH && Math.abs(wall - this.#wall - passed) < TOGETHER
   }
 
   #open(): void {

@@ -103,8 +103,8 @@ class LiveClock implements Clock {
   #used = 0
 
   read(): Reading {
-    const wall = Date.now()
-    return { wall, mono: performance.now(), boot: this.#boot.read(wall) }
+    const [wall, mono] = [Date.now(), performance.now()]
+    return { wall, mono, boot: this.#boot.read(wall, mono) }
   }
 
   mono(): number {

@@ -50,13 +50,24 @@ afterEach(() => {
 describe("the boot clock", () => {
   it("reads the time since boot, and names the boot", () => {
     const clock = clockOf(proc({ uptime: "1000.25" }))
-    expect(clock.read(WALL)).toBe(1_000_250)
+    expect(clock.read(WALL, 0)).toBe(1_000_250)
     expect(clock.id).toBe("8f1c.0")
+  })
+
+  it("is read once for all that is done in one turn, but anew after a suspend, which moves the wall clock alone", () => {
+    const root = proc({ uptime: "1000.25" })
+    const clock = clockOf(root)
+    clock.read(WALL, 0)
+    show(root, { uptime: "1600.25" })
+    expect(clock.read(WALL + 4, 4)).toBe(1_000_254)
+    expect(clock.read(WALL + 600_004, 4)).toBe(1_600_250)
+    show(root, { uptime: "1600.30" })
+    expect(clock.read(WALL + 600_050, 50)).toBe(1_600_300)
   })
 
   it.runIf(process.platform === "linux")("is there on this machine, and as old as this process at least", () => {
     const clock = new BootClock("/proc", () => process.uptime())
-    expect(clock.read(WALL)).toBeGreaterThan(process.uptime() * 1000 - 1000)
+    expect(clock.read(WALL, 0)).toBeGreaterThan(process.uptime() * 1000 - 1000)
     expect(clock.id).toMatch(/^[0-9a-f-]{36}\.\d+$/)
   })
 
@@ -73,7 +84,7 @@ describe("the boot clock", () => {
     ["by which it is younger than it is: read an hour after its start", "4400.00", 3600],
   ])("does not believe an uptime %s", (_, uptime, age) => {
     const clock = clockOf(proc({ uptime, startedTicks: 90_000 }), age)
-    expect(clock.read(WALL)).toBe(WALL)
+    expect(clock.read(WALL, 0)).toBe(WALL)
     expect(clock.id).toBeUndefined()
   })
 
@@ -83,7 +94,7 @@ describe("the boot clock", () => {
 
   it.each(["fuse.lxcfs", "ext4"])("does not believe an uptime that %s shows, whatever it says", (mounted) => {
     const clock = clockOf(proc({ uptime: "1000.25", mounted }))
-    expect(clock.read(WALL)).toBe(WALL)
+    expect(clock.read(WALL, 0)).toBe(WALL)
     expect(clock.id).toBeUndefined()
   })
 
@@ -104,10 +115,10 @@ describe("the boot clock", () => {
   ] as const)("of a process that was restored elsewhere %s", (_, shown, id, boot) => {
     const root = proc({ uptime: "1000.25" })
     const clock = clockOf(root)
-    expect(clock.read(WALL)).toBe(1_000_250)
+    expect(clock.read(WALL, 0)).toBe(1_000_250)
     show(root, shown)
     // The wall clock stands in from the last good reading on.
-    expect([clock.read(WALL + 750), clock.id]).toEqual([boot, id])
+    expect([clock.read(WALL + 750, 750), clock.id]).toEqual([boot, id])
     show(root, { uptime: "1002.00" })
     expect(clock.id).toBe(id)
   })
@@ -116,7 +127,7 @@ describe("the boot clock", () => {
     const nothing = new BootClock(join(tmpdir(), "leasehold-no-such-proc"))
     const nonsense = clockOf(proc({ uptime: "soon", startedTicks: 1 }))
     for (const clock of [nothing, nonsense]) {
-      expect(clock.read(WALL)).toBe(WALL)
+      expect(clock.read(WALL, 0)).toBe(WALL)
       expect(clock.id).toBeUndefined()
     }
   })

@@ -48,6 +48,9 @@ interface TaskUnderWay {
   readonly onSend: ((head: Head) => void) | undefined
 }
 
+/** Why requests of a task that has ended are no longer waited for. Said once: an abort without a reason makes an error. */
+const OVER = "the task has ended"
+
 type Requested = Extract<HeadCommand, { readonly request: number }>
 
 export class HeadWriter {
@@ -175,7 +178,7 @@ export class HeadWriter {
     if (command.type !== "ended") return void this.#request(command)
     const underWay = this.#underWay
     this.#underWay = undefined
-    underWay?.abort.abort()
+    underWay?.abort.abort(OVER)
     underWay?.end(command.outcome)
   }
 
