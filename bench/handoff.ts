@@ -1,7 +1,7 @@
 /**
- * What a handoff of a sandbox costs in CPU, against a life of its bare chart in XState: a key that two processes want by
- * turns, on a store in memory and virtual time, so that no wait counts. Each handoff has an acquire that waits, a claim,
- * a restore, a use, a last checkpoint and a grant.
+ * What a handoff of a sandbox costs in CPU, against a life of its bare chart in XState: a key that two processes want
+ * by turns, on a store in memory and virtual time, so that no wait counts. Each handoff has an acquire that waits, a
+ * claim, a restore, a use, a last checkpoint and a grant.
  */
 import { createActor } from "xstate"
 import { sandboxChart } from "../src/actors/chart/chart.ts"

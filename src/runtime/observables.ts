@@ -105,8 +105,10 @@ export class Hub<A> {
   readonly observable: Observable<A>
   readonly #subject: Subject<A>
   readonly #report: OnError
-  readonly #deliveries: (() => void)[] = []
+  /** What is to be told after what is told now. */
+  readonly #queue: A[] = []
   #delivering = false
+  #isComplete = false
 
   constructor(onError?: OnError, subject: Subject<A> = new Subject()) {
     this.#report = reporter(onError)
@@ -121,26 +123,40 @@ export class Hub<A> {
 
   /** Tells every observer; after `complete` nobody. */
   emit(value: A): void {
-    this.#deliver(() => this.#subject.next(value))
+    if (this.#isComplete) return
+    this.#queue.push(value)
+    if (!this.#delivering) this.#deliver()
   }
 
   /** Completes every observer, those of later subscriptions included. */
   complete(): void {
-    this.#deliver(() => this.#subject.complete())
+    this.#isComplete = true
+    if (!this.#delivering) this.#end()
   }
 
-  #deliver(delivery: () => void): void {
-    this.#deliveries.push(delivery)
-    if (this.#delivering) return
+  #deliver(): void {
     this.#delivering = true
-    for (let next = this.#deliveries.shift(); next !== undefined; next = this.#deliveries.shift()) {
-      try {
-        next()
-      } catch (error) {
-        this.#report(error) // a Subscriber of the user's own making, which RxJS doesn't guard
-      }
-    }
+    while (this.#queue.length > 0) this.#tell(this.#queue.shift() as A)
     this.#delivering = false
+    if (this.#isComplete) this.#end()
+  }
+
+  // What is thrown here is thrown by a Subscriber of the user's own making, which RxJS doesn't guard.
+
+  #tell(value: A): void {
+    try {
+      this.#subject.next(value)
+    } catch (error) {
+      this.#report(error)
+    }
+  }
+
+  #end(): void {
+    try {
+      this.#subject.complete()
+    } catch (error) {
+      this.#report(error)
+    }
   }
 }
 

@@ -39,7 +39,7 @@ export interface Surroundings extends CommandedChart {
   readonly limits: HookLimits
   /** In milliseconds, from when a sandbox runs. */
   readonly minTenure: number
-  /** What all their actors have as parent, so that they are one XState system. It hears of their ends, and does nothing. */
+  /** What all their actors have as parent: so they are one XState system. It does nothing when one ends. */
   readonly root: AnyActor
 }
 

@@ -141,12 +141,16 @@ export function nextWake(state: LockState, now: Now, queued?: Act): number | und
   const flight = queued === undefined ? state.flight : asIfSent(queued, now)
   const { phase } = state
   const due = plan({ ...state, flight, now, commands: [], events: [] }, phase)
-  let wake = due === undefined || isBlocked({ flight }, due) ? Infinity : due.at.mono
+  let wake = due === undefined || isBlocked({ flight }, due) ? Infinity : onBeat(due.at.mono, now, state)
   for (const moment of rulesOf(phase.name).expiries(state, phase, now)) {
     if (moment !== undefined) wake = Math.min(wake, wakeOf(moment, now))
   }
   return wake === Infinity ? undefined : wake
 }
+
+/** What is due of an owner before long isn't put off: it was hurried, or is all that keeps the lease. */
+const onBeat = (at: number, { mono }: Now, { phase, config: { beat } }: LockState): number =>
+  beat === 0 || phase.name !== "owning" || at - mono < 4 * beat ? at : Math.ceil(at / beat) * beat
 
 /** Whether what is due has to wait for the request under way. A look blocks another look alone. */
 const isBlocked = ({ flight }: Pick<LockState, "flight">, due: Due | undefined): boolean =>

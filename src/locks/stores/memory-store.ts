@@ -101,6 +101,7 @@ class MemoryStore implements LeaseStore, CheckpointStore {
     sameClock: true,
     deletes: true,
     cheapReads: true,
+    inMemory: true,
     writeSpacing: 0,
   }
   readonly prompt: PromptRequests = {

@@ -40,6 +40,8 @@ export interface StoreCapabilities {
   readonly deletes: boolean
   /** A read costs about as much as a system call. */
   readonly cheapReads: boolean
+  /** Its objects are in this process's memory: no request waits for anything, or is in anybody's way. */
+  readonly inMemory?: boolean
   /** The least time between two writes of one object, in milliseconds; 0 for none. */
   readonly writeSpacing: number
 }

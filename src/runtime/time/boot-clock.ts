@@ -36,7 +36,7 @@ const APART = 1000
  * event loop then costs one reading.
  */
 const FRESH = 5
-/** In ms. By so little the wall clock and the monotonic one differ where they go on together: `Date.now` rounds to 1. */
+/** In ms. By less the wall clock and the monotonic one differ where they go on together: `Date.now` rounds to 1. */
 const TOGETHER = 2
 
 export class BootClock {

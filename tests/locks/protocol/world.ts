@@ -88,6 +88,7 @@ export class World {
       cheapReads: spacing === 0,
       spacing,
       watchEvery: spacing === 0 ? 500 : 2000,
+      beat: 0,
       deletes: false,
       strict: false,
       address: null,

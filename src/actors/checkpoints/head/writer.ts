@@ -48,7 +48,7 @@ interface TaskUnderWay {
   readonly onSend: ((head: Head) => void) | undefined
 }
 
-/** Why requests of a task that has ended are no longer waited for. Said once: an abort without a reason makes an error. */
+/** Why requests of a task that has ended are no longer waited for. An abort without a reason makes an error. */
 const OVER = "the task has ended"
 
 type Requested = Extract<HeadCommand, { readonly request: number }>

@@ -28,6 +28,8 @@ export interface LockConfig {
   readonly spacing: number
   /** How often an owner looks for a waiter that nobody tells it of. */
   readonly watchEvery: number
+  /** Renewals come at multiples of it, in milliseconds; 0: each at its own time. */
+  readonly beat: number
   /** A release deletes the record; true only where the store honours the precondition of a delete. */
   readonly deletes: boolean
   /** Any failed renewal is a loss. */

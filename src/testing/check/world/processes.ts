@@ -60,7 +60,7 @@ export function newProcess(id: string, index: number, rules: Rules, at: number, 
       guard: rules.guards[index]!,
     },
     ...{ waiterTtl: 12_000, strangerTtl: 2 * rules.ttl },
-    ...{ clock: rules.clock, bootId: null, cheapReads: false, spacing: rules.spacing, watchEvery: 2000 },
+    ...{ clock: rules.clock, bootId: null, cheapReads: false, spacing: rules.spacing, watchEvery: 2000, beat: 0 },
     ...{ deletes: false, strict: false, address: null, host: null },
   }
   const clocks = { state: "up", slept: 0, since: 0, steps: 0, id } as const
