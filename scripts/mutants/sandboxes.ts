@@ -136,13 +136,8 @@ export const sandboxMutants: readonly Mutant[] = [
     edits: [
       {
         file: "src/actors/sandbox/activation.ts",
-        find: 'this.hooks.run({ hook: "turn", under: [signal, this.lease.signal] }, fn)',
+        find: 'this.hooks.run({ hook: "turn", under: [ending] }, fn)',
         replace: 'this.hooks.run({ hook: "turn", under: [] }, fn)',
-      },
-      {
-        file: "src/actors/sandbox/activation.ts",
-        find: "          this.refuseEnding() // it may have waited for its turn until after run had ended\n",
-        replace: "",
       },
     ],
     hunts: [{ by: "script", faults: stoppedInUse, turns: aThenB }],

@@ -9,6 +9,7 @@ import {
   LockLostError,
   LockTimeoutError,
   memoryStore,
+  type Owner,
   SandboxManager,
   StoreLock,
 } from "../../src/mod.ts"
@@ -40,6 +41,8 @@ const world = async (alter: (lock: StoreLock) => StoreLock) => {
   return { time, errors, sandbox, manager, other: make("b", "counter/k") }
 }
 
+const another: Owner = { ownerId: "b", token: 1, expiresAt: 0 }
+
 describe("a lock made elsewhere", () => {
   it("that never settles its acquire ends by the chart's deadlines, and a lease that still comes is released", async () => {
     const late = Promise.withResolvers<void>()
@@ -61,6 +64,88 @@ describe("a lock made elsewhere", () => {
     await time.runUntil(lease.release())
     await time.runUntil(manager[Symbol.asyncDispose]())
     await expectRest(time)
+  })
+
+  it.each([
+    ["rejects", () => Promise.reject(new Error("the other store is gone"))],
+    [
+      "throws",
+      () => {
+        throw new Error("the other store is gone")
+      },
+    ],
+  ])("whose release %s ends as failed and reported, and its key is free here", async (_, release) => {
+    const { time, errors, sandbox, manager } = await world((lock) => {
+      const acquire = lock.acquire.bind(lock)
+      return altered(lock, {
+        acquire: async (options?: AcquireOptions): Promise<Lease> => {
+          const lease = await acquire(options)
+          Object.defineProperty(lease, "release", { value: release })
+          return lease
+        },
+      })
+    })
+    const handle = await time.runUntil(manager.restoreSandbox(sandbox, "k"))
+    expect(await time.runUntil(handle.release())).toBe("unknown")
+    expect(await handle.ended).toMatchObject({ reason: "failed", error: { message: "the other store is gone" } })
+    expect([...manager.sandboxes()]).toEqual([])
+    expect(errors).toEqual([expect.objectContaining({ message: "the other store is gone" })])
+  })
+
+  it("that tells of a loss while its release goes on frees its key once, and not that of the next sandbox", async () => {
+    const more = new Subject<LockEvent>()
+    const answered = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<number>()
+    let made = 0
+    const { time, sandbox, manager } = await world((lock) => {
+      if (made++ > 0) return lock
+      const acquire = lock.acquire.bind(lock)
+      return altered(lock, {
+        events$: merge(lock.events$, more),
+        acquire: async (options?: AcquireOptions): Promise<Lease> => {
+          const lease = await acquire(options)
+          const release = lease.release.bind(lease)
+          const slow = async () => {
+            const result = await release()
+            begun.resolve(lease.token)
+            await answered.promise
+            return result
+          }
+          Object.defineProperty(lease, "release", { value: slow })
+          return lease
+        },
+      })
+    })
+    const handle = await time.runUntil(manager.restoreSandbox(sandbox, "k"))
+    const released = handle.release()
+    const token = await time.runUntil(begun.promise)
+    const error = new LockLostError({ message: "as scripted", next: "", key: "counter/k" } as never)
+    more.next({ type: "Lost", at: 0, key: "counter/k", ownerId: "a", token, error, reason: "expired" } as LockEvent)
+    expect(await time.runUntil(released)).toBe("alreadyLost")
+    await time.runUntil(manager.use(sandbox, "k", (state) => void (state.n = 7)))
+    answered.resolve()
+    await time.advance(100)
+    expect(Array.from(manager.sandboxes(), ({ key }) => key)).toEqual(["k"])
+    await time.runUntil(manager.drain())
+    expect(await time.runUntil(manager.readCheckpoint(sandbox, "k"))).toEqual({ n: 7 })
+  })
+
+  it("may tell of something while its acquire is called", async () => {
+    const { time, sandbox, manager } = await world((lock) => {
+      const more = new Subject<LockEvent>()
+      const acquire = lock.acquire.bind(lock)
+      return altered(lock, {
+        events$: merge(lock.events$, more),
+        acquire: (options?: AcquireOptions): Promise<Lease> => {
+          more.next({ type: "Waiting", at: 0, key: "counter/k", ownerId: "a", owner: another })
+          return acquire(options)
+        },
+      })
+    })
+    const told: string[] = []
+    manager.events$.subscribe(({ type }) => void told.push(type))
+    await time.runUntil(manager.restoreSandbox(sandbox, "k"))
+    expect(told.slice(0, 2)).toEqual(["Waiting", "Acquired"])
   })
 
   it("that never settles its release ends as failed and reported", async () => {

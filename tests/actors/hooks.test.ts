@@ -7,6 +7,7 @@ import {
   LockCancelledError,
   LockLostError,
   type LockTimeoutError,
+  type RunContext,
 } from "../../src/mod.ts"
 import { counter, failure, gate, statesOf, World } from "./world.ts"
 
@@ -387,6 +388,28 @@ describe("other hooks", () => {
     expect(told.splice(0).slice(-2)).toEqual(['early done {"released":"clean"}', "early complete"])
     observe("late")
     expect(told).toEqual(['late done {"released":"clean"}', "late complete"])
+    await world.end()
+  })
+
+  it("a turn that run left behind hears when the sandbox leaves, and what waits ends", async () => {
+    const world = new World()
+    const given = Promise.withResolvers<RunContext>()
+    const sandbox = counter({ run: async (_state, context) => given.resolve(context) })
+    const a = await world.manager("a", sandbox)
+    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
+    const context = await given.promise
+    const gone = gate()
+    const inTurn = context.turn(async () => gone.promise)
+    const [waiting, saving] = [failure(context.turn(() => {})), failure(context.checkpoint())]
+    await world.time.advance(10)
+    const released = handle.release()
+    for (const call of [waiting, saving]) expect(await world.run(call)).toBeInstanceOf(HandingOffError)
+    expect(world.time.mono()).toBeLessThan(100)
+    gone.resolve()
+    await world.run(inTurn)
+    expect(await world.run(released)).toBe("released")
+    expect(await failure(context.turn(() => {}))).toBeInstanceOf(HandingOffError)
+    expect(world.errors).toEqual([])
     await world.end()
   })
 

@@ -18,7 +18,7 @@ import type { BackOffSchedule } from "../api/sandbox.ts"
 /** Of the usual schedule, in milliseconds. Half of each pause is up to chance, so that processes don't try in step. */
 const firstMs = 1000
 const longestMs = 60_000
-/** A key that hasn't failed for this long starts anew, in milliseconds: ten times the longest pause. */
+/** A key that hasn't failed for this long after its pause starts anew, in milliseconds: ten times the longest pause. */
 const forgetMs = 10 * 60_000
 
 const halfByChance = ({ duration }: { readonly duration: Duration.Duration }): Effect.Effect<number> =>
@@ -30,7 +30,8 @@ const usual: BackOffSchedule = Schedule.modifyDelay(Schedule.exponential(firstMs
 type Step = (now: number, error: unknown) => Pull.Pull<readonly [unknown, Duration.Duration], never, unknown>
 
 interface Trouble {
-  readonly step: Step
+  /** Undefined where the schedule can't be stepped. */
+  readonly step: Step | undefined
   /** The last pause, in milliseconds. */
   readonly ms: number
   /** Monotonic milliseconds. */
@@ -54,15 +55,15 @@ export class BackOff {
   /** How long the next attempt has to wait, in milliseconds, and what went wrong the last time. */
   of(key: string): { readonly ms: number; readonly error: unknown } {
     const trouble = this.#troubles.get(key)
-    return { ms: Math.max(0, (trouble?.until ?? 0) - this.#now), error: trouble?.error }
+    return { ms: Math.max(0, (trouble?.until ?? 0) - this.#mono), error: trouble?.error }
   }
 
   failed(key: string, schedule: BackOffSchedule | undefined, error: unknown): void {
     this.#forgetOld()
     const before = this.#troubles.get(key)
-    const step = before?.step ?? this.#sync(Schedule.toStep(schedule ?? usual))
-    const ms = this.#pause(key, step, before?.ms ?? 0, error)
-    const since = this.#now
+    const step = before?.step ?? this.#now(Schedule.toStep(schedule ?? usual), key)
+    const ms = step === undefined ? longestMs : this.#pause(key, step, before?.ms ?? 0, error)
+    const since = this.#mono
     this.#troubles.delete(key)
     this.#troubles.set(key, { step, ms, since, until: since + ms, error })
   }
@@ -71,35 +72,35 @@ export class BackOff {
     this.#troubles.delete(key)
   }
 
-  get #now(): number {
+  get #mono(): number {
     return this.#clock.mono()
   }
 
   /** A schedule that has ended stays at its last pause. One that can't be stepped has the longest. */
   #pause(key: string, step: Step, last: number, error: unknown): number {
-    const stepped = Pull.matchEffect(step(this.#clock.read().wall, error), {
+    const pulled: ReturnType<Step> = Effect.suspend(() => step(this.#clock.read().wall, error))
+    const stepped = Pull.matchEffect(pulled, {
       onSuccess: ([, pause]) => Effect.succeed(Duration.toMillis(pause)),
       onDone: () => Effect.succeed(last),
       onFailure: Effect.failCause,
     })
-    const exit = Effect.runSyncExitWith(clockServices(this.#clock))(stepped)
-    if (Exit.isSuccess(exit)) return exit.value
-    const [message, next] = [
-      `The schedule of the backOff of ${key} failed`,
-      "Give one whose steps neither fail nor wait",
-    ]
-    this.#report(new InvalidConfigError({ message, next, key, cause: Cause.squash(exit.cause) }))
-    return longestMs
+    return this.#now(stepped, key) ?? longestMs
   }
 
-  #sync<A>(effect: Effect.Effect<A>): A {
-    return Effect.runSyncWith(clockServices(this.#clock))(effect)
+  /** What the effect gives at once; undefined where it gives nothing, which is reported. */
+  #now<A>(effect: Effect.Effect<A>, key: string): A | undefined {
+    const exit = Effect.runSyncExitWith(clockServices(this.#clock))(effect)
+    if (Exit.isSuccess(exit)) return exit.value
+    const message = `The schedule of the backOff of ${key} failed`
+    const next = "Give one that neither fails nor waits"
+    this.#report(new InvalidConfigError({ message, next, key, cause: Cause.squash(exit.cause) }))
+    return undefined
   }
 
   #forgetOld(): void {
     for (const [key, { since, until }] of this.#troubles) {
-      if (this.#now - since < forgetMs) return
-      if (until <= this.#now) this.#troubles.delete(key)
+      if (this.#mono - since < forgetMs) return
+      if (this.#mono - until >= forgetMs) this.#troubles.delete(key)
     }
   }
 }

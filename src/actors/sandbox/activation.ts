@@ -8,7 +8,7 @@
 import type { HookOverrunError } from "../../locks/api/errors.ts"
 import type { Lease, LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
 import { aFunction } from "../../runtime/input/options.ts"
-import { anySignal } from "../../runtime/latch-signal.ts"
+import { anySignal, type LatchedAbort } from "../../runtime/latch-signal.ts"
 import { orAbort } from "../../runtime/races.ts"
 import { traced } from "../../trace/calls.ts"
 import type { Ends } from "../../trace/worker-lines.ts"
@@ -45,6 +45,8 @@ export class Activation implements HookOwner {
   readonly #saved: SavedState
   /** Why the work has to end, once it has. */
   #whyEnding: (() => Error) | undefined
+  /** What `run` is given hangs on it, also once run has returned. Aborts where the work has to end. */
+  #ending: LatchedAbort | undefined
   /** While the head is claimed. Aborts where the process is to end. */
   #departing: AbortController | undefined
   #state: { readonly value: unknown } | undefined
@@ -138,6 +140,7 @@ export class Activation implements HookOwner {
     this.#whyEnding ??= error
     this.turns.closeToUses(error)
     this.#routine?.stop()
+    this.#ending?.abort(error())
   }
 
   /**
@@ -238,7 +241,7 @@ export class Activation implements HookOwner {
   async #run(signal: AbortSignal): Promise<void> {
     const { hooks } = this.#parts.definition
     this.#routine = this.#newRoutine()
-    await hooks.run?.(this.#state?.value, this.#runContext(signal))
+    if (hooks.run !== undefined) await hooks.run(this.#state?.value, this.#runContext(signal))
     this.#routine?.finished()
   }
 
@@ -254,6 +257,7 @@ export class Activation implements HookOwner {
 
   async #close(reason: EndReason): Promise<void> {
     this.commits.close(this.#whyOver(reason)) // nothing more is stored but what is being written already
+    this.#ending?.[Symbol.dispose]()
     if (this.#state === undefined) return
     const { value } = this.#state
     const { definition } = this.#parts
@@ -283,25 +287,23 @@ export class Activation implements HookOwner {
   }
 
   #runContext(signal: AbortSignal): RunContext {
+    this.#ending = anySignal(this.lease.signal)
+    const ending = this.#ending.signal
     return {
       ...this.#context(signal),
       turn: async (fn) => {
         aFunction("fn", fn)
         this.turns.refuseInside("turn")
-        this.refuseEnding()
-        const inTurn = async () => {
-          this.refuseEnding() // it may have waited for its turn until after run had ended
-          return this.hooks.run({ hook: "turn", under: [signal, this.lease.signal] }, fn)
-        }
-        const value = await this.turns.run(inTurn, { from: "own", signal })
+        ending.throwIfAborted()
+        const inTurn = () => this.hooks.run({ hook: "turn", under: [ending] }, fn)
+        const value = await this.turns.run(inTurn, { from: "own", signal: ending })
         this.lease.signal.throwIfAborted() // by time: what fn did may have been done by two
         return value
       },
       checkpoint: async () => {
         this.turns.refuseInside("checkpoint")
-        this.refuseEnding()
         const { trace } = this.#around
-        const saved = (): Promise<void> => orAbort(this.commits.request("manual"), signal)
+        const saved = (): Promise<void> => orAbort(this.commits.request("manual"), ending)
         await traced(trace, () => ({ call: "checkpoint", key: this.#parts.lockKey }), saved)
       },
     }

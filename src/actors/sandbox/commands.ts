@@ -140,7 +140,10 @@ export class Commands implements CommandHandlers, ActivationListener {
   }
 
   release(context: ChartContext): void {
-    const releasing = this.#perform(() => this.#release(context))
+    const releasing = this.#perform(
+      () => this.#release(context),
+      (error) => this.#unreleased(error),
+    )
     this.#limit(releasing, context.limits.releaseWithin)
   }
 
@@ -152,7 +155,8 @@ export class Commands implements CommandHandlers, ActivationListener {
       this.cleaned = this.#owned.stopSaving(error as Error)
       await this.#owned.settled()
       await this.#owned.close("lost")
-      await this.#owned.lease.release() // where only the head told of the loss there is still one
+      // Where only the head told of the loss there is still a lease.
+      await this.#owned.lease.release().catch((thrown: unknown) => this.#around.report(thrown))
       this.#chart.over()
       return undefined
     })
@@ -216,6 +220,13 @@ export class Commands implements CommandHandlers, ActivationListener {
   /** The event of an error, unless it is an overrun: `work.overran` has told the chart of that. */
   #unlessOverrun(error: unknown, event: ChartEvent): ChartEvent | undefined {
     return this.#owned.hooks.isOverrun(error) ? undefined : event
+  }
+
+  /** A lock that was made elsewhere broke its contract: a release never rejects. */
+  #unreleased(error: unknown): ChartEvent {
+    this.#around.report(error)
+    this.result = "unknown"
+    return { type: "lock.released", result: "unknown", error }
   }
 
   async #acquire(signal: AbortSignal): Promise<ChartEvent | undefined> {

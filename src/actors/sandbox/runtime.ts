@@ -50,8 +50,11 @@ export class SandboxRuntime implements Commanding {
   /** Events of a lease that came before its acquire had settled. */
   #early: LockEvent[] | undefined
   #state: string | undefined
+  /** Its actor stands: a lock made elsewhere may tell of something while its acquire is called. */
+  #hasBegun = false
   #hasRun = false
   #isReported = false
+  #isGone = false
 
   constructor(around: Surroundings, parts: RuntimeParts) {
     this.#around = around
@@ -61,12 +64,13 @@ export class SandboxRuntime implements Commanding {
     this.#commands = new Commands(this, around, parts)
     handlers.set(id, this.#commands) // the chart's first command comes while its actor starts
     const input = { key: lockKey, purpose, backOff, limits }
-    const onSnapshot = (snapshot: SandboxSnapshot): void => this.#saw(snapshot)
-    this.actor = startActor(chart, { id, input, clock, parent: root, onSnapshot, onError: report })
     this.#listening = lock.events$.subscribe((event) => {
       around.keeper.told(event)
-      this.#heard(event)
+      if (this.#hasBegun) this.#heard(event)
     })
+    const onSnapshot = (snapshot: SandboxSnapshot): void => this.#saw(snapshot)
+    this.actor = startActor(chart, { id, input, clock, parent: root, onSnapshot, onError: report })
+    this.#hasBegun = true
   }
 
   /** As the user knows it. */
@@ -202,6 +206,8 @@ export class SandboxRuntime implements Commanding {
   }
 
   over(): void {
+    if (this.#isGone) return // the key may have another runtime by now
+    this.#isGone = true
     this.#around.keeper.gone(this.#parts, this.#commands.cleaned)
     this.#gone.resolve()
   }

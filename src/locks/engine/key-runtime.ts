@@ -14,7 +14,7 @@
  */
 import type { Observable } from "rxjs"
 import type { OnError } from "../../runtime/report.ts"
-import type { Clock, Reading } from "../../runtime/time/clock.ts"
+import type { Clock } from "../../runtime/time/clock.ts"
 import { type Admission, admissionTo, type Slot } from "../admission/admission.ts"
 import { KeyTurns, type KeyTurnsParts } from "../admission/key-turns.ts"
 import type { Counting } from "../api/counts.ts"
@@ -169,7 +169,10 @@ export class KeyRuntime implements PartsOfKey {
 
   /** Steps where the clocks say by now what would change something. */
   compareClocks(): void {
-    this.onReading(this.clock.read())
+    const { hold } = this
+    const reading = this.clock.read()
+    const over = hold !== undefined && past(deadlineOf(hold), reading)
+    if (over || (this.#state !== undefined && diverged(this.#state.sense, reading))) this.dispatch({ type: "tick" })
   }
 
   /** A caller that has joined is not the first: it waits in this process. */
@@ -317,11 +320,8 @@ export class KeyRuntime implements PartsOfKey {
     return phase?.name === "owning" || (phase?.name === "clearing" && phase.error === undefined)
   }
 
-  /** The reducer compares the clocks at every step; between steps only what it would act on is worth one. */
-  onReading(reading: Reading): void {
-    const { hold } = this
-    const over = hold !== undefined && past(deadlineOf(hold), reading)
-    if (over || (this.#state !== undefined && diverged(this.#state.sense, reading))) this.dispatch({ type: "tick" })
-    else this.onChange()
+  /** The clocks have gone apart. Each key learns of it by a step, so that small steps don't add up to one unseen. */
+  onReading(): void {
+    this.dispatch({ type: "tick" })
   }
 }

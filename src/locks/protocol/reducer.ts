@@ -148,9 +148,12 @@ export function nextWake(state: LockState, now: Now, queued?: Act): number | und
   return wake === Infinity ? undefined : wake
 }
 
-/** What is due of an owner before long isn't put off: it was hurried, or is all that keeps the lease. */
-const onBeat = (at: number, { mono }: Now, { phase, config: { beat } }: LockState): number =>
-  beat === 0 || phase.name !== "owning" || at - mono < 4 * beat ? at : Math.ceil(at / beat) * beat
+/** What is due of an owner before long isn't put off, nor where a renewal failed: that may be all that keeps the lease. */
+function onBeat(at: number, { mono }: Now, { phase, config: { beat } }: LockState): number {
+  const isSoon = at - mono < 4 * beat
+  if (beat === 0 || isSoon || phase.name !== "owning" || phase.hold.failures > 0) return at
+  return Math.ceil(at / beat) * beat
+}
 
 /** Whether what is due has to wait for the request under way. A look blocks another look alone. */
 const isBlocked = ({ flight }: Pick<LockState, "flight">, due: Due | undefined): boolean =>

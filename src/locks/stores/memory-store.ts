@@ -55,16 +55,21 @@ class Watch implements Watching {
   /** Every write goes through this store object, and each is told of. */
   readonly hears = true
   readonly hearsAll = true
-  readonly wake: (generation?: Generation) => void
+  readonly #wake: (generation?: Generation) => void
   readonly #of: Watches
   readonly #name: string
 
   constructor(of: Watches, name: string, wake: (generation?: Generation) => void) {
     this.#of = of
     this.#name = name
-    this.wake = wake
+    this.#wake = wake
     const others = of.get(name)
     of.set(name, others === undefined ? [this] : [...others, this])
+  }
+
+  /** Nothing once it is disposed, also by one that was told before it. */
+  tell(generation: Generation): void {
+    if (this.#of.get(this.#name)?.includes(this) === true) this.#wake(generation)
   }
 
   [Symbol.dispose](): void {
@@ -200,9 +205,17 @@ class MemoryStore implements LeaseStore, CheckpointStore {
   #tell(): void {
     const changes = this.#changes
     this.#changes = []
+    const errors: unknown[] = []
     for (const { watches, name, generation } of changes) {
-      for (const watch of watches.get(name) ?? []) watch.wake(generation)
+      for (const watch of watches.get(name) ?? []) {
+        try {
+          watch.tell(generation)
+        } catch (error) {
+          errors.push(error) // the others are told all the same: they rely on it
+        }
+      }
     }
+    if (errors.length > 0) throw new AggregateError(errors, "a watch of the memory store threw")
   }
 
   #now(): number {

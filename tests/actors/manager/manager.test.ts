@@ -243,10 +243,12 @@ describe("a use", () => {
     )
     expect(seen).toMatchObject({ key: "k", token: seen.lease.token, slept: 90_000 })
     expect(seen.random).toBeLessThan(1)
-    const members = Object.getOwnPropertyNames(Object.getPrototypeOf(seen.lease)).filter(
-      (name) => name !== "constructor",
+    const members = [seen.lease, Object.getPrototypeOf(seen.lease) as object].flatMap((each) =>
+      Object.getOwnPropertyNames(each).filter((name) => name !== "constructor"),
     )
     expect(members.toSorted()).toEqual(["deadline", "events$", "isHeld", "key", "signal", "token"])
+    const { isHeld } = seen.lease
+    expect(isHeld()).toBe(true)
     await world.end()
   })
 })

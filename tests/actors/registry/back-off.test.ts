@@ -1,10 +1,16 @@
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { describe, expect, it } from "vitest"
 import { BackOff } from "../../../src/actors/registry/back-off.ts"
+import type { BackOffSchedule } from "../../../src/mod.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 
 const broken = new Error("as scripted")
+const stands = (): Effect.Effect<[number, Duration.Duration]> => Effect.succeed([0, Duration.millis(0)])
+const throws = (): never => {
+  throw broken
+}
 const refuse = (error: unknown): never => {
   throw error
 }
@@ -39,11 +45,11 @@ describe("the back-off of a key", () => {
     expect(backOff.of("k").ms).toBeLessThanOrEqual(1000)
   })
 
-  it("is forgotten after ten minutes without a failure", async () => {
+  it("is forgotten after ten minutes without a failure, counted from the end of its pause", async () => {
     const time = new VirtualTime()
     const backOff = new BackOff(time, refuse)
     backOff.failed("old", undefined, broken)
-    await time.advance(10 * 60_000)
+    await time.advance(10 * 60_000 + 1000)
     backOff.failed("new", undefined, broken)
     expect(backOff.of("old").error).toBeUndefined()
     expect(backOff.of("new").error).toBe(broken)
@@ -78,9 +84,23 @@ describe("the back-off of a key", () => {
     expect(backOff.of("k")).toEqual({ ms: 30 * 60_000, error: broken })
   })
 
-  it.each([
+  it("grows on where its pauses are longer than ten minutes", async () => {
+    const time = new VirtualTime()
+    const backOff = new BackOff(time, refuse)
+    const waits: number[] = []
+    for (let failures = 1; failures <= 4; failures++) {
+      backOff.failed("k", Schedule.exponential("8 minutes"), broken)
+      waits.push(backOff.of("k").ms / 60_000)
+      await time.advance(backOff.of("k").ms)
+    }
+    expect(waits).toEqual([8, 16, 32, 64])
+  })
+
+  it.each<readonly [string, BackOffSchedule]>([
     ["waits", Schedule.addDelay(Schedule.forever, () => Effect.as(Effect.sleep(5), 1))],
     ["throws", Schedule.addDelay(Schedule.forever, () => Effect.die(broken))],
+    ["waits before its first step", Schedule.fromStep(Effect.as(Effect.sleep(5), stands))],
+    ["throws outside of its Effect", Schedule.fromStep(Effect.succeed(throws))],
   ])("is the longest where its schedule %s, and that is reported", (_, schedule) => {
     const reported: unknown[] = []
     const backOff = new BackOff(new VirtualTime(), (error) => void reported.push(error))

@@ -40,6 +40,24 @@ describe("memoryStore", () => {
     expect(memoryStore({ name: "of test 7" }).name).toBe("of test 7")
   })
 
+  it("tells every watch of a write but those that are disposed by then, and whatever one of them throws", async () => {
+    const time = new VirtualTime()
+    const store = memoryStore({ clock: time })
+    const told: string[] = []
+    const other = { area: "leases", name: "other" } as const
+    store.watch!(ref, () => {
+      second[Symbol.dispose]()
+      throw new Error("as scripted")
+    })
+    const second = store.watch!(ref, () => void told.push("second"))
+    store.watch!(ref, () => void told.push("third"))
+    store.watch!(other, () => void told.push("another's"))
+    await write(store, ref, ABSENT, "1")
+    await write(store, other, ABSENT, "1")
+    await expect(time.advance(0)).rejects.toThrow("a watch of the memory store threw")
+    expect(told).toEqual(["third", "another's"])
+  })
+
   it("shares nothing with another store", async () => {
     const [one, other] = [memoryStore(), memoryStore()]
     await write(one, ref, ABSENT, "mine")

@@ -72,6 +72,17 @@ describe("code of promises as a fiber", () => {
     expect(told).toEqual(["aborted at 0: leaving", "over at 30", "ended at 100"])
   })
 
+  it("that rejects says nothing more: its limit tells", async () => {
+    const { time, fibers, told, errors, limit } = bound()
+    const begun = new Promised(fibers, async () => {
+      await sleep(time, 10)
+      throw new Error("as scripted")
+    })
+    limit(begun, 30)
+    await time.runUntilIdle()
+    expect([told, errors.length, fibers.size]).toEqual([["over at 30"], 1, 0])
+  })
+
   it.each([
     ["as it is", false],
     ["once it was interrupted", true],

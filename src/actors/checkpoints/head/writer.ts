@@ -48,8 +48,8 @@ interface TaskUnderWay {
   readonly onSend: ((head: Head) => void) | undefined
 }
 
-/** Why requests of a task that has ended are no longer waited for. An abort without a reason makes an error. */
-const OVER = "the task has ended"
+/** Why requests of a task that has ended are no longer waited for. One for all: an abort without a reason makes its own. */
+const OVER = new DOMException("The task has ended", "AbortError")
 
 type Requested = Extract<HeadCommand, { readonly request: number }>
 

@@ -8,6 +8,8 @@ import type { HookContext, SandboxClock } from "../../api/sandbox.ts"
 
 /** The lease without the ways to end or move it: also for code that doesn't compile against the type. */
 export class LeaseOnly implements LeaseView {
+  /** A property, so that it may be taken out of the lease. */
+  readonly isHeld = (): boolean => this.#lease.isHeld()
   readonly #lease: Lease
 
   constructor(lease: Lease) {
@@ -32,10 +34,6 @@ export class LeaseOnly implements LeaseView {
 
   get events$(): LeaseView["events$"] {
     return this.#lease.events$
-  }
-
-  isHeld(): boolean {
-    return this.#lease.isHeld()
   }
 }
 
