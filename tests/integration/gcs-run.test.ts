@@ -28,14 +28,15 @@ describe.skipIf(gcsTarget().endpoint === undefined)("a run on a bucket", () => {
     await using place = await machine()
     await using other = await machine()
     const { shell, proxy, at } = place
-    // By a grant: only a key that was handed over has to be renewed before the command is let in. The owner's command
-    // ends when the test lets it, so that silence falls on a place in the line that is fresh.
+    // By a grant: only a key that was handed over has to be renewed before the command is let in. Silence falls right
+    // after the waiter has renewed its mark: a write that is under way then would hide the grant from it for too long.
     const command = "trap 'echo asked; read line; exit 0' TERM; echo at work; sleep 60 & wait"
     const owner = other.shell.start("run", ...at, "k", "--", "sh", "-c", command)
     await says(owner, "at work")
     const asked = says(owner, "asked")
     const run = shell.start("run", ...at, "--ttl", "6", "--ask", "k", "--", "echo", "at work")
     await asked
+    await proxy.arrival(WRITE)
     using _silence = proxy.always({ ...WRITE, fault: { kind: "stall", when: "before" } })
     owner.child.stdin?.end("\n")
     await owner.ended
