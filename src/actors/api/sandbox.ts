@@ -149,8 +149,8 @@ export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | C
   readonly checkpointEvery?: Duration
   /**
    * How long the next try waits after `restore` or `run` threw, here: one step a failure, given what was thrown. A run
-   * that ends in order begins it anew, and so do ten minutes without a failure after its pause. A schedule that has ended stays at its
-   * last pause. Default: 1 s, doubled each time up to 60 s, of which half is up to chance.
+   * that ends in order begins it anew, and so do ten minutes without a failure after its pause. A schedule that has
+   * ended stays at its last pause. Default: 1 s, doubled each time up to 60 s, of which half is up to chance.
    */
   readonly backOff?: BackOffSchedule
   /**

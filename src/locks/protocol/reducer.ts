@@ -148,7 +148,7 @@ export function nextWake(state: LockState, now: Now, queued?: Act): number | und
   return wake === Infinity ? undefined : wake
 }
 
-/** What is due of an owner before long isn't put off, nor where a renewal failed: that may be all that keeps the lease. */
+/** What is due of an owner soon isn't put off, nor where a renewal failed: that may be all that keeps the lease. */
 function onBeat(at: number, { mono }: Now, { phase, config: { beat } }: LockState): number {
   const isSoon = at - mono < 4 * beat
   if (beat === 0 || isSoon || phase.name !== "owning" || phase.hold.failures > 0) return at

@@ -65,7 +65,8 @@ export class BootClock {
    */
   read(wall: number, mono: number): number {
     if (this.#state === "unopened") this.#open()
-    if (this.#state === "readable" && !this.#isFresh(wall, mono)) {
+    if (this.#state === "readable") {
+      if (this.#isFresh(wall, mono)) return this.#wall + this.#offset! + (mono - this.#mono)
       this.#follow(wall)
       this.#wall = wall
       this.#mono = mono

@@ -35,7 +35,7 @@ export interface Look {
 }
 
 /** In milliseconds, for what the page has to come to. It is a guard against hangs alone. */
-const PATIENCE = 20_000
+const PATIENCE = 120_000
 
 const WATCH = `
   window.__violations = []

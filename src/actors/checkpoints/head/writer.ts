@@ -48,7 +48,7 @@ interface TaskUnderWay {
   readonly onSend: ((head: Head) => void) | undefined
 }
 
-/** Why requests of a task that has ended are no longer waited for. One for all: an abort without a reason makes its own. */
+/** Why requests of a task that has ended are no longer waited for. An abort without a reason would make its own. */
 const OVER = new DOMException("The task has ended", "AbortError")
 
 type Requested = Extract<HeadCommand, { readonly request: number }>
