@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process"
 import process from "node:process"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { createActor, setup } from "xstate"
+import { type AnyActor, createActor, fromTransition, setup } from "xstate"
 import { defineSandbox, memoryStore, SandboxManager, unchecked } from "../src/mod.ts"
 import { detail, heapUsed, ratio } from "./ratio.ts"
 
@@ -28,14 +28,19 @@ interface Cost {
   readonly heap: number
 }
 
-const makers: Readonly<Record<string, () => Promise<unknown>>> = { sandboxes: idleSandboxes, actors: bareActors }
+const makers: Readonly<Record<string, () => Promise<unknown>>> = {
+  sandboxes: idleSandboxes,
+  actors: () => bareActors(undefined),
+  children: () => bareActors(createActor(fromTransition((state: undefined) => state, undefined)).start()),
+}
 
 /** Prints the figures. */
 export async function benchIdle(): Promise<void> {
-  const [sandbox, actor] = [costOf("sandboxes"), costOf("actors")]
+  const [sandbox, actor, child] = [costOf("sandboxes"), costOf("actors"), costOf("children")]
   detail("CPU of idle sandboxes", sandbox.cpu, "% of a core")
   detail("CPU of bare actors with a timer", actor.cpu, "% of a core")
   detail("heap of a bare actor with a timer", actor.heap, "bytes")
+  detail("heap of one that has a parent, and so no XState system of its own", child.heap, "bytes")
   ratio("idle/core-in-percent", sandbox.cpu, "<=", 10)
   ratio("idle/heap-bytes", sandbox.heap, "<=", 12_000)
 }
@@ -77,12 +82,12 @@ async function idleSandboxes(): Promise<unknown> {
   return manager
 }
 
-async function bareActors(): Promise<unknown> {
+async function bareActors(parent: AnyActor | undefined): Promise<unknown> {
   const machine = setup({ delays: { due: () => RENEWED_EVERY * (0.9 + Math.random() / 5) } }).createMachine({
     initial: "idle",
     states: { idle: { after: { due: { target: "idle", reenter: true } } } },
   })
-  return Array.from({ length: SANDBOXES }, () => createActor(machine).start())
+  return Array.from({ length: SANDBOXES }, () => createActor(machine, parent && { parent }).start())
 }
 
 const [, program, name] = process.argv

@@ -7,6 +7,10 @@ export class Deferred<A> {
   #outcome: Outcome<A> | undefined
   #waiting: PromiseWithResolvers<A> | undefined
 
+  get isSettled(): boolean {
+    return this.#outcome !== undefined
+  }
+
   /** Settles as it was settled, or will be. A rejection that nobody waits for is no unhandled one. */
   get promise(): Promise<A> {
     if (this.#outcome !== undefined) return settled(this.#outcome)

@@ -136,26 +136,20 @@ export class Hub<A> {
 
   #deliver(): void {
     this.#delivering = true
-    while (this.#queue.length > 0) this.#tell(this.#queue.shift() as A)
+    while (this.#queue.length > 0) this.#guard(() => this.#subject.next(this.#queue.shift() as A))
     this.#delivering = false
     if (this.#isComplete) this.#end()
   }
 
-  // What is thrown here is thrown by a Subscriber of the user's own making, which RxJS doesn't guard.
-
-  #tell(value: A): void {
-    try {
-      this.#subject.next(value)
-    } catch (error) {
-      this.#report(error)
-    }
+  #end(): void {
+    this.#guard(() => this.#subject.complete())
   }
 
-  #end(): void {
+  #guard(tell: () => void): void {
     try {
-      this.#subject.complete()
+      tell()
     } catch (error) {
-      this.#report(error)
+      this.#report(error) // a Subscriber of the user's own making, which RxJS doesn't guard
     }
   }
 }

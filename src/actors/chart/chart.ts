@@ -9,9 +9,9 @@
  * - (c) Loss aborts the work and saves nothing.
  * - (d) A handoff that is asked for while restoring is honoured after it.
  * - (e) Every effect reports back as an event.
- * - (f) Every state that waits says for what, and for how long. Its command has a limit, and the state a way out for
- *   when that is over. Three have none: `running`, `stuck`, in which the lease is renewed until the work, or the
- *   process, ends, and `queued`, which ends when those in front have ended, each within limits of its own.
+ * - (f) Every state that waits says for what, and for how long. Its command has a limit, and the state a way out once
+ *   that is over. Three states have no limit. `running` waits for a reason to leave. In `stuck` the lease is renewed
+ *   until the work, or the process, ends. `queued` ends when those in front have ended, each within its own limits.
  */
 import { setup, type EventObject, type MetaObject, type StateMachine, type StateSchema } from "xstate"
 import { ruleOf } from "./reasons.ts"

@@ -61,7 +61,7 @@ export class BackOff {
   failed(key: string, schedule: BackOffSchedule | undefined, error: unknown): void {
     this.#forgetOld()
     const before = this.#troubles.get(key)
-    const step = before?.step ?? this.#now(Schedule.toStep(schedule ?? usual), key)
+    const step = before?.step ?? this.#atOnce(Schedule.toStep(schedule ?? usual), key)
     const ms = step === undefined ? longestMs : this.#pause(key, step, before?.ms ?? 0, error)
     const since = this.#mono
     this.#troubles.delete(key)
@@ -84,11 +84,11 @@ export class BackOff {
       onDone: () => Effect.succeed(last),
       onFailure: Effect.failCause,
     })
-    return this.#now(stepped, key) ?? longestMs
+    return this.#atOnce(stepped, key) ?? longestMs
   }
 
   /** What the effect gives at once; undefined where it gives nothing, which is reported. */
-  #now<A>(effect: Effect.Effect<A>, key: string): A | undefined {
+  #atOnce<A>(effect: Effect.Effect<A>, key: string): A | undefined {
     const exit = Effect.runSyncExitWith(clockServices(this.#clock))(effect)
     if (Exit.isSuccess(exit)) return exit.value
     const message = `The schedule of the backOff of ${key} failed`

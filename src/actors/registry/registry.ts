@@ -22,7 +22,7 @@ import { ownedElsewhere } from "../api/problems.ts"
 import { commandedChart } from "../chart/commanded.ts"
 import { CheckpointWriter } from "../checkpoints/writer.ts"
 import { Departures } from "../sandbox/departures.ts"
-import type { Keeper, Surroundings } from "../sandbox/runtime-parts.ts"
+import type { Keeper, RuntimeParts, Surroundings } from "../sandbox/runtime-parts.ts"
 import { SandboxRuntime } from "../sandbox/runtime.ts"
 import { newTally, type SandboxTally } from "../sandbox/tally.ts"
 import type { CallWait, WaitDetail } from "../sandbox/waits.ts"
@@ -173,9 +173,12 @@ export class Registry {
     if (backOff > 0) wait.mayWait()
     const timeout = wait.limit === 0 ? 0 : Math.max(1, wait.left - backOff)
     const lock = this.#settings.makeLock(lockKey)
-    const runtime = new SandboxRuntime(this.#around, {
+    const parts: RuntimeParts = {
       ...{ key, lockKey, purpose, lock, definition: known.parts, codec: known.codec },
       id: `${lockKey}#${++this.#begun}`,
+      writer: this.#writerOf(known, lockKey),
+    }
+    const runtime = new SandboxRuntime(this.#around, parts, {
       backOff,
       limits: { acquireWithin: timeout + lockMargin },
       acquire: {
@@ -186,7 +189,6 @@ export class Registry {
         ...(wait.watch && { observer: wait.watch.part }),
         stateVersion: known.parts.version,
       },
-      writer: this.#writerOf(known, lockKey),
     })
     this.#runtimes.set(lockKey, runtime)
     return runtime

@@ -18,7 +18,7 @@ import { ruleOf } from "../chart/reasons.ts"
 import type { ChartCommands, ChartContext, ChartEvent, SandboxSnapshot } from "../chart/types.ts"
 import { Activation, type ActivationListener } from "./activation.ts"
 import type { Departure } from "./departures.ts"
-import type { RuntimeParts, Surroundings } from "./runtime-parts.ts"
+import type { RuntimeParts, Surroundings, Wish } from "./runtime-parts.ts"
 
 /** Whose commands they are. */
 export interface Commanding {
@@ -32,6 +32,7 @@ export interface Commanding {
   overran(error: HookOverrunError): void
   /** Work ignores that it should end. */
   stuck(): void
+  /** It failed, and the failure is to be reported. */
   failed(context: ChartContext): void
   /** Nothing of it runs any more. */
   over(): void
@@ -47,6 +48,8 @@ export class Commands implements CommandHandlers, ActivationListener {
   readonly #chart: Commanding
   readonly #around: Surroundings
   readonly #parts: RuntimeParts
+  /** How the lock is asked, until it was. */
+  #wish: Wish["acquire"] | undefined
   /** What can be interrupted: the acquire, then restore, then run. */
   #begun: Promised | undefined
   /** The wait that ends by time: the back-off, or the limit of what the lock was asked for. */
@@ -54,14 +57,16 @@ export class Commands implements CommandHandlers, ActivationListener {
   /** Once the work has ended: its turn to save and leave. */
   #departure: Departure | undefined
 
-  constructor(chart: Commanding, around: Surroundings, parts: RuntimeParts) {
+  constructor(chart: Commanding, around: Surroundings, parts: RuntimeParts, wish: Wish["acquire"]) {
     this.#chart = chart
     this.#around = around
     this.#parts = parts
+    this.#wish = wish
   }
 
   backOff({ backOff }: ChartContext): void {
-    this.#await(Effect.delay(this.#telling({ type: "backOff.over" }), backOff))
+    const over = Effect.sync(() => this.#chart.send({ type: "backOff.over" }))
+    this.#await(Effect.delay(over, backOff))
   }
 
   acquire({ limits }: ChartContext): void {
@@ -213,10 +218,6 @@ export class Commands implements CommandHandlers, ActivationListener {
     })
   }
 
-  #telling(event: ChartEvent): Effect.Effect<void> {
-    return Effect.sync(() => this.#chart.send(event))
-  }
-
   /** The event of an error, unless it is an overrun: `work.overran` has told the chart of that. */
   #unlessOverrun(error: unknown, event: ChartEvent): ChartEvent | undefined {
     return this.#owned.hooks.isOverrun(error) ? undefined : event
@@ -230,8 +231,9 @@ export class Commands implements CommandHandlers, ActivationListener {
   }
 
   async #acquire(signal: AbortSignal): Promise<ChartEvent | undefined> {
-    const { lock, acquire } = this.#parts
-    const lease = await lock.acquire({ ...acquire, minTenure: "infinite", signal })
+    const wish = this.#wish
+    this.#wish = undefined
+    const lease = await this.#parts.lock.acquire({ ...wish, minTenure: "infinite", signal })
     if (this.#chart.isOver) return void (await lease.release())
     this.activation = new Activation(lease, this.#around, this.#parts, this)
     return { type: "lock.acquired", token: lease.token }

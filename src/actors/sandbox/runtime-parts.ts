@@ -50,11 +50,15 @@ export interface RuntimeParts {
   readonly lockKey: string
   readonly definition: DefinitionParts
   readonly purpose: "run" | "remove"
+  readonly lock: Lock
+  readonly writer: CheckpointWriter
+  readonly codec: CheckpointCodec<unknown, unknown>
+}
+
+/** How its key is asked for. Nobody needs it once that was done. */
+export interface Wish {
   /** Milliseconds before the first try, or 0. */
   readonly backOff: number
   readonly limits: Pick<ChartLimits, "acquireWithin">
-  readonly lock: Lock
   readonly acquire: Omit<AcquireOptions, "signal" | "minTenure">
-  readonly writer: CheckpointWriter
-  readonly codec: CheckpointCodec<unknown, unknown>
 }

@@ -17,7 +17,7 @@ import type { ChartContext, ChartEvent, LeaveReason, SandboxSnapshot } from "../
 import type { Activation } from "./activation.ts"
 import { type Commanding, Commands } from "./commands.ts"
 import { endingOf, failureError, isLost, whyNotOpened } from "./endings.ts"
-import type { RuntimeParts, Surroundings } from "./runtime-parts.ts"
+import type { RuntimeParts, Surroundings, Wish } from "./runtime-parts.ts"
 
 /** The least tenure, in milliseconds: a call that waited begins its use before another process's request counts. */
 const LEAST_TENURE = 1
@@ -54,14 +54,13 @@ export class SandboxRuntime implements Commanding {
   #hasBegun = false
   #hasRun = false
   #isReported = false
-  #isGone = false
 
-  constructor(around: Surroundings, parts: RuntimeParts) {
+  constructor(around: Surroundings, parts: RuntimeParts, { backOff, limits, acquire }: Wish) {
     this.#around = around
     this.#parts = parts
-    const { id, lockKey, purpose, backOff, limits, lock } = parts
+    const { id, lockKey, purpose, lock } = parts
     const { chart, handlers, clock, report, root } = around
-    this.#commands = new Commands(this, around, parts)
+    this.#commands = new Commands(this, around, parts, acquire)
     handlers.set(id, this.#commands) // the chart's first command comes while its actor starts
     const input = { key: lockKey, purpose, backOff, limits }
     this.#listening = lock.events$.subscribe((event) => {
@@ -206,8 +205,7 @@ export class SandboxRuntime implements Commanding {
   }
 
   over(): void {
-    if (this.#isGone) return // the key may have another runtime by now
-    this.#isGone = true
+    if (this.#gone.isSettled) return // the key may have another runtime by now
     this.#around.keeper.gone(this.#parts, this.#commands.cleaned)
     this.#gone.resolve()
   }

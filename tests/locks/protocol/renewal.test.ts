@@ -1,5 +1,7 @@
 /** Rule 9: renewing, degrading, losing. */
 import { describe, expect, it } from "vitest"
+import { nextWake } from "../../../src/locks/protocol/reducer.ts"
+import { plus } from "../../../src/locks/protocol/rules/time.ts"
 import { overtaken, silence } from "./store-model.ts"
 import { type Request, World } from "./world.ts"
 
@@ -21,6 +23,25 @@ describe("rule 9: renewal", () => {
       expect(waits.length).toBeGreaterThan(8)
       for (const wait of waits) expect(Math.abs(wait - third)).toBeLessThan(10)
     }
+  })
+
+  it("is put off to the beat where there is one, but not once it is due soon, or has failed", () => {
+    const world = new World({ draw: () => 0.5 })
+    const a = world.owner("a")
+    const beat = 700
+    const wakeOf = (ms: number, failures = 0): number => {
+      const { state } = a
+      if (state.phase.name !== "owning") throw new Error(`a is ${state.phase.name}`)
+      const now = a.now(world.at)
+      const hold = { ...state.phase.hold, failures, renewAt: plus(now, ms), watchAt: plus(now, 1e6) }
+      const put = { ...state, config: { ...state.config, beat }, phase: { ...state.phase, hold } }
+      return nextWake(put, now)! - now.mono
+    }
+    const { mono } = a.now(world.at)
+    expect((mono + wakeOf(5 * beat + 1)) % beat).toBe(0)
+    expect(wakeOf(5 * beat + 1) - (5 * beat + 1)).toBeLessThan(beat)
+    expect(wakeOf(4 * beat - 1)).toBe(4 * beat - 1)
+    expect(wakeOf(5 * beat + 1, 1)).toBe(5 * beat + 1)
   })
 
   it("counts from when the claim was first sent, though it took a second to land", () => {
