@@ -12,11 +12,11 @@ type CompleteListener = (() => void) | null | undefined
 
 /** An observer in front of a user's: it never throws, and is left for good once the user's has thrown. */
 export class GuardedObserver<A> implements Observer<A> {
-  readonly #user: Partial<Observer<A>>
+  /** None once it has thrown. */
+  #user: Partial<Observer<A>> | undefined
   readonly #report: OnError
   readonly #unobserved: OnError
   #subscription: { unsubscribe(): void } | undefined
-  #left = false
 
   /** `unobserved` gets an error of the source that the user's observer doesn't listen for. */
   constructor(observer: Partial<Observer<A>>, report: OnError, unobserved: OnError = report) {
@@ -28,28 +28,28 @@ export class GuardedObserver<A> implements Observer<A> {
   /** Says what to unsubscribe when the user's observer throws; at once if it has thrown already. */
   attach(subscription: { unsubscribe(): void }): void {
     this.#subscription = subscription
-    if (this.#left) subscription.unsubscribe()
+    if (this.#user === undefined) subscription.unsubscribe()
   }
 
   next(value: A): void {
-    this.#guard(() => this.#user.next?.(value))
+    this.#guard((user) => user.next?.(value))
   }
 
   error(error: unknown): void {
-    if (this.#user.error === undefined) this.#unobserved(error)
-    else this.#guard(() => this.#user.error?.(error))
+    if (this.#user?.error === undefined) this.#unobserved(error)
+    else this.#guard((user) => user.error?.(error))
   }
 
   complete(): void {
-    this.#guard(() => this.#user.complete?.())
+    this.#guard((user) => user.complete?.())
   }
 
-  #guard(call: () => void): void {
-    if (this.#left) return
+  #guard(call: (user: Partial<Observer<A>>) => void): void {
+    if (this.#user === undefined) return
     try {
-      call()
+      call(this.#user)
     } catch (error) {
-      this.#left = true
+      this.#user = undefined
       this.#subscription?.unsubscribe()
       this.#report(error)
     }
@@ -102,18 +102,21 @@ export const guarded = <A>(observable: Observable<A>, onError?: OnError): Observ
  * also those that another observer emits while it is told of one.
  */
 export class Hub<A> {
-  readonly observable: Observable<A>
   readonly #subject: Subject<A>
   readonly #report: OnError
-  /** What is to be told after what is told now. */
-  readonly #queue: A[] = []
+  /** What is to be told after what is told now. None while nothing is. */
+  #queue: A[] | undefined
   #delivering = false
   #isComplete = false
 
   constructor(onError?: OnError, subject: Subject<A> = new Subject()) {
     this.#report = reporter(onError)
     this.#subject = subject
-    this.observable = guarded(subject, this.#report)
+  }
+
+  /** All that is emitted from the subscription on. */
+  get observable(): Observable<A> {
+    return guarded(this.#subject, this.#report)
   }
 
   /** Whether anybody is subscribed. */
@@ -124,8 +127,8 @@ export class Hub<A> {
   /** Tells every observer; after `complete` nobody. */
   emit(value: A): void {
     if (this.#isComplete) return
-    this.#queue.push(value)
-    if (!this.#delivering) this.#deliver()
+    if (this.#delivering) (this.#queue ??= []).push(value)
+    else this.#deliver(value)
   }
 
   /** Completes every observer, those of later subscriptions included. */
@@ -134,22 +137,31 @@ export class Hub<A> {
     if (!this.#delivering) this.#end()
   }
 
-  #deliver(): void {
+  #deliver(first: A): void {
     this.#delivering = true
-    while (this.#queue.length > 0) this.#guard(() => this.#subject.next(this.#queue.shift() as A))
+    this.#tell(first)
+    while (this.#queue !== undefined) {
+      const next = this.#queue
+      this.#queue = undefined
+      next.forEach((value) => this.#tell(value))
+    }
     this.#delivering = false
     if (this.#isComplete) this.#end()
   }
 
-  #end(): void {
-    this.#guard(() => this.#subject.complete())
-  }
-
-  #guard(tell: () => void): void {
+  #tell(value: A): void {
     try {
-      tell()
+      this.#subject.next(value)
     } catch (error) {
       this.#report(error) // a Subscriber of the user's own making, which RxJS doesn't guard
+    }
+  }
+
+  #end(): void {
+    try {
+      this.#subject.complete()
+    } catch (error) {
+      this.#report(error)
     }
   }
 }

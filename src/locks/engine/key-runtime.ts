@@ -271,8 +271,11 @@ export class KeyRuntime implements PartsOfKey {
     const now = this.#now()
     const { state, commands, events, slot } = this.#admission.step(this.#state, input, now, given)
     this.#state = state
+    this.#rings.follow(
+      state,
+      commands.some(({ type }) => type === "read"),
+    ) // before a look is sent: that shows what came before it
     this.#commands.run(commands, state, slot)
-    this.#rings.follow(state)
     this.#state = watched(state, this.#rings.hears(state), now)
     this.#rearm(now)
     this.#onStep?.(state)

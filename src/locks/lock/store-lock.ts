@@ -43,7 +43,6 @@ interface StoreLockOptions extends LockOptions {
 export class StoreLock implements Lock {
   /** What is to be owned. */
   readonly key: string
-  readonly #store: LeaseStore
   readonly #options: LockOptions
   readonly #id: string
   readonly #runtimes: KeyRuntimes
@@ -59,7 +58,6 @@ export class StoreLock implements Lock {
     refuseUnknown("a lock", options, OPTIONS)
     const { store, clock = liveClock, incarnation = thisProcess(store) } = options
     this.key = key
-    this.#store = store
     this.#options = options
     this.#id = incarnation.id
     this.#runtimes = keyRuntimesOf(store, this.#id, clock, key)
@@ -184,9 +182,10 @@ export class StoreLock implements Lock {
     const limit = budgetMs === undefined ? Infinity : budgetMs === 0 ? ONE_TRY : Math.max(0, budgetMs - waited)
     // A store that answers at once is not waited for. Nor is one without time left: the wait would race with its own
     // end.
-    const isReady = (this.#store.prompt !== undefined || limit === 0) && hasStarted(this.#store)
+    const { store } = this.#runtimes
+    const isReady = (store.prompt !== undefined || limit === 0) && hasStarted(store)
     if (!isReady) await this.#runtime.requests.ready(limit, budgetMs !== 0, signal)
-    const { capabilities, oracle } = this.#store
+    const { capabilities, oracle } = store
     const me = { id: this.#id, life: this.#runtimes.life }
     return configOf(this.key, me, this.#options, capabilities, oracle?.self)
   }

@@ -52,9 +52,6 @@ const ownBytes = (body: Uint8Array): ArrayBufferLike =>
 
 /** Told of the versions of one object. */
 class Watch implements Watching {
-  /** Every write goes through this store object, and each is told of. */
-  readonly hears = true
-  readonly hearsAll = true
   readonly #wake: (generation?: Generation) => void
   readonly #of: Watches
   readonly #name: string
@@ -65,6 +62,15 @@ class Watch implements Watching {
     this.#wake = wake
     const others = of.get(name)
     of.set(name, others === undefined ? [this] : [...others, this])
+  }
+
+  /** Every write goes through this store object, and each is told of. */
+  get hears(): boolean {
+    return true
+  }
+
+  get hearsAll(): boolean {
+    return true
   }
 
   /** Nothing once it is disposed, also by one that was told before it. */

@@ -187,8 +187,8 @@ export interface Watching extends Disposable {
   /** Whether the watch may be relied on. While it may, a lock that waits looks less often by itself. Default: false. */
   readonly hears?: boolean
   /**
-   * The same for the writes of every process, on whatever machine. While it may, an owner looks for a waiter less
-   * often. Default: false.
+   * The same for the writes of every process, on whatever machine, from the call of `watch` on. While it may, an owner
+   * looks for a waiter less often. Default: false.
    */
   readonly hearsAll?: boolean
 }

@@ -34,12 +34,12 @@ export class Rings {
 
   /**
    * Watches what this state waits for. Where it begins to, what came just before may have been missed: that is worth a
-   * look.
+   * look, unless one is sent after this call that shows it.
    */
-  follow(state: LockState): void {
+  follow(state: LockState, looks: boolean): void {
     if (this.#source === undefined && this.#parts.store.watch !== undefined && waits(state))
       this.#source = new WakeSource(this.#parts, (generation) => this.#ring(generation))
-    if (this.#source?.follow(state) === true) this.#rung = null
+    if (this.#source?.follow(state, looks) === true) this.#rung = null
   }
 
   /** Passes a ring on, if there is one and no request is under way. */

@@ -22,13 +22,19 @@ export interface WatchedKey {
   readonly ref: ObjectRef
 }
 
+/** The process of the owner that the record names. */
+interface WatchedOwner {
+  readonly host: HostHalf
+  /** None where nothing watches processes. */
+  readonly watching: Watching | undefined
+}
+
 /** That of one key. */
 export class WakeSource {
   readonly #key: WatchedKey
   readonly #ring: (generation?: Generation) => void
   #record: Watching | undefined
-  #process: Watching | undefined
-  #watched: HostHalf | undefined
+  #owner: WatchedOwner | undefined
 
   /** `ring` is called when it is time to look, with the generation of the record where that is known. */
   constructor(key: WatchedKey, ring: (generation?: Generation) => void) {
@@ -38,35 +44,38 @@ export class WakeSource {
 
   /** Whether all that this state waits for is told, as far as is known. */
   hears({ phase }: LockState): boolean {
-    if (phase.name === "owning") return this.#record?.hearsAll === true
-    return this.#record?.hears === true && this.#process?.hears === true
+    if (phase.name === "owning") return this.#hearsAll
+    return this.#record?.hears === true && this.#owner?.watching?.hears === true
   }
 
   /**
-   * Watches what this state waits for, until the key rests. True where watching began: a change just before may have
-   * been missed.
+   * Watches what this state waits for, until the key rests. `looks`: a look is sent after this call. True where watching
+   * began, and a change just before may have been missed: neither will such a look show it for sure.
    */
-  follow(state: LockState): boolean {
+  follow(state: LockState, looks: boolean): boolean {
     if (state.phase.name === "idle" || isOutside(state)) this.#end()
     const begins = this.#record === undefined && waits(state)
     if (begins) this.#record = this.#key.store.watch?.(this.#key.ref, this.#ring)
     if (this.#record !== undefined) this.#followOwner(state)
-    return begins
+    return begins && !(looks && this.#hearsAll)
+  }
+
+  get #hearsAll(): boolean {
+    return this.#record?.hearsAll === true
   }
 
   /** Each look parses the record anew: halves are compared by their content. */
   #followOwner({ phase, view }: LockState): void {
     const host = (phase.name === "seeking" && view?.record?.owner?.host) || undefined
-    if (host === this.#watched || isSame(host, this.#watched)) return
-    this.#process?.[Symbol.dispose]()
-    this.#process = host && this.#key.store.oracle?.watch(host, () => this.#ring())
-    this.#watched = host
+    if (host === this.#owner?.host || isSame(host, this.#owner?.host)) return
+    this.#owner?.watching?.[Symbol.dispose]()
+    this.#owner = host && { host, watching: this.#key.store.oracle?.watch(host, () => this.#ring()) }
   }
 
   #end(): void {
     this.#record?.[Symbol.dispose]()
-    this.#process?.[Symbol.dispose]()
-    this.#record = this.#process = this.#watched = undefined
+    this.#owner?.watching?.[Symbol.dispose]()
+    this.#record = this.#owner = undefined
   }
 }
 

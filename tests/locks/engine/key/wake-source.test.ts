@@ -221,6 +221,24 @@ describe("a lock on a store that tells of changes", () => {
     expect(await readsIn(5000)).toBeGreaterThan(8)
   })
 
+  it.each([
+    [true, ["watch", "read"]],
+    [false, ["watch", "read", "read"]],
+  ])("is watched by its owner before the first look, and where every write is told (%s) once", async (all, asked) => {
+    const { time, lock, tells } = telling()
+    Object.assign(tells.hears, { record: true, all })
+    const seen: string[] = []
+    const noting = storeWith(tells.store, {
+      oracle: tells,
+      read: (ref, options) => (seen.push("read"), tells.store.read(ref, options)),
+      watch: (ref, wake) => (seen.push("watch"), tells.store.watch!(ref, wake)),
+    })
+    await time.runUntil(lock("a", { store: noting }).acquire())
+    seen.length = 0
+    await time.advance(550)
+    expect(seen).toEqual(asked)
+  })
+
   it("is not looked at by its owner for a renewal, which was told before it was answered", async () => {
     const { time, lock, tells } = telling()
     Object.assign(tells.hears, { record: true, all: true })
