@@ -49,8 +49,8 @@ export class WakeSource {
   }
 
   /**
-   * Watches what this state waits for, until the key rests. `looks`: a look is sent after this call. True where watching
-   * began, and a change just before may have been missed: neither will such a look show it for sure.
+   * Watches what this state waits for, until the key rests. `looks`: a look is sent after this call. True where
+   * watching began, and a change just before may have been missed, as such a look wouldn't show it for sure.
    */
   follow(state: LockState, looks: boolean): boolean {
     if (state.phase.name === "idle" || isOutside(state)) this.#end()
