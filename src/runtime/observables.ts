@@ -18,7 +18,7 @@ export class GuardedObserver<A> implements Observer<A> {
   readonly #unobserved: OnError
   #subscription: { unsubscribe(): void } | undefined
 
-  /** `unobserved` gets an error of the source that the user's observer doesn't listen for. */
+  /** `unobserved` gets an error of the source that the user's observer doesn't listen for, or no longer. */
   constructor(observer: Partial<Observer<A>>, report: OnError, unobserved: OnError = report) {
     this.#user = observer
     this.#report = report

@@ -165,8 +165,8 @@ describe.concurrent("on the real server, behind the fault proxy:", () => {
       Math.max(...said.map(({ event, deadline = 0 }) => (event === "Acquired" || event === "Renewed" ? deadline : 0)))
 
     /**
-     * Deadlines are told in whole milliseconds, and acts too. Linux tells its boot clock in hundredths of a second: by
-     * that a deadline may be told so much earlier than it is.
+     * Deadlines are told in whole milliseconds, and acts too. Linux tells its boot clock in hundredths of a second. So
+     * a deadline may be told up to 10 ms early.
      */
     const rounding = 1 + 10
 

@@ -271,10 +271,8 @@ export class KeyRuntime implements PartsOfKey {
     const now = this.#now()
     const { state, commands, events, slot } = this.#admission.step(this.#state, input, now, given)
     this.#state = state
-    this.#rings.follow(
-      state,
-      commands.some(({ type }) => type === "read"),
-    ) // before a look is sent: that shows what came before it
+    const looks = commands.some(({ type }) => type === "read")
+    this.#rings.follow(state, looks) // before the look is sent, so that it shows what came before the watch
     this.#commands.run(commands, state, slot)
     this.#state = watched(state, this.#rings.hears(state), now)
     this.#rearm(now)

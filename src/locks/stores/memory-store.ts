@@ -64,7 +64,7 @@ class Watch implements Watching {
     of.set(name, others === undefined ? [this] : [...others, this])
   }
 
-  /** Every write goes through this store object, and each is told of. */
+  /** Every write goes through this store object, and each is told of. No field: each owner has a watch. */
   get hears(): boolean {
     return true
   }

@@ -4,8 +4,9 @@
  *     its record              watched where the store can
  *     its owner's process     watched where the record names one of this machine
  *
- * Watching begins with the second look: a key that nobody contends for costs nothing. It doesn't begin for a waiter
- * outside of a full line, whom each of many turns before its own would wake.
+ * An acquirer begins to watch with its second look, an owner with its first: a key that is free, and held for a moment,
+ * costs no watch. Watching begins before that look is sent. It doesn't begin for a waiter outside of a full line, whom
+ * each of many turns before its own would wake.
  *
  * Not promised: that a change wakes the key. Looks go on, less often where all that the key waits for is told:
  *
@@ -49,8 +50,8 @@ export class WakeSource {
   }
 
   /**
-   * Watches what this state waits for, until the key rests. `looks`: a look is sent after this call. True where
-   * watching began, and a change just before may have been missed, as such a look wouldn't show it for sure.
+   * Watches what this state waits for, until the key rests. True where watching began, and a change just before may
+   * have been missed. Where a look is sent after this call (`looks`), and the watch tells of all from now on, none was.
    */
   follow(state: LockState, looks: boolean): boolean {
     if (state.phase.name === "idle" || isOutside(state)) this.#end()

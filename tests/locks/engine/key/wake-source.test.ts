@@ -224,7 +224,7 @@ describe("a lock on a store that tells of changes", () => {
   it.each([
     [true, ["watch", "read"]],
     [false, ["watch", "read", "read"]],
-  ])("is watched by its owner before the first look, and where every write is told (%s) once", async (all, asked) => {
+  ])("is watched before its owner's look, which is repeated unless all is told (%s)", async (all, asked) => {
     const { time, lock, tells } = telling()
     Object.assign(tells.hears, { record: true, all })
     const seen: string[] = []
