@@ -31,10 +31,9 @@ const ROUNDING_SECONDS = 1
 const START_FIELD = 19
 /** In ms. So far apart the clocks count as diverged everywhere. */
 const APART = 1000
-/**
- * For how long a reading of the file is good, in ms: the kernel rounds it to 10. All that is done in one turn of the
- * event loop then costs one reading.
- */
+/** In ms. The kernel cuts the uptime to hundredths of a second: the machine is that old, or up to so much older. */
+const CUT = 10
+/** For how long a reading of the file is good, in ms. All that is done in one turn of the event loop costs one reading. */
 const FRESH = 5
 /** In ms. By less the wall clock and the monotonic one differ where they go on together: `Date.now` rounds to 1. */
 const TOGETHER = 2
@@ -61,13 +60,13 @@ export class BootClock {
   /**
    * Milliseconds since boot, or the wall clock (from the last good reading on) where they can't be read. The file isn't
    * read anew within 5 ms, as long as the wall clock and the monotonic one have gone on together: a suspend moves the
-   * wall clock alone.
+   * wall clock alone. A time is up to 10 ms too low, never too high, and none is lower than one that was read before.
    */
   read(wall: number, mono: number): number {
     if (this.#state === "unopened") this.#open()
     if (this.#state === "readable") {
       if (this.#isFresh(wall, mono)) return this.#wall + this.#offset! + (mono - this.#mono)
-      this.#follow(wall)
+      this.#follow(wall, mono)
       this.#wall = wall
       this.#mono = mono
     }
@@ -98,12 +97,21 @@ export class BootClock {
     }
   }
 
-  #follow(wall: number): void {
-    const boot = this.#uptime()
-    if (boot === undefined) return this.#leave()
-    const offset = boot - wall
+  #follow(wall: number, mono: number): void {
+    const uptime = this.#uptime()
+    if (uptime === undefined) return this.#leave()
+    const offset = this.#uncut(uptime, mono) - wall
     if (Math.abs(offset - (this.#offset ?? offset)) > APART && !this.#isStill()) return this.#leave()
     this.#offset = offset
+  }
+
+  /**
+   * What the kernel cut off, as far as the last reading and the monotonic clock tell it. Without that the clock would go
+   * back: by 5 ms where a reading that was carried on for so long is replaced by one of the same hundredth.
+   */
+  #uncut(uptime: number, mono: number): number {
+    const carried = this.#wall + (this.#offset ?? 0) + (mono - this.#mono)
+    return carried > uptime && carried < uptime + CUT ? carried : uptime
   }
 
   /** The wall clock stands in from here on, by what it was when it last agreed. */

@@ -65,6 +65,18 @@ describe("the boot clock", () => {
     expect(clock.read(WALL + 600_050, 50)).toBe(1_600_300)
   })
 
+  it("never goes back, though the kernel cuts its time to hundredths of a second", () => {
+    const root = proc({ uptime: "1000.25" })
+    const clock = clockOf(root)
+    const read = Array.from({ length: 40 }, (_, index) => {
+      const ms = index * 1.3
+      show(root, { uptime: (Math.floor((1_000_259 + ms) / 10) / 100).toFixed(2) })
+      return { ms, boot: clock.read(WALL + Math.floor(ms), ms) }
+    })
+    expect(read.filter(({ boot }, index) => index > 0 && boot < read[index - 1]!.boot)).toEqual([])
+    expect(read.filter(({ boot, ms }) => boot > 1_000_259.001 + ms || boot < 1_000_249 + ms)).toEqual([])
+  })
+
   it.runIf(process.platform === "linux")("is there on this machine, and as old as this process at least", () => {
     const clock = new BootClock("/proc", () => process.uptime())
     expect(clock.read(WALL, 0)).toBeGreaterThan(process.uptime() * 1000 - 1000)

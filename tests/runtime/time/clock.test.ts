@@ -69,7 +69,9 @@ describe("the live clock", () => {
     const { boot, wall } = liveClock.read()
     const after = uptime()
     expect(boot).not.toBe(wall)
-    expect(boot >= before - 0.5 && boot <= after + 0.5).toBe(true)
+    // The kernel cuts its time to 10 ms, and the clock goes on from a reading that may be as much too low.
+    expect(boot).toBeGreaterThan(before - 10)
+    expect(boot).toBeLessThan(after + 10.5)
     const bootId = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
     expect(liveClock.bootId?.startsWith(`${bootId}.`)).toBe(true)
   })

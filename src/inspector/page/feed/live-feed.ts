@@ -1,6 +1,7 @@
 /**
  * The messages of a worker, over one request that stays open. After a loss it connects again by itself, with the id of
- * the last message. So no message is missed that the worker still has.
+ * the last message. So no message is missed that the worker still has. Each try is bounded: until an answer comes, and
+ * from one message to the next.
  *
  * Not promised: that it tries again if a worker refuses the token, or speaks another version. A person has to act then.
  */
@@ -14,6 +15,11 @@ import { type PageRequests, reasonOf } from "./requests.ts"
 const FIRST_WAIT = 250
 /** The longest, in milliseconds: a restarted worker is seen within this time. */
 const LONGEST_WAIT = 5000
+/**
+ * Until an answer begins, in milliseconds: a worker that serves takes some. One that is just starting may accept a
+ * connection, and never answer what was asked before it serves.
+ */
+const ANSWER_WITHIN = 5000
 /** In milliseconds: the worker sends something every 10 s, so that three are missing then. */
 const SILENCE = 30_000
 
@@ -27,6 +33,7 @@ export class LiveFeed implements Feed {
   #lastId: string | null = null
   #wait = FIRST_WAIT
   #cancelWait: (() => void) | undefined
+  #isTrying = false
   #expected = 0
   #arrived = 0
 
@@ -42,6 +49,7 @@ export class LiveFeed implements Feed {
   }
 
   retry(): void {
+    if (this.#isTrying) return
     this.#cancelWait?.()
     this.#cancelWait = undefined
     void this.#run()
@@ -49,8 +57,10 @@ export class LiveFeed implements Feed {
 
   async #run(): Promise<void> {
     const stop = new AbortController()
+    this.#isTrying = true
     try {
-      const answer = await this.#requests.events(this.#lastId, stop.signal)
+      const cancel = after(ANSWER_WITHIN, () => stop.abort())
+      const answer = await this.#requests.events(this.#lastId, stop.signal).finally(cancel)
       if (!answer.ok) return await this.#refused(answer)
       await this.#read(answer, stop)
       this.#tryLater("the worker ended the connection.")
@@ -58,6 +68,7 @@ export class LiveFeed implements Feed {
       if (error instanceof OtherVersion) this.#sink?.connection({ kind: "version", version: error.version })
       else this.#tryLater(stop.signal.aborted ? "it says nothing." : "it doesn't answer.")
     } finally {
+      this.#isTrying = false
       stop.abort()
     }
   }
