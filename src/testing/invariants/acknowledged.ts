@@ -5,7 +5,8 @@
  *
  * Not promised: to see that nothing had to be stored. Where no head is asked for after a checkpoint, its bytes are
  * taken to have been those of the head. So they are where one is asked for on a version that this process has replaced
- * already, by as many bytes: its answer was lost, and an old answer hides it.
+ * already, by as many bytes: its answer was lost, and an old answer hides it. And so they are where the head that was
+ * asked for is the tombstone of a removal, which is no checkpoint's: that shows once it took effect.
  */
 import { encodeName } from "../../locks/api/keys.ts"
 import type { AppliedLine, CallLine, RequestLine, TraceLine, WorkLine } from "../../trace/trace.ts"
@@ -33,9 +34,11 @@ interface Standing {
   readonly bytes: number | undefined
 }
 
-/** The durable uses of a trace that are under way. */
+/** The durable uses of a trace that are under way, and those that were acknowledged before a head that they asked for. */
 class DurableUses {
   readonly #open = new Map<string, Use>()
+  /** Acknowledged, while the head was on its way. */
+  readonly #early = new Set<Use>()
   /** By the name of a head. */
   readonly #standing = new Map<string, Standing>()
   /** How long what each worker asked for last is, by its name and the head's. */
@@ -53,6 +56,16 @@ class DurableUses {
     const use = this.#open.get(`${worker} ${id}`)
     this.#open.delete(`${worker} ${id}`)
     return use
+  }
+
+  /** It was acknowledged before the head that was asked for took effect: that has to be a tombstone. */
+  early(use: Use): void {
+    this.#early.add(use)
+  }
+
+  /** Those that were acknowledged early, and no tombstone took effect. */
+  get unexcused(): Iterable<Use> {
+    return this.#early
   }
 
   kill(worker: string): void {
@@ -74,27 +87,29 @@ class DurableUses {
     this.#lengths.set(`${worker} ${name}`, bytes)
     const standing = this.#standing.get(name)
     const isThere = standing?.worker === worker && standing.before === generation && standing.bytes === bytes
-    for (const use of this.#byHead(worker, name)) {
+    for (const use of named(this.#open.values(), worker, name)) {
       if (use.checkpoint?.ended !== true) continue
       use.asked = generation
       use.stored ||= isThere && bytes !== undefined
     }
   }
 
-  applied({ worker, area, name, before }: AppliedLine): void {
+  applied({ worker, area, name, before, head }: AppliedLine): void {
     if (area !== "state" || worker === null) return
+    if (head?.state === "removed")
+      for (const use of named(this.#early, worker, name)) if (use.asked === before) this.#early.delete(use)
     this.#standing.set(name, { worker, before, bytes: this.#lengths.get(`${worker} ${name}`) })
-    for (const use of this.#byHead(worker, name)) if (use.asked === before) use.stored = true
+    for (const use of named(this.#open.values(), worker, name)) if (use.asked === before) use.stored = true
   }
 
   #of(worker: string, key: string): readonly Use[] {
     return [...this.#open.values()].filter((use) => use.worker === worker && use.key === key)
   }
-
-  #byHead(worker: string, name: string | undefined): readonly Use[] {
-    return [...this.#open.values()].filter((use) => use.worker === worker && `${encodeName(use.key)}/head` === name)
-  }
 }
+
+/** Those of a worker whose head has this name. */
+const named = (uses: Iterable<Use>, worker: string, name: string | undefined): readonly Use[] =>
+  [...uses].filter((use) => use.worker === worker && `${encodeName(use.key)}/head` === name)
 
 /** Nothing is acknowledged that is not stored. */
 export const acknowledgedIsStored: Invariant = {
@@ -103,10 +118,13 @@ export const acknowledgedIsStored: Invariant = {
     "A durable use is acknowledged only after a checkpoint that began when it had run, a call for a checkpoint after one that began later, and both after the head that was asked for with it took effect.",
   watch(found) {
     const uses = new DurableUses()
-    const judge = ({ worker, key, what, hasRun, checkpoint, asked, stored }: Use): void => {
-      if (!hasRun || (checkpoint?.ended && (asked === undefined || stored))) return
-      const before = checkpoint?.ended ? "its head took effect" : "a checkpoint held it"
+    const tell = ({ worker, key, what }: Use, before: string): void =>
       found({ key, workers: [worker], message: `${worker} acknowledges ${what} of ${key} before ${before}` })
+    const judge = (use: Use): void => {
+      const { hasRun, checkpoint, asked, stored } = use
+      if (!hasRun || (checkpoint?.ended && (asked === undefined || stored))) return
+      if (checkpoint?.ended) uses.early(use)
+      else tell(use, "a checkpoint held it")
     }
     return {
       line(line: TraceLine) {
@@ -123,6 +141,9 @@ export const acknowledgedIsStored: Invariant = {
           const use = line.edge === "began" ? undefined : uses.end(line)
           if (use !== undefined && line.edge === "ended") judge(use)
         }
+      },
+      end() {
+        for (const use of uses.unexcused) tell(use, "its head took effect")
       },
     }
   },

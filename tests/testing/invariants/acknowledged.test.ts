@@ -48,6 +48,14 @@ describe("acknowledged is stored", () => {
     expect(tells(...lost, another, ...ran, ...saves, asksFor(5, 437), durable(7, "ended"))).toEqual([early])
   })
 
+  it("takes the tombstone of a removal for no checkpoint's head: those bytes stood there already (seed 499)", () => {
+    const tombstone = head(8, "a", { token: 7, seq: 2, state: "removed" })
+    expect(tells(...ran, ...saves, asks(5, "1"), durable(7, "ended"), tombstone)).toEqual([])
+    const early = "a acknowledges a durable use of ledger/k before its head took effect"
+    expect(tells(...ran, ...saves, asks(5, "4"), durable(7, "ended"), tombstone)).toEqual([early])
+    expect(tells(...ran, ...saves, asks(5, "1"), durable(7, "ended"))).toEqual([early])
+  })
+
   it("asks of a call for a checkpoint that one began after it, and was stored", () => {
     const saving = (at: number, edge: CallLine["edge"]): CallLine => ({ ...call(at, "a", edge), call: "checkpoint" })
     expect(tells(saving(2, "began"), ...saves, asks(5, "1"), stored, saving(7, "ended"))).toEqual([])

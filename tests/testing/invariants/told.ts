@@ -61,13 +61,15 @@ export const head = (
     seq,
     sha256 = "s",
     nonce = `${worker}-${token}`,
+    state = "inline",
   }: Record<"token" | "seq", number> & {
     readonly sha256?: string
     readonly nonce?: string
+    readonly state?: "inline" | "removed"
   },
 ): AppliedLine => ({
   ...{ kind: "applied", at, worker, op: "put", area: "state", name: `${name}/head` },
-  ...{ before: String(seq - 1), generation: String(seq), head: { token, nonce, seq, state: "inline", sha256 } },
+  ...{ before: String(seq - 1), generation: String(seq), head: { token, nonce, seq, state, sha256 } },
 })
 
 /** A lease record that took effect. */
