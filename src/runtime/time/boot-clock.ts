@@ -33,7 +33,7 @@ const START_FIELD = 19
 const APART = 1000
 /** In ms. The kernel cuts the uptime to hundredths of a second: the machine is that old, or up to so much older. */
 const CUT = 10
-/** For how long a reading of the file is good, in ms. All that is done in one turn of the event loop costs one reading. */
+/** For how long a reading of the file is good, in ms: one reading serves all that is done in one turn of the loop. */
 const FRESH = 5
 /** In ms. By less the wall clock and the monotonic one differ where they go on together: `Date.now` rounds to 1. */
 const TOGETHER = 2
@@ -106,8 +106,8 @@ export class BootClock {
   }
 
   /**
-   * What the kernel cut off, as far as the last reading and the monotonic clock tell it. Without that the clock would go
-   * back: by 5 ms where a reading that was carried on for so long is replaced by one of the same hundredth.
+   * The uptime before the kernel cut it, as far as the last reading and the monotonic clock tell. Without that the
+   * clock would go back: by 5 ms where a reading was carried on for so long, and the next is of the same hundredth.
    */
   #uncut(uptime: number, mono: number): number {
     const carried = this.#wall + (this.#offset ?? 0) + (mono - this.#mono)

@@ -34,7 +34,7 @@ interface Standing {
   readonly bytes: number | undefined
 }
 
-/** The durable uses of a trace that are under way, and those that were acknowledged before a head that they asked for. */
+/** The durable uses of a trace that are under way, and those that were acknowledged before their head took effect. */
 class DurableUses {
   readonly #open = new Map<string, Use>()
   /** Acknowledged, while the head was on its way. */

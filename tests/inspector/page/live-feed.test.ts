@@ -1,5 +1,5 @@
-// The page's connection to its worker, on timers that the test advances, where the worker can't be a real one: it accepts
-// a connection and never answers.
+// The page's connection to its worker, on timers that the test advances. No real worker can be told to accept a
+// connection and never answer it.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import type { FeedConnection } from "../../../src/inspector/page/feed/connection.ts"
 import { LiveFeed } from "../../../src/inspector/page/feed/live-feed.ts"
