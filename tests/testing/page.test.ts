@@ -3,40 +3,26 @@
  * package.
  */
 import { execFile } from "node:child_process"
-import { readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
-import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { expect, it } from "vitest"
 import npm from "../../package.json" with { type: "json" }
+import { comparePrograms, root, shown } from "../support/page-examples.ts"
 
-const root = fileURLToPath(new URL("../..", import.meta.url))
 const page = readFileSync(join(root, "docs/testing.md"), "utf8")
 const folder = join(root, "tests/testing")
-const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"))
-
-const shown = (language: string): string[] =>
-  Array.from(page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm")), ([, code]) => code!)
-
-/** What stands between the marks, indented as little as its marks are. */
-const examples = sources.flatMap((path) =>
-  Array.from(
-    readFileSync(join(folder, path), "utf8").matchAll(/^( *)\/\/ --- example: .*\n([\s\S]*?)^ *\/\/ --- end$/gm),
-    ([, indent, code]) => code!.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
-  ),
-)
 
 it("shows no program that isn't in a test, and all that are marked there as its examples", () => {
-  const programs = shown("ts")
-  expect(programs.filter((code) => !examples.includes(code))).toEqual([])
-  expect(examples.filter((code) => !programs.includes(code))).toEqual([])
-  expect(programs.length).toBeGreaterThan(10)
+  const { onlyShown, onlyMarked, count } = comparePrograms("docs/testing.md", "tests/testing")
+  expect([onlyShown, onlyMarked]).toEqual([[], []])
+  expect(count).toBeGreaterThan(10)
 })
 
 it("names only scripts of package.json on its command lines, and mutants that are there", () => {
   const lines = [
-    ...shown("sh").join("").split("\n"),
+    ...shown("docs/testing.md", "sh").join("").split("\n"),
     ...Array.from(page.matchAll(/`(npm run [^`]+)`/g), ([, line]) => line!),
   ]
   const scripts = lines.flatMap((line) => /npm run ([\w:]+)/.exec(line)?.[1] ?? [])
