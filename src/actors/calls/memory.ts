@@ -24,9 +24,15 @@ export interface DurableCall {
   readonly sentAt: number
 }
 
-/** A call whose effect is part of the state. */
-export interface AppliedCall extends DurableCall {
+/** A durable call that has just been applied. */
+export interface AnsweredCall extends DurableCall {
   readonly answer: CallAnswer
+}
+
+/** One that is remembered: its effect is part of the state. */
+export interface AppliedCall extends AnsweredCall {
+  /** Of all of it as JSON, in UTF-16 units. */
+  readonly size: number
 }
 
 /** What is remembered. Plain data that survives JSON. */
@@ -41,7 +47,7 @@ export interface CallMemory {
 export interface MemoryLimits {
   /** How many calls. */
   readonly count: number
-  /** How large their answers are, as JSON in UTF-16 units. */
+  /** How large they are together, as JSON in UTF-16 units. */
   readonly size: number
   /** How long after their sending, in milliseconds. */
   readonly age: number
@@ -62,14 +68,15 @@ export type Recall =
 /** Looks a call up. */
 export function recall({ applied, forgottenUntil }: CallMemory, { id, digest, sentAt }: DurableCall): Recall {
   const known = applied.find((call) => call.id === id)
-  if (known !== undefined) return known.digest === digest ? { kind: "repeated", answer: known.answer } : { kind: "otherCall" }
+  if (known !== undefined)
+    return known.digest === digest ? { kind: "repeated", answer: known.answer } : { kind: "otherCall" }
   return sentAt <= forgottenUntil ? { kind: "tooOld", forgottenUntil } : { kind: "new" }
 }
 
 /** Takes a call in that was new. Forgets the oldest ones that are beyond the limits at `now`, by the store's time. */
-export function remember(memory: CallMemory, call: AppliedCall, limits: MemoryLimits, now: number): CallMemory {
+export function remember(memory: CallMemory, call: AnsweredCall, limits: MemoryLimits, now: number): CallMemory {
   const at = memory.applied.findLastIndex(({ sentAt }) => sentAt <= call.sentAt) + 1
-  const applied = memory.applied.toSpliced(at, 0, call)
+  const applied = memory.applied.toSpliced(at, 0, { ...call, size: JSON.stringify(call).length })
   const forgotten = beyond(applied, limits, now)
   const last = applied[forgotten - 1]
   return {
@@ -80,16 +87,13 @@ export function remember(memory: CallMemory, call: AppliedCall, limits: MemoryLi
 
 /** How many of the oldest calls have to go. */
 function beyond(applied: readonly AppliedCall[], { count, size, age }: MemoryLimits, now: number): number {
-  const sizes = applied.map(sizeOf)
-  let total = sizes.reduce((sum, each) => sum + each, 0)
+  let total = applied.reduce((sum, call) => sum + call.size, 0)
   let gone = 0
   while (gone < applied.length) {
     const isOld = applied[gone]!.sentAt < now - age
     if (!isOld && applied.length - gone <= count && total <= size) break
-    total -= sizes[gone]!
+    total -= applied[gone]!.size
     gone++
   }
   return gone
 }
-
-const sizeOf = (call: AppliedCall): number => JSON.stringify(call).length
