@@ -7,6 +7,9 @@ import { UnknownDefinitionError } from "../../locks/api/errors.ts"
 import { checkKey } from "../../locks/api/keys.ts"
 import { lasting, millisOf } from "../../runtime/input/bounds.ts"
 import { aCount, aFunction, type OptionChecks, refusal, refuseUnknown, shown } from "../../runtime/input/options.ts"
+import type { MemoryLimits } from "../calls/memory.ts"
+import { type CallParts, callParts, memoryLimits } from "../calls/parts.ts"
+import type { CallDefinitions, CheckedCalls, MessagesOf } from "./calls.ts"
 import type {
   AnyDefinition,
   AnySchema,
@@ -30,6 +33,9 @@ export interface DefinitionParts {
   readonly idleAfter: number | undefined
   readonly checkpointEvery: number | undefined
   readonly backOff: BackOffSchedule | undefined
+  /** By name. */
+  readonly calls: ReadonlyMap<string, CallParts>
+  readonly callMemory: MemoryLimits
   /** Makes the handle that `restoreSandbox` gives. */
   readonly handle: (sandbox: Sandbox<unknown>) => unknown
 }
@@ -63,18 +69,26 @@ export const partsOf = (definition: AnyDefinition): DefinitionParts => Definitio
  *
  * `restore` has to be written before the hooks that take the state: TypeScript learns the state's type from it.
  */
-export function defineSandbox<Schema extends AnySchema, S>(
-  hooks: SandboxHooks<S, SavedBy<Schema>, RestoredBy<Schema>, Schema>,
-): SandboxDefinition<S, SavedBy<Schema>> {
+export function defineSandbox<Schema extends AnySchema, S, Inputs, const Calls = unknown>(
+  hooks: SandboxHooks<S, SavedBy<Schema>, RestoredBy<Schema>, Schema> & {
+    /**
+     * The messages that its sandboxes take, by name: for `SandboxManager.call`, which finds a sandbox wherever it runs.
+     * A name has 1 to 64 characters of A to Z, a to z, 0 to 9 and `_-`.
+     */
+    readonly calls?: CallDefinitions<NoInfer<S>, Inputs> & Calls & CheckedCalls<Calls>
+  },
+): SandboxDefinition<S, SavedBy<Schema>, Sandbox<S>, MessagesOf<Calls>> {
   refuseUnknown("defineSandbox", hooks, HOOKS, ["name", "schema", "restore", "checkpoint"])
-  const { version = 1, migrate, idleAfter, checkpointEvery, backOff } = hooks
+  const { version = 1, migrate, idleAfter, checkpointEvery, backOff, calls = {}, callMemory } = hooks
   if (version > 1 && migrate === undefined) throw withoutMigrate(version)
-  const definition: SandboxDefinition<S, SavedBy<Schema>> = new Definition({
+  const definition: SandboxDefinition<S, SavedBy<Schema>, Sandbox<S>, MessagesOf<Calls>> = new Definition({
     hooks,
     version,
     idleAfter: idleAfter === undefined ? undefined : millisOf("idleAfter", idleAfter),
     checkpointEvery: checkpointEvery === undefined ? undefined : millisOf("checkpointEvery", checkpointEvery),
     backOff,
+    calls: callParts(calls),
+    callMemory: memoryLimits(callMemory),
     handle: (sandbox) => sandbox,
   })
   return definition
@@ -104,7 +118,7 @@ const aSchedule = (name: string, value: unknown): void => {
     )
 }
 
-const HOOKS: OptionChecks<AnyHooks> = {
+const HOOKS: OptionChecks<AnyHooks & { readonly calls?: unknown }> = {
   name: (_name, value) => checkKey(value),
   version: aCount(1),
   migrate: aFunction,
@@ -117,4 +131,6 @@ const HOOKS: OptionChecks<AnyHooks> = {
   checkpoint: aFunction,
   close: aFunction,
   inspectState: aFunction,
+  calls: true,
+  callMemory: true,
 }

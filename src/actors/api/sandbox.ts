@@ -9,17 +9,19 @@ import type { LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
 import type { Duration } from "../../runtime/input/duration.ts"
 import type { EndReason, SandboxActor, SandboxSnapshot } from "../chart/types.ts"
 import type { Codec, CodecContext } from "../checkpoints/content/codec.ts"
+import type { CallMemoryOptions } from "./calls.ts"
 import type { InspectedState } from "./inspected.ts"
 
 declare const stateType: unique symbol
 declare const checkpointType: unique symbol
 declare const handleType: unique symbol
+declare const callsType: unique symbol
 
 /**
  * A kind of sandbox, made by `defineSandbox`: pass it (not its name) wherever one is asked for, and types follow.
- * `S` is the live state, `C` what `checkpoint` returns, `H` the handle that `restoreSandbox` gives.
+ * `S` is the live state, `C` what `checkpoint` returns, `H` the handle that `restoreSandbox` gives, `M` its messages.
  */
-export interface SandboxDefinition<out S, out C = unknown, out H = Sandbox<S>> {
+export interface SandboxDefinition<out S, out C = unknown, out H = Sandbox<S>, out M = unknown> {
   /** Names the kind in the store. Fixed for ever: another name is another kind, with no saved state. */
   readonly name: string
   /** The version of its saved state. */
@@ -30,6 +32,8 @@ export interface SandboxDefinition<out S, out C = unknown, out H = Sandbox<S>> {
   readonly [checkpointType]?: C
   /** Only in types. */
   readonly [handleType]?: H
+  /** Only in types. */
+  readonly [callsType]?: M
 }
 
 /** Any definition. */
@@ -153,6 +157,8 @@ export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | C
    * ended stays at its last pause. Default: 1 s, doubled each time up to 60 s, of which half is up to chance.
    */
   readonly backOff?: BackOffSchedule
+  /** How much a sandbox remembers of durable calls, so that a repetition of one is answered and not applied again. */
+  readonly callMemory?: CallMemoryOptions
   /**
    * Builds the live state, from what was saved last or from nothing. Throwing ends the sandbox; the next try backs off.
    * A call whose `timeout` ends while it goes on has as its error's `cause` one that names `restoreWithin`. Within

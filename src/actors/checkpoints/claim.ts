@@ -7,7 +7,7 @@ import type { Head } from "./head/head.ts"
 import type { HeadWriter } from "./head/writer.ts"
 import { lossOf, type StatePlace, rejected } from "./objects/problems.ts"
 import { failureOf } from "./outcomes.ts"
-import { savedBytes } from "./read.ts"
+import { savedParts } from "./read.ts"
 
 /** How to claim. */
 export interface ClaimOptions {
@@ -21,6 +21,8 @@ export interface ClaimOptions {
 export interface Claimed {
   /** Undefined where nothing was saved, or the sandbox was removed. */
   readonly checkpoint: Uint8Array | undefined
+  /** What was remembered of calls; undefined where nothing was. */
+  readonly calls: Uint8Array | undefined
   /** The version of the definition that saved it; 0 where nothing was. */
   readonly version: number
   /**
@@ -63,11 +65,12 @@ export async function claimState(parts: ClaimParts): Promise<Replaced> {
     const outcome = await headWriter.perform({ kind: "claim" }, until, { signal, onSend })
     if (outcome.kind !== "done") throw failureOf(outcome, { ...parts, what: "Claiming the head" })
     const seen = headWriter.state.base!
-    const { saved, version } = seen.head!
-    const fetched = saved.state === "content" ? fetches.get(saved.content) : undefined
-    const checkpoint = await savedBytes(store, place, seen, patience, fetched)
-    if (checkpoint === "moved") throw rejected(place)
-    return { claimed: { checkpoint, version, waitOutMs: headWriter.state.waitOutMs }, before: outcome.before }
+    const { saved: named, version } = seen.head!
+    const fetched = named.state === "content" ? fetches.get(named.content) : undefined
+    const saved = await savedParts(store, place, seen, patience, fetched)
+    if (saved === "moved") throw rejected(place)
+    const { state: checkpoint, calls } = saved ?? {}
+    return { claimed: { checkpoint, calls, version, waitOutMs: headWriter.state.waitOutMs }, before: outcome.before }
   } catch (error) {
     throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error
   } finally {

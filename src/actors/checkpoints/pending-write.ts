@@ -8,6 +8,8 @@ export class PendingWrite {
   readonly kind: WriteKind
   /** What to store; the latest that was asked for. */
   bytes: Uint8Array
+  /** How many of them, at the end, are of calls. */
+  calls = 0
   /** When the last of its callers gives up, in monotonic ms. */
   until: number = Number.NEGATIVE_INFINITY
   /** From then on nobody can join. */

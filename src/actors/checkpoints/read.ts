@@ -10,6 +10,7 @@ import { fetchContent, type Fetched } from "./content/content.ts"
 import { type Head, HEAD_LIMIT, HEAD_REQUEST_MS, inlineBytes, parseHead } from "./head/head.ts"
 import type { Seen } from "./head/types.ts"
 import { headRef } from "./objects/names.ts"
+import { parted, type SavedParts } from "./objects/parts.ts"
 import { Again, insist, type Patience } from "./objects/patience.ts"
 import { corruptContent, corruptHead, orFail, type StatePlace } from "./objects/problems.ts"
 
@@ -31,6 +32,7 @@ export interface HeadOf {
 
 /** Saved state with the version of the definition that saved it. */
 export interface SavedBytes {
+  /** Of the state alone. */
   readonly bytes: Uint8Array
   readonly version: number
 }
@@ -49,9 +51,9 @@ export async function readCheckpointBytes(from: ReadFrom, of: HeadOf): Promise<S
   const patience = patienceOf(from)
   for (let isAgain = false; ; isAgain = true) {
     const seen = await readSeen(from.store, place, patience, isAgain)
-    const bytes = await savedBytes(from.store, place, seen, patience)
-    if (bytes === undefined) return undefined
-    if (bytes !== "moved") return { bytes, version: seen.head!.version }
+    const saved = await savedParts(from.store, place, seen, patience)
+    if (saved === undefined) return undefined
+    if (saved !== "moved") return { bytes: saved.state, version: seen.head!.version }
   }
 }
 
@@ -80,20 +82,20 @@ async function readSeen(store: ObjectStore, place: StatePlace, patience: Patienc
 }
 
 /**
- * The state that a head holds; undefined where it holds none. `moved`: its content isn't there because the head has
+ * What a head holds; undefined where it holds none. `moved`: its content isn't there because the head has
  * been written since. CorruptCheckpointError where it hasn't. `fetched` is a download that was begun before.
  */
-export async function savedBytes(
+export async function savedParts(
   store: ObjectStore,
   place: StatePlace,
   { head, generation }: Seen,
   patience: Patience,
   fetched?: Promise<Fetched>,
-): Promise<Uint8Array | undefined | "moved"> {
+): Promise<SavedParts | undefined | "moved"> {
   if (head === null || head.saved.state === "none" || head.saved.state === "removed") return undefined
-  if (head.saved.state === "inline") return inlineBytes(head.saved, place)
+  if (head.saved.state === "inline") return parted(inlineBytes(head.saved, place), head.saved.calls)
   const result = await (fetched ?? fetchContent(store, place, head.saved, patience))
-  if (result.kind === "bytes") return result.bytes
+  if (result.kind === "bytes") return parted(result.bytes, head.saved.calls)
   const again = await readSeen(store, place, patience, true)
   if (again.generation !== generation) return "moved"
   const why = result.kind === "missing" ? "isn't there" : "doesn't match its checksum"

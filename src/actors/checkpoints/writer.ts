@@ -61,6 +61,12 @@ export interface CheckpointWriterOptions extends LeaseOrigin {
   readonly onError?: OnError | undefined
 }
 
+/** A commit. */
+export interface CommitOptions extends WriteOptions {
+  /** How many of the bytes, at their end, are what is remembered of calls; default 0. */
+  readonly calls?: number
+}
+
 /** How long one caller waits, in milliseconds. */
 export interface WriteOptions {
   readonly budget: number
@@ -165,12 +171,13 @@ export class CheckpointWriter {
    * - CheckpointRejectedError: surely not stored, and the lease is lost.
    * - CheckpointUnknownError: nobody can tell.
    */
-  async commit(bytes: Uint8Array, { budget }: WriteOptions): Promise<void> {
+  async commit(bytes: Uint8Array, { budget, calls = 0 }: CommitOptions): Promise<void> {
     if (bytes.byteLength > this.#cap) throw overCap(this.#place.lockKey, bytes.byteLength, this.#cap)
     const last = this.#queue.at(-1)
     const isJoined = last?.kind === "commit" && !last.isStarted
     const write = isJoined ? last : this.#enqueue("commit")
     write.bytes = bytes.slice() // its owner may go on changing them
+    write.calls = calls
     return this.#wait(write, budget)
   }
 
@@ -255,14 +262,15 @@ export class CheckpointWriter {
    * The commit of these bytes. Their content is put into the store before any head can name it. Undefined where the
    * head holds these bytes already.
    */
-  async #commitOf({ bytes, until }: PendingWrite): Promise<HeadTask | undefined> {
+  async #commitOf({ bytes, calls, until }: PendingWrite): Promise<HeadTask | undefined> {
     const { store, clock, version } = this.#options
     const { lease, headWriter } = this.#activation!
     const { base, unresolved, token } = headWriter.state
     const head = base?.head ?? null
+    const parts = calls > 0 ? { calls } : {}
     const digest = digestOf(bytes)
-    if (unresolved === null && holdsBytes(head, digest, version)) return undefined
-    if (fitsInline(head, bytes.byteLength)) return { kind: "commit", saved: inlined(bytes, digest) }
+    if (unresolved === null && holdsBytes(head, { ...digest, ...parts }, version)) return undefined
+    if (fitsInline(head, bytes.byteLength)) return { kind: "commit", saved: inlined(bytes, { ...digest, ...parts }) }
     const freshName = (): string => {
       const name = contentName(token, (head?.seq ?? 0) + 1, clock.id())
       this.#garbage.note(name)
@@ -275,7 +283,7 @@ export class CheckpointWriter {
       },
     )
     this.#garbage.note(stored.content.content, stored.generation)
-    return { kind: "commit", saved: { state: "content", ...stored.content } }
+    return { kind: "commit", saved: { state: "content", ...stored.content, ...parts } }
   }
 
   /**

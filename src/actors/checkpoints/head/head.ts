@@ -29,7 +29,9 @@ export const INLINE_LIMIT: number = 32 * 1024
 export const KEPT_LIMIT = 32
 
 const FORMAT = 1
-const knownNeeds: readonly string[] = []
+/** A release without calls would restore what is remembered of them as if it were state. */
+export const CALLS = "calls"
+const knownNeeds: readonly string[] = [CALLS]
 /** What one write may add to a head beside its state, in bytes: a kept content, longer numbers and ids. */
 const growth = 1024
 
@@ -38,11 +40,16 @@ export interface KeptContent extends NamedContent {
   readonly version: number
 }
 
+/** How many of the saved bytes, at their end, are what is remembered of calls; absent: none. */
+export interface SavedCalls {
+  readonly calls?: number
+}
+
 /** The saved state: nothing yet, in the head, in an object of its own, or removed by `remove`. */
 export type Saved =
   | { readonly state: "none" }
-  | ({ readonly state: "inline"; readonly inline: string } & Digest)
-  | ({ readonly state: "content" } & NamedContent)
+  | ({ readonly state: "inline"; readonly inline: string } & Digest & SavedCalls)
+  | ({ readonly state: "content" } & NamedContent & SavedCalls)
   | { readonly state: "removed" }
 
 /** One head. Plain data. */
@@ -114,13 +121,14 @@ const shape: Readonly<Record<string, FieldTest>> = {
 }
 const contentShape = { content, sha256: hash, bytes: count }
 const keptShape = { ...contentShape, version: count }
+const callsShape = { calls: (value: unknown) => value === undefined || (count(value) && value !== 0) }
 const savedShapes: Readonly<Record<Saved["state"], Readonly<Record<string, FieldTest>>>> = {
   none: {},
-  inline: { inline: (value) => typeof value === "string", sha256: hash, bytes: count },
-  content: contentShape,
+  inline: { inline: (value) => typeof value === "string", sha256: hash, bytes: count, ...callsShape },
+  content: { ...contentShape, ...callsShape },
   removed: {},
 }
-const savedFields = ["inline", "content", "sha256", "bytes"]
+const savedFields = ["inline", "content", "sha256", "bytes", "calls"]
 
 /**
  * The head in a body. Throws CorruptCheckpointError where it isn't a head, or is another sandbox's or another type's,
@@ -134,6 +142,7 @@ export function parseHead(body: Uint8Array, place: StatePlace): Head {
   }
   const wrong = misfits(fields, shape)
   if (wrong.length === 0) wrong.push(...misfits(fields, savedShapes[fields.state as Saved["state"]]))
+  if ((fields.calls as number) > (fields.bytes as number)) wrong.push("calls")
   if (wrong.length > 0) throw corruptHead(place, `is damaged: ${wrong.join(", ")} can't be what it says`)
   const head = fromFields(fields)
   if (head.key !== place.lockKey) throw corruptHead(place, `belongs to another sandbox, ${head.key}`)
@@ -189,7 +198,7 @@ function holdsState(head: Head | null): boolean {
 }
 
 /** State that sits in the head. */
-export function inlined(bytes: Uint8Array, digest: Digest): Saved {
+export function inlined(bytes: Uint8Array, digest: Digest & SavedCalls): Saved {
   const inline = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
   return { state: "inline", inline, ...digest }
 }
@@ -283,7 +292,7 @@ function fromFields(fields: HeadFields): Head {
     ...rest
   } = fields
   const extra = Object.fromEntries(Object.entries(rest).filter(([name]) => !savedFields.includes(name)))
-  const names = Object.keys(savedShapes[state as Saved["state"]])
+  const names = Object.keys(savedShapes[state as Saved["state"]]).filter((name) => fields[name] !== undefined)
   const saved = { state, ...Object.fromEntries(names.map((name) => [name, fields[name]])) }
   const origin = {
     leases,

@@ -3,7 +3,7 @@
  * commit and a removal change; everything else, fields of later releases included, is carried over.
  */
 import type { Digest } from "../objects/digest.ts"
-import { emptyHead, type Head, type KeptContent, type Saved } from "./head.ts"
+import { CALLS, emptyHead, type Head, type KeptContent, type Saved, type SavedCalls } from "./head.ts"
 import type { HeadSettings, HeadState, HeadTask } from "./types.ts"
 
 /** The same content under my token and nonce. A removed sandbox begins anew, as one with nothing saved. */
@@ -13,7 +13,7 @@ export function claimHead(state: HeadState, opId: string): Head {
   const version = saved.state === "none" ? 0 : base.version
   const replaced = state.base?.head ?? null
   const waitOutMs = state.nonce === replaced?.nonce ? replaced.waitOutMs : waitOutFor(state.settings, replaced)
-  return { ...mine(state, base, opId), saved, version, waitOutMs }
+  return { ...mine(state, base, opId), ...holding(base, saved), version, waitOutMs }
 }
 
 /**
@@ -35,12 +35,13 @@ export function waitedHead(state: HeadState, opId: string): Head {
 export function commitHead(state: HeadState, saved: Saved, opId: string): Head {
   const base = baseOf(state)
   const { version, keep } = state.settings
-  return { ...mine(state, base, opId), saved, version, kept: older(base).slice(0, keep) }
+  return { ...mine(state, base, opId), ...holding(base, saved), version, kept: older(base).slice(0, keep) }
 }
 
 /** Nothing is left, and that is written down. */
 export function removeHead(state: HeadState, opId: string): Head {
-  return { ...mine(state, baseOf(state), opId), saved: { state: "removed" }, kept: [] }
+  const base = baseOf(state)
+  return { ...mine(state, base, opId), ...holding(base, { state: "removed" }), kept: [] }
 }
 
 /** Whether a head of mine says already what the task is to write, so that nothing needs to be written. */
@@ -59,14 +60,14 @@ export function saysAlready(head: Head | null, task: HeadTask, version: number):
   }
 }
 
-const hasBytes = (saved: Saved): saved is Saved & Digest => "sha256" in saved
+const hasBytes = (saved: Saved): saved is Saved & Digest & SavedCalls => "sha256" in saved
 
 /**
  * Whether a head holds just these bytes, saved by this version, and says nothing that is over by the time of a commit.
  */
-export function holdsBytes(head: Head | null, { sha256, bytes }: Digest, version: number): boolean {
+export function holdsBytes(head: Head | null, { sha256, bytes, calls }: Digest & SavedCalls, version: number): boolean {
   if (head === null || head.version !== version || !hasBytes(head.saved) || head.waitOutMs > 0) return false
-  return head.saved.sha256 === sha256 && head.saved.bytes === bytes
+  return head.saved.sha256 === sha256 && head.saved.bytes === bytes && head.saved.calls === calls
 }
 
 type Base = Omit<Head, "token" | "nonce" | "opId" | "predecessorOpId">
@@ -99,6 +100,12 @@ const mine = (state: HeadState, base: Base, opId: string): Head => {
 const predecessorOf = ({ base, nonce }: HeadState): string | null => {
   const head = base?.head ?? null
   return head?.nonce === nonce ? head.predecessorOpId : (head?.opId ?? null)
+}
+
+/** What is saved, and what a reader of it must understand. */
+const holding = ({ needs }: Base, saved: Saved): Pick<Head, "needs" | "saved"> => {
+  const others = needs.filter((need) => need !== CALLS)
+  return { saved, needs: "calls" in saved ? [...others, CALLS] : others }
 }
 
 const older = (base: Base): readonly KeptContent[] => {

@@ -1,0 +1,116 @@
+/**
+ * The calls of a definition: named, typed messages to its sandboxes. Only types; how a call finds its sandbox and has
+ * its effect once is `src/actors/calls`.
+ */
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import type { Duration } from "../../runtime/input/duration.ts"
+import type { HookContext } from "./sandbox.ts"
+
+/** Any Standard Schema. What a call is given and what it answers crosses to other processes as JSON. */
+// oxlint-disable-next-line typescript/no-explicit-any -- of any types: CallInput and CallAnswer tell them
+export type AnyCallSchema = StandardSchemaV1<any, any>
+
+/** The context of a call. */
+export interface CallContext extends HookContext {
+  /** Of a durable call: its id, which each repetition of it has too. Undefined for the others. */
+  readonly id: string | undefined
+}
+
+/** What `handle` gets: what the schema makes of the input. Without a schema, what its own parameter says. */
+// oxlint-disable-next-line typescript/no-explicit-any -- nobody checks it, so that its type is the handler's to say
+export type HandledInput<Input> = Input extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Input> : any
+
+/** One message that sandboxes of a definition take. */
+export interface CallDefinition<S, Input> {
+  /** What the input has to be. Validated at the sandbox, before its turn. Without one nobody checks it. */
+  readonly input?: Input
+  /** What the answer has to be. Validated in the turn; what it refuses is an error of the call. */
+  readonly output?: AnyCallSchema
+  /**
+   * The call is answered once a checkpoint with its effect is acknowledged. It has an id: however often it is sent, it
+   * has its effect once.
+   */
+  readonly durable?: boolean
+  /** It changes nothing, so it may be sent again where nobody knows whether it arrived. */
+  readonly readonly?: boolean
+  /**
+   * Runs in a turn of the sandbox. What it returns, or a promise of it, is the answer; what it throws crosses as name,
+   * message and code. A durable call that throws has had its effect: a repetition gets the same error.
+   */
+  readonly handle: (state: S, input: HandledInput<Input>, context: CallContext) => unknown
+}
+
+/** The calls of a definition, by name. `Inputs` are their schemas. */
+export type CallDefinitions<S, Inputs> = { readonly [Name in keyof Inputs]: CallDefinition<S, Inputs[Name]> }
+
+/** Refuses an option that no call has, and a handler whose answer its output schema doesn't take. */
+export type CheckedCalls<Calls> = {
+  readonly [Name in keyof Calls]: {
+    readonly [Option in Exclude<keyof Calls[Name], keyof CallDefinition<never, never>>]: never
+  } & (Calls[Name] extends { readonly output: infer Output extends StandardSchemaV1 }
+    ? { readonly handle: (...args: never) => Awaitable<StandardSchemaV1.InferInput<Output>> }
+    : unknown)
+}
+
+type Awaitable<A> = A | Promise<A>
+
+/** What a caller gives, and what it gets. */
+export interface CallMessage<out Input, out Answer> {
+  /** Only in types. */
+  readonly input: Input
+  /** Only in types. */
+  readonly answer: Answer
+}
+
+/** The messages of a definition whose `calls` were written like this. */
+export type MessagesOf<Calls> = unknown extends Calls
+  ? unknown
+  : { readonly [Name in keyof Calls]: CallMessage<InputOf<Calls[Name]>, AnswerOf<Calls[Name]>> }
+
+type InputOf<Call> = Call extends { readonly input: infer Input extends StandardSchemaV1 }
+  ? StandardSchemaV1.InferInput<Input>
+  : Call extends { readonly handle: (...args: infer Args) => unknown }
+    ? Args extends readonly [unknown, infer Input, ...unknown[]]
+      ? Input
+      : undefined
+    : never
+
+type AnswerOf<Call> = Call extends { readonly output: infer Output extends StandardSchemaV1 }
+  ? StandardSchemaV1.InferOutput<Output>
+  : Call extends { readonly handle: (...args: never) => infer Answer }
+    ? Awaited<Answer>
+    : never
+
+/** How to make a call. */
+export interface CallOptions {
+  /** Ends the wait, and aborts the signal of a handler that runs by then. */
+  readonly signal?: AbortSignal
+  /** The wait until the handler begins; default 30 s. */
+  readonly timeout?: Duration | "infinite"
+  /**
+   * Of a durable call: what it is known by, such as the id of a payment or of a queue's message; 1 to 128 characters of
+   * A to Z, a to z, 0 to 9 and `_.:-`. Default: a new one.
+   */
+  readonly id?: string
+}
+
+/** The arguments of a call behind its name: an input that may be undefined may be left out. */
+export type CallArguments<Message> =
+  Message extends CallMessage<infer Input, unknown>
+    ? undefined extends Input
+      ? [input?: Input, options?: CallOptions]
+      : [input: Input, options?: CallOptions]
+    : never
+
+/** What a call settles with. */
+export type AnswerTo<Message> = Message extends CallMessage<unknown, infer Answer> ? Answer : never
+
+/** How much a sandbox remembers of durable calls. What is beyond the first limit that is reached is forgotten. */
+export interface CallMemoryOptions {
+  /** How many calls; default 1000. */
+  readonly count?: number
+  /** How large they are together as JSON, in UTF-16 units; default 262,144. All of it is written with each checkpoint. */
+  readonly size?: number
+  /** How long after the call was first sent; default 10 min. */
+  readonly age?: Duration
+}
