@@ -93,12 +93,13 @@ export type {
   UseOptions,
 } from "./actors/api/sandbox.ts"
 export type { DrainOptions, ManagerUseOptions, RestoreOptions } from "./actors/api/call-options.ts"
-export { SandboxManager, type Whereabouts } from "./actors/manager/manager.ts"
+export { SandboxManager } from "./actors/manager/manager.ts"
+export type { DrainResult, Whereabouts } from "./actors/api/manager.ts"
 export type { ManagerOptions, ManagerStores } from "./actors/registry/options.ts"
 export type { InspectedState } from "./actors/api/inspected.ts"
 export type { TraceOptions, TraceSink } from "./trace/live/options.ts"
 export type * from "./trace/trace.ts"
-export { drainOnSignals, type DrainOnSignalsOptions, type DrainResult, type Drainable } from "./actors/manager/drain.ts"
+export { drainOnSignals, type DrainOnSignalsOptions, type Drainable } from "./actors/manager/drain.ts"
 export { sandboxChart } from "./actors/chart/chart.ts"
 export type {
   ChartCommand,

@@ -6,7 +6,8 @@
 import type { AcquireOptions } from "../../locks/api/lock.ts"
 import { ACQUIRE_OPTIONS } from "../../locks/engine/options.ts"
 import type { Duration } from "../../runtime/input/duration.ts"
-import { aDuration, aFlag, type OptionChecks } from "../../runtime/input/options.ts"
+import { aDuration, aFlag, aNumber, type OptionChecks, refusal, shown } from "../../runtime/input/options.ts"
+import type { CallOptions } from "./calls.ts"
 import type { UseOptions } from "./sandbox.ts"
 
 /**
@@ -28,6 +29,13 @@ export interface DrainOptions {
   readonly grace?: Duration
 }
 
+const CALL_ID = /^[\w.:-]{1,128}$/
+
+function aCallId(name: string, value: unknown): void {
+  if (typeof value === "string" && CALL_ID.test(value)) return
+  throw refusal(`${name} is ${shown(value)}`, "Give 1 to 128 characters of A to Z, a to z, 0 to 9, _, ., : and -")
+}
+
 const { timeout, timeoutSource, signal, observer, whenOwned, contention } = ACQUIRE_OPTIONS
 
 /** Of `restoreSandbox` and `remove`. */
@@ -42,6 +50,9 @@ export const RESTORE_OPTIONS: OptionChecks<RestoreOptions> = {
 
 /** Of a manager's `use`. */
 export const MANAGER_USE_OPTIONS: OptionChecks<ManagerUseOptions> = { ...RESTORE_OPTIONS, durable: aFlag }
+
+/** Of a manager's `call`. */
+export const CALL_OPTIONS: OptionChecks<CallOptions> = { signal, timeout, id: aCallId, sentAt: aNumber }
 
 /** Of a sandbox's `use`. */
 export const USE_OPTIONS: OptionChecks<UseOptions> = { signal, timeout, durable: aFlag }

@@ -92,6 +92,11 @@ export interface CallOptions {
    * A to Z, a to z, 0 to 9 and `_.:-`. Default: a new one.
    */
   readonly id?: string
+  /**
+   * When a call with this id was first sent, in Unix milliseconds: give it with an id of your own. Default: now. Without
+   * it a repetition that the sandbox has forgotten can't be told from a new call, and has its effect again.
+   */
+  readonly sentAt?: number
 }
 
 /** The arguments of a call behind its name: an input that may be undefined may be left out. */

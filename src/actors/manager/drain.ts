@@ -1,21 +1,13 @@
 /** Drains: lets all sandboxes of a process leave, and does so when the process is asked to end. */
-import type { StatesUnsavedError } from "../../locks/api/errors.ts"
 import type { Duration } from "../../runtime/input/duration.ts"
 import { aDuration, aFunction, anObject, type OptionChecks, refuseUnknown } from "../../runtime/input/options.ts"
 import { onShutdown, SHUTDOWN_OPTIONS, type ShutdownOptions } from "../../runtime/machine/signals.ts"
 import { reporter } from "../../runtime/report.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { DrainOptions } from "../api/call-options.ts"
+import type { DrainResult } from "../api/manager.ts"
 import { unsaved } from "../api/problems.ts"
 import type { Registry } from "../registry/registry.ts"
-
-/** How a drain went. */
-export interface DrainResult {
-  /** The lock keys of the sandboxes that haven't left: their leases are renewed as long as their work runs. */
-  readonly stuck: readonly string[]
-  /** How many sandboxes' last state isn't known to be stored, and the first of their keys; absent where all are. */
-  readonly error?: StatesUnsavedError
-}
 
 /** How the sandboxes of a manager leave. */
 interface DrainSettings {

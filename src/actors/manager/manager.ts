@@ -6,7 +6,7 @@
  * Not promised: that a use which was answered survives a crash, unless it was `durable`.
  */
 import type { Observable } from "rxjs"
-import { HandingOffError, LockLostError, type ManagerClosedError, type Owner } from "../../locks/api/errors.ts"
+import { HandingOffError, LockLostError, type ManagerClosedError } from "../../locks/api/errors.ts"
 import { checkKey, sandboxLockKey } from "../../locks/api/keys.ts"
 import type { LockEvent } from "../../locks/api/lock.ts"
 import { identityOf, type StoreIdentity } from "../../locks/stores/identity.ts"
@@ -16,6 +16,7 @@ import { traced } from "../../trace/calls.ts"
 import type { TraceCall } from "../../trace/trace.ts"
 import type { Ends } from "../../trace/worker-lines.ts"
 import {
+  CALL_OPTIONS,
   DRAIN_OPTIONS,
   type DrainOptions,
   MANAGER_USE_OPTIONS,
@@ -23,9 +24,13 @@ import {
   RESTORE_OPTIONS,
   type RestoreOptions,
 } from "../api/call-options.ts"
+import type { AnswerTo, CallArguments } from "../api/calls.ts"
 import { partsOf } from "../api/definition.ts"
+import type { DrainResult, SandboxManager as StartedManager, Whereabouts } from "../api/manager.ts"
 import { managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
 import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView } from "../api/sandbox.ts"
+import { callHere, madeCall } from "../calls/call.ts"
+import { unknownCall } from "../calls/problems.ts"
 import { openInside } from "../inside/inside.ts"
 import { requestTap } from "../inside/taps.ts"
 import {
@@ -36,106 +41,29 @@ import {
   type ManagerSettings,
   settingsOf,
 } from "../registry/options.ts"
-import { type Admit, Registry, type SandboxRef } from "../registry/registry.ts"
+import { type Admit, type OpenOptions, Registry, type SandboxRef } from "../registry/registry.ts"
+import type { Activation } from "../sandbox/activation.ts"
 import { RuntimeHandle, RuntimeView } from "../sandbox/handle.ts"
 import type { SandboxRuntime } from "../sandbox/runtime.ts"
 import { told } from "../sandbox/tally.ts"
 import { use, type UseFn } from "../sandbox/uses.ts"
 import { CallWait } from "../sandbox/waits.ts"
-import { drainAll, type DrainResult } from "./drain.ts"
+import { drainAll } from "./drain.ts"
 import { listSaved, readSaved } from "./reads.ts"
 import { statsOf } from "./stats.ts"
 
-/** Where a sandbox is. */
-export type Whereabouts = Owner & {
-  /** This manager owns it. */
-  readonly here: boolean
+/** The sandboxes of this process. */
+export type SandboxManager = StartedManager
+
+/** A sandbox that a use, or a call, is to run in. */
+interface SandboxWish {
+  readonly ref: () => SandboxRef
+  readonly options: OpenOptions
+  readonly wait: CallWait
+  readonly ends: Ends | undefined
 }
 
-/** The sandboxes of this process. Started by `SandboxManager.start`. */
-export interface SandboxManager extends AsyncDisposable {
-  /**
-   * Settles with the handle of a sandbox that runs here: joins a restore in flight, or acquires the key. The wait
-   * (default 30 s) covers all of it. A wait that ends takes its mark back, and releases a sandbox that comes to run for
-   * nobody.
-   *
-   * Rejects as `Lock.acquire` does, and with the error that `restore` threw, the errors of saved state, HandingOffError
-   * (asked for again before it ran), UnknownDefinitionError, ManagerClosedError and InvalidKeyError.
-   */
-  restoreSandbox<H>(
-    definition: SandboxDefinition<unknown, unknown, H>,
-    key: string,
-    options?: RestoreOptions,
-  ): Promise<H>
-  /**
-   * The usual call: restores or joins the sandbox and runs fn in a turn of it. fn never runs twice. Rejects as
-   * `restoreSandbox` and `Sandbox.use` do.
-   *
-   * Where another process owns the sandbox, this call asks for a handoff. That begins once the sandbox has run there
-   * for the owner's `minTenure` (default 5 s), and comes after the turns of processes that asked before. A use whose fn
-   * hasn't begun tries again in two cases:
-   * - The sandbox left before that. It tries as often as it takes; once with `contention: "fail"`.
-   * - The sandbox was lost before that. It tries once more.
-   */
-  use<S, A>(
-    definition: SandboxDefinition<S, unknown, unknown>,
-    key: string,
-    fn: (state: S, context: HookContext) => A | Promise<A>,
-    options?: ManagerUseOptions,
-  ): Promise<A>
-  /** `checkpoint` of the sandbox, which has to run here: LockNotHeldError otherwise. */
-  checkpointSandbox(definition: AnyDefinition, key: string): Promise<void>
-  /**
-   * Owns the sandbox, replaces its saved state by a tombstone and deletes the content; a later restore starts empty. A
-   * sandbox that runs here ends for it, with the reason `removed`. Rejects as `restoreSandbox` does.
-   */
-  remove(definition: AnyDefinition, key: string, options?: RestoreOptions): Promise<void>
-  /**
-   * What is saved, as `checkpoint` returned it; undefined where nothing is. Without a lease, so it may be stale.
-   * Rejects with the errors of saved state and StoreUnavailableError.
-   */
-  readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined>
-  /**
-   * The keys of all sandboxes of a definition that have saved state, in no order. Throws as `readCheckpoint` rejects.
-   */
-  list(definition: AnyDefinition): AsyncIterable<string>
-  /** Who owns the sandbox: one read, stale as soon as it is there. Undefined: nobody. Rejects as `Lock.peek` does. */
-  whereIs(definition: AnyDefinition, key: string): Promise<Whereabouts | undefined>
-  /** Every sandbox that this process owns or wants. */
-  sandboxes(): Iterable<SandboxView>
-  /**
-   * Whole numbers, of now and so far.
-   *
-   * - Sandboxes now: `acquiring`, `waiting`, `owning`, `handingOff`. `stuck`: a hook goes on past its limit.
-   *   `usesWaiting`: uses that wait for their turn. `turns`: sandboxes in which a turn goes on.
-   * - Done so far: `restores` and `uses` that ended well, `restoresFailed` and `usesFailed`.
-   * - Checkpoints so far: `checkpoints` that are known to be stored, and `checkpointBytes`, their bytes. `checkpointMs`
-   *   is the time that they took, from the beginning of the hook to the store's answer. `checkpointsFailed` were begun,
-   *   and aren't known to be stored.
-   * - Events of their locks so far, as `LockCounts`: those of all locks of this incarnation on the store. For locks of
-   *   a `lockFactory` they are counted from events, and `throttled` is missing.
-   * - `traceDropped`: lines of the trace that its file or its sink didn't take in time.
-   */
-  stats(): Readonly<Record<string, number>>
-  /** Takes no new sandbox in from now on (ManagerClosedError); those that run go on and may be used. */
-  cordon(): void
-  /**
-   * Lets every sandbox end its work, save and leave, and takes no new one in. The work of all ends at once; as many
-   * save at a time as the store answers. ReentrantLockError from inside a turn.
-   *
-   * Settles when all have left and no mark of a wait is left in the store, or after `grace` (default `killGrace`).
-   * `stuck` has the lock keys of those that haven't left: their leases are renewed as long as their work runs. `error`
-   * says how many last states aren't known to be stored. Without an `onError` it goes to standard error, in place of
-   * one error each.
-   */
-  drain(options?: DrainOptions): Promise<DrainResult>
-  /** What happens to the leases of these sandboxes. Completes when the manager is disposed. */
-  readonly events$: Observable<LockEvent>
-  /** Drains, and settles when nothing of the manager is left but what is stuck. Idempotent. */
-  [Symbol.asyncDispose](): Promise<void>
-}
-
-class Manager implements SandboxManager {
+class Manager implements StartedManager {
   readonly events$: Observable<LockEvent>
   readonly #settings: ManagerSettings
   readonly #registry: Registry
@@ -186,32 +114,34 @@ class Manager implements SandboxManager {
     refuseUnknown("use", options, MANAGER_USE_OPTIONS)
     aFunction("fn", fn)
     using wait = this.#wait(definition, key, options)
-    let begun = false
     const { signal, durable, contention = "retry" } = options
     const ends = this.#called("use", wait, durable === true)
-    const attempt = async (): Promise<A> => {
-      const ref = this.#ref(definition, key)
-      this.#registry.find(ref.lockKey)?.activation?.turns.refuseInside("use")
-      const { activation } = await this.#registry.open(ref, { ...options, contention }, wait)
-      const onBegin = (): void => {
-        begun = true
-        wait.watch?.acquired(activation!.lease)
-      }
-      return use(activation!, fn as UseFn<A>, { wait, signal, durable, onBegin })
-    }
-    for (let tries = 1; ; tries++) {
-      try {
-        const answer = await attempt()
-        ends?.()
-        return answer
-      } catch (error) {
-        const isFirst = tries === 1 && (error instanceof HandingOffError || error instanceof LockLostError)
-        const mayGoOn = isFirst || (error instanceof HandingOffError && contention === "retry")
-        if (!begun && mayGoOn) continue
-        ends?.({ error })
-        throw wait.failed(error)
-      }
-    }
+    const ref = (): SandboxRef => this.#ref(definition, key)
+    const run = (activation: Activation, onBegin: () => void): Promise<A> =>
+      use(activation, fn as UseFn<A>, { wait, signal, durable, onBegin })
+    return await this.#inSandbox({ ref, options: { ...options, contention }, wait, ends }, run)
+  }
+
+  async call<M, Name extends keyof M & string>(
+    definition: SandboxDefinition<unknown, unknown, unknown, M>,
+    key: string,
+    name: Name,
+    ...[input, options = {}]: CallArguments<M[Name]>
+  ): Promise<AnswerTo<M[Name]>> {
+    refuseUnknown("call", options, CALL_OPTIONS)
+    using wait = this.#wait(definition, key, options)
+    const { parts } = this.#known(definition)
+    const call = parts.calls.get(name)
+    if (call === undefined) throw unknownCall(wait.key, name, parts.calls.keys())
+    const now = (): number => this.#registry.storeTime()
+    const { id = this.#settings.clock.id(), sentAt = now(), signal } = options
+    const made = madeCall(wait.key, call, input, () => ({ id, sentAt }))
+    const ends = this.#called("use", wait, call.durable)
+    const ref = (): SandboxRef => this.#ref(definition, key)
+    const run = (activation: Activation, onBegin: () => void): Promise<unknown> =>
+      callHere(activation, made, { wait, signal, onBegin, now })
+    const here = { whenOwned: "report", contention: "retry" } as const
+    return (await this.#inSandbox({ ref, options: here, wait, ends }, run)) as AnswerTo<M[Name]>
   }
 
   async checkpointSandbox(definition: AnyDefinition, key: string): Promise<void> {
@@ -300,6 +230,36 @@ class Manager implements SandboxManager {
     ends?.()
     const written = trace.close()
     if (trace.isWritten) await written
+  }
+
+  /** Runs in a turn of the sandbox, which is opened for it. Tries again where that leaves before the turn begins. */
+  async #inSandbox<A>(
+    { ref, options, wait, ends }: SandboxWish,
+    run: (activation: Activation, onBegin: () => void) => Promise<A>,
+  ): Promise<A> {
+    let begun = false
+    const attempt = async (): Promise<A> => {
+      const wanted = ref()
+      this.#registry.find(wanted.lockKey)?.activation?.turns.refuseInside("use")
+      const { activation } = await this.#registry.open(wanted, options, wait)
+      return run(activation!, () => {
+        begun = true
+        wait.watch?.acquired(activation!.lease)
+      })
+    }
+    for (let tries = 1; ; tries++) {
+      try {
+        const answer = await attempt()
+        ends?.()
+        return answer
+      } catch (error) {
+        const isFirst = tries === 1 && (error instanceof HandingOffError || error instanceof LockLostError)
+        const mayGoOn = isFirst || (error instanceof HandingOffError && options.contention === "retry")
+        if (!begun && mayGoOn) continue
+        ends?.({ error })
+        throw wait.failed(error)
+      }
+    }
   }
 
   /** Writes into a trace that somebody reads that a call with a wait begins. */

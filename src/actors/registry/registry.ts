@@ -106,6 +106,12 @@ export class Registry {
     }
   }
 
+  /** The store's time as far as it is known here, in Unix milliseconds: by the last answers, and else this clock. */
+  storeTime(): number {
+    const { clock, keyRuntimes } = this.#settings
+    return clock.read().wall - (keyRuntimes()?.clockOffset ?? 0)
+  }
+
   /** Every sandbox that isn't over yet, those included whose lease is lost but whose work goes on. */
   get runtimes(): Iterable<SandboxRuntime> {
     return this.#runtimes.values()

@@ -73,6 +73,15 @@ export class Activation implements HookOwner {
     return this.#saved.commits
   }
 
+  /** The durable calls that it remembers. */
+  get calls(): SavedState["calls"] {
+    return this.#saved.calls
+  }
+
+  get lockKey(): string {
+    return this.#parts.lockKey
+  }
+
   /** The live state. */
   get state(): unknown {
     return this.#state?.value

@@ -7,7 +7,10 @@
  */
 import type { Lease } from "../../locks/api/lock.ts"
 import type { CheckpointReason } from "../api/sandbox.ts"
+import type { CallMemory } from "../calls/memory.ts"
+import { RememberedCalls } from "../calls/remembered.ts"
 import type { CodecScope } from "../checkpoints/content/codec.ts"
+import { joined } from "../checkpoints/objects/parts.ts"
 import type { Claimed } from "../checkpoints/writer.ts"
 import type { RuntimeParts, Surroundings } from "./runtime-parts.ts"
 import { Commits, type CommitSteps } from "./work/commits.ts"
@@ -34,6 +37,10 @@ export interface SavedStateListener {
 /** A checkpoint that was taken. */
 interface TakenCheckpoint {
   readonly bytes: Uint8Array
+  /** How many of them, at their end, are what is remembered of calls. */
+  readonly calls: number
+  /** The same as it is known here. */
+  readonly memory: CallMemory
   /** When its hook began, by the clock's monotonic time. */
   readonly from: number
   /** Taking and storing it have one limit: what is left of that, by the clock's monotonic time. */
@@ -42,6 +49,8 @@ interface TakenCheckpoint {
 
 export class SavedState implements CommitSteps<TakenCheckpoint> {
   readonly commits: Commits<TakenCheckpoint>
+  /** Part of each checkpoint. */
+  readonly calls: RememberedCalls
   readonly #owner: StateOwner
   readonly #around: Surroundings
   readonly #parts: RuntimeParts
@@ -55,6 +64,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
     this.#parts = parts
     this.#listener = listener
     this.commits = new Commits<TakenCheckpoint>(this)
+    this.calls = new RememberedCalls(parts.definition.callMemory)
   }
 
   hindrance(): Error | undefined {
@@ -75,7 +85,8 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   }
 
   /** What `restore` gets. Rejects with CheckpointVersionError, CorruptCheckpointError, or as `run` does. */
-  async decode({ checkpoint, version }: Claimed, run: CodecScope["run"]): Promise<unknown> {
+  async decode({ checkpoint, calls, version }: Claimed, run: CodecScope["run"]): Promise<unknown> {
+    this.calls.restore(this.#parts.lockKey, calls)
     return checkpoint === undefined ? undefined : this.#parts.codec.decode(this.#scope(run), checkpoint, version)
   }
 
@@ -120,8 +131,9 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
       const reason = begun()
       const hook = async (signal: AbortSignal): Promise<unknown> =>
         definition.hooks.checkpoint(state, { reason, signal })
-      const bytes = await codec.encode(this.#scope(run), await run("checkpoint", hook, reason))
-      taken.resolve({ bytes, from, until: limit.until })
+      const encoded = await codec.encode(this.#scope(run), await run("checkpoint", hook, reason))
+      const { bytes, calls } = joined({ state: encoded, calls: this.calls.bytes })
+      taken.resolve({ bytes, calls, memory: this.calls.memory, from, until: limit.until })
     } catch (error) {
       tally.checkpointsFailed++
       if (hooks.isOverrun(error)) this.#hindrance = error as Error
@@ -132,12 +144,13 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   }
 
   /** Settles when it is acknowledged, or when its limit is over. */
-  async write({ bytes, from, until }: TakenCheckpoint): Promise<void> {
+  async write({ bytes, calls, memory, from, until }: TakenCheckpoint): Promise<void> {
     const { writer } = this.#parts
     const { tally, clock } = this.#around
     this.#listener.onWrite()
     try {
-      await writer.commit(bytes, { budget: Math.max(0, until - clock.mono()) })
+      await writer.commit(bytes, { calls, budget: Math.max(0, until - clock.mono()) })
+      this.calls.stored(memory)
       tally.checkpoints++
       tally.checkpointBytes += bytes.byteLength
       tally.checkpointMs += clock.mono() - from

@@ -18,7 +18,8 @@ export interface UseCall {
   readonly wait: CallWait
   /** Aborts fn's signal. */
   readonly signal?: AbortSignal | undefined
-  readonly durable?: boolean | undefined
+  /** Asked when fn has ended. */
+  readonly durable?: (() => boolean) | boolean | undefined
   /** Called when fn begins: from now on the use is never tried again. */
   readonly onBegin?: (() => void) | undefined
 }
@@ -42,7 +43,8 @@ export const use = async <A>(activation: Activation, fn: UseFn<A>, call: UseCall
     call.onBegin?.()
     const value = await activation.onState(fn, signal)
     // Asked for before the turn ends: a handoff that begins then still answers it by its last checkpoint.
-    return { value, stored: durable ? commits.request("durable") : undefined }
+    const isDurable = typeof durable === "function" ? durable() : durable === true
+    return { value, stored: isDurable ? commits.request("durable") : undefined }
   }
 
   /** Settles as the turn does, or rejects as soon as the lease is lost. It answers only while the lease stands. */

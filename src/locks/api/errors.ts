@@ -265,6 +265,58 @@ export class NotDurableError extends LockError {
   readonly retryable = false as const
 }
 
+/** The definition has no call of that name. A worker of another version may lack it. */
+export class UnknownCallError extends LockError {
+  readonly _tag = "UnknownCallError" as const
+  readonly code = "LEASEHOLD_CALL" as const
+  readonly retryable = false as const
+}
+
+/** The input of a call can't be taken: its schema refuses it, or JSON changes it. Nothing has happened. */
+export class CallInputError extends LockError {
+  readonly _tag = "CallInputError" as const
+  readonly code = "LEASEHOLD_CALL_INPUT" as const
+  readonly retryable = false as const
+}
+
+/** The id of a durable call belongs to a call with another name or input. Nothing has happened. */
+export class CallIdReusedError extends LockError {
+  readonly _tag = "CallIdReusedError" as const
+  readonly code = "LEASEHOLD_CALL_ID" as const
+  readonly retryable = false as const
+}
+
+/** A durable call is older than what its sandbox remembers: nobody can tell whether it was applied. It wasn't now. */
+export class CallTooOldError extends LockError {
+  readonly _tag = "CallTooOldError" as const
+  readonly code = "LEASEHOLD_CALL_OLD" as const
+  readonly retryable = false as const
+  /** The store's time of its first send, in Unix milliseconds. */
+  readonly sentAt: number
+  /** Calls sent by then may be forgotten, in Unix milliseconds of the store's time. */
+  readonly forgottenUntil: number
+
+  constructor(details: ErrorDetails & { sentAt: number; forgottenUntil: number }) {
+    super(details)
+    this.sentAt = details.sentAt
+    this.forgottenUntil = details.forgottenUntil
+  }
+}
+
+/** The handler of a call threw. */
+export class CallThrewError extends LockError {
+  readonly _tag = "CallThrewError" as const
+  readonly code = "LEASEHOLD_CALL_THREW" as const
+  readonly retryable = false as const
+  /** What it threw, as data: it may have been thrown in another process. */
+  readonly thrown: { readonly name: string; readonly message: string; readonly code: string | undefined }
+
+  constructor(details: ErrorDetails & { thrown: CallThrewError["thrown"] }) {
+    super(details)
+    this.thrown = details.thrown
+  }
+}
+
 /**
  * A hook of a sandbox ran over its limit. Its signal has aborted by then, and its sandbox keeps the lease until the
  * hook has really ended: what it does meanwhile nobody else does.

@@ -1,0 +1,132 @@
+/**
+ * One call at its sandbox: its input is validated, its handler runs in a turn, and a durable one is looked up first and
+ * remembered afterwards. Owns what becomes of an answer and of an error. Where the sandbox is, is the caller's business.
+ *
+ * Not promised: that a handler which was called for a call that isn't durable had its effect once. A lost answer leaves
+ * that open.
+ */
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { sha256 } from "../../runtime/time/hash.ts"
+import type { AnyCallSchema, CallContext } from "../api/calls.ts"
+import { throughJson } from "../checkpoints/content/json.ts"
+import type { Activation } from "../sandbox/activation.ts"
+import { use } from "../sandbox/uses.ts"
+import type { CallWait } from "../sandbox/waits.ts"
+import type { CallAnswer, DurableCall } from "./memory.ts"
+import type { CallParts } from "./parts.ts"
+import { callThrew, callTooOld, idOfAnother, inputRefused } from "./problems.ts"
+
+/** A call as it reaches its sandbox. */
+export interface MadeCall {
+  readonly parts: CallParts
+  /** As JSON has it. */
+  readonly input: unknown
+  /** Undefined where it isn't durable. */
+  readonly durable: DurableCall | undefined
+}
+
+/** How it is run. */
+export interface CallRun {
+  /** Bounds all before the handler begins. */
+  readonly wait: CallWait
+  /** Aborts the handler's signal. */
+  readonly signal: AbortSignal | undefined
+  /** Called when the handler begins, or a repetition is answered: from then on the call isn't tried again. */
+  readonly onBegin: () => void
+  /** The store's time, in Unix milliseconds. */
+  readonly now: () => number
+}
+
+/** How a call is known. */
+export interface CallIdentity {
+  readonly id: string
+  /** The store's time of its first send, in Unix milliseconds. */
+  readonly sentAt: number
+}
+
+/** The call of this input. Throws CallInputError where JSON would change it. */
+export function madeCall(lockKey: string, parts: CallParts, given: unknown, identity: () => CallIdentity): MadeCall {
+  const json = given === undefined ? { text: "", value: undefined } : throughJson(given)
+  if ("why" in json) throw inputRefused(lockKey, parts.name, `${json.path} ${json.why}`)
+  const durable = parts.durable
+    ? { ...identity(), digest: sha256(`${parts.name}\n${canonical(json.value)}`) }
+    : undefined
+  return { parts, input: json.value, durable }
+}
+
+/** Settles with the answer. Rejects with the errors of a use, and with those of calls. */
+export async function callHere(activation: Activation, call: MadeCall, run: CallRun): Promise<unknown> {
+  const { parts, durable } = call
+  const { lockKey, calls } = activation
+  const { wait, signal, onBegin, now } = run
+  const input = await wait.for(accepted(lockKey, parts, call.input))
+  const inTurn = async (state: unknown, context: Omit<CallContext, "id">): Promise<CallAnswer> => {
+    const known = durable && recalled(activation, durable)
+    if (known !== undefined) return known
+    const answer = await answerOf(parts, state, input, { ...context, id: durable?.id })
+    if (durable !== undefined) calls.applied({ ...durable, answer }, now())
+    return answer
+  }
+  const isUnsaved = (): boolean => durable !== undefined && !calls.isStored(durable)
+  const answer = await use(activation, inTurn, { wait, signal, onBegin, durable: isUnsaved })
+  if (answer.kind === "value") return answer.value
+  throw callThrew(lockKey, parts.name, answer)
+}
+
+/** The answer to a repetition; undefined where the call is new. Throws where nobody can tell, or it is another call. */
+function recalled({ calls, lockKey }: Activation, durable: DurableCall): CallAnswer | undefined {
+  const found = calls.recall(durable)
+  switch (found.kind) {
+    case "new":
+      return undefined
+    case "repeated":
+      return found.answer
+    case "otherCall":
+      throw idOfAnother(lockKey, durable.id)
+    case "tooOld":
+      throw callTooOld(lockKey, durable, found.forgottenUntil)
+  }
+}
+
+/** Never rejects: what is thrown is the call's answer as well. */
+async function answerOf(parts: CallParts, state: unknown, input: unknown, context: CallContext): Promise<CallAnswer> {
+  try {
+    const value = await parts.handle(state, input, context)
+    const answer = parts.output === undefined ? value : await validated(parts.output, value, "its answer is refused")
+    if (answer === undefined) return { kind: "value", value: undefined }
+    const json = throughJson(answer)
+    if ("why" in json) throw new TypeError(`its answer can't cross to another process: ${json.path} ${json.why}`)
+    return { kind: "value", value: json.value }
+  } catch (error) {
+    return errorAnswer(error)
+  }
+}
+
+function errorAnswer(error: unknown): CallAnswer {
+  if (!(error instanceof Error)) return { kind: "error", name: "Error", message: String(error) }
+  const { name, message, code } = error as Error & { readonly code?: unknown }
+  return { kind: "error", name, message, ...(typeof code === "string" && { code }) }
+}
+
+async function accepted(lockKey: string, { input, name }: CallParts, given: unknown): Promise<unknown> {
+  if (input === undefined) return given
+  try {
+    return await validated(input, given, "its schema refuses it")
+  } catch (error) {
+    throw inputRefused(lockKey, name, (error as Error).message)
+  }
+}
+
+async function validated(schema: AnyCallSchema, value: unknown, refused: string): Promise<unknown> {
+  const result: StandardSchemaV1.Result<unknown> = await schema["~standard"].validate(value)
+  if (!result.issues) return result.value
+  throw new TypeError(`${refused}: ${result.issues.map(({ message }) => message).join("; ")}`)
+}
+
+/** JSON with the names of each object in order: one input, written by another hand, is the same input. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  ) ?? ""

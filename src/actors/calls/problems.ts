@@ -1,0 +1,54 @@
+/** The typed errors of calls, each with what to do next. Owns the wording; who raises which is elsewhere. */
+import {
+  CallIdReusedError,
+  CallInputError,
+  CallThrewError,
+  CallTooOldError,
+  UnknownCallError,
+} from "../../locks/api/errors.ts"
+import type { CallAnswer, DurableCall } from "./memory.ts"
+
+/** The definition has no call of that name. */
+export const unknownCall = (key: string, name: string, known: Iterable<string>): UnknownCallError => {
+  const names = [...known]
+  return new UnknownCallError({
+    message: `${key} has no call ${JSON.stringify(name)}`,
+    next: names.length === 0 ? "Give its definition calls" : `Use one of ${names.join(", ")}`,
+    key,
+  })
+}
+
+/** The input can't be taken. */
+export const inputRefused = (key: string, name: string, why: string): CallInputError =>
+  new CallInputError({
+    message: `The input of the call ${name} of ${key} can't be taken: ${why}`,
+    next: "Give what its input schema accepts and JSON can hold; nothing has happened",
+    key,
+  })
+
+/** The id belongs to a call with another name or input. */
+export const idOfAnother = (key: string, id: string): CallIdReusedError =>
+  new CallIdReusedError({
+    message: `${key} knows the call id ${id} from a call with another name or input`,
+    next: "Give each call an id of its own; a repetition has to be the same call",
+    key,
+  })
+
+/** Nobody can tell any more whether it was applied. */
+export const callTooOld = (key: string, { id, sentAt }: DurableCall, forgottenUntil: number): CallTooOldError =>
+  new CallTooOldError({
+    message: `The call ${id} of ${key} was sent ${Math.round(forgottenUntil - sentAt)} ms before the last one that ${key} has forgotten`,
+    next: "Read the state to see whether it was applied; raise callMemory to remember more",
+    key,
+    sentAt,
+    forgottenUntil,
+  })
+
+/** Its handler threw. */
+export const callThrew = (key: string, name: string, error: Extract<CallAnswer, { kind: "error" }>): CallThrewError =>
+  new CallThrewError({
+    message: `The call ${name} of ${key} threw ${error.name}: ${error.message}`,
+    next: "See what its handler says",
+    key,
+    thrown: { name: error.name, message: error.message, code: error.code },
+  })
