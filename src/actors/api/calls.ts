@@ -82,21 +82,34 @@ type AnswerOf<Call> = Call extends { readonly output: infer Output extends Stand
     : never
 
 /** How to make a call. */
-export interface CallOptions {
+export type CallOptions = CallWaitOptions & (KnownCall | NewCall)
+
+/** How long a call waits. */
+export interface CallWaitOptions {
   /** Ends the wait, and aborts the signal of a handler that runs by then. */
   readonly signal?: AbortSignal
   /** The wait until the handler begins; default 30 s. */
   readonly timeout?: Duration | "infinite"
+}
+
+/** A durable call that may be a repetition: by both, which each repetition has too, it has its effect once. */
+export interface KnownCall {
   /**
-   * Of a durable call: what it is known by, such as the id of a payment or of a queue's message; 1 to 128 characters of
-   * A to Z, a to z, 0 to 9 and `_.:-`. Default: a new one.
+   * What it is known by, such as the id of a payment or of a queue's message; 1 to 128 characters of A to Z, a to z, 0
+   * to 9 and `_.:-`.
    */
-  readonly id?: string
+  readonly id: string
   /**
-   * When a call with this id was first sent, in Unix milliseconds: give it with an id of your own. Default: now. Without
-   * it a repetition that the sandbox has forgotten can't be told from a new call, and has its effect again.
+   * When a call with this id was first sent, in Unix milliseconds: the date of the payment, say. Without it a repetition
+   * that the sandbox has forgotten couldn't be told from a new call.
    */
-  readonly sentAt?: number
+  readonly sentAt: number
+}
+
+/** A call that is new: it gets an id and a date. */
+export interface NewCall {
+  readonly id?: undefined
+  readonly sentAt?: undefined
 }
 
 /** The arguments of a call behind its name: an input that may be undefined may be left out. */

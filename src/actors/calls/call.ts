@@ -6,15 +6,17 @@
  * that open.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { refusal } from "../../runtime/input/options.ts"
 import { sha256 } from "../../runtime/time/hash.ts"
-import type { AnyCallSchema, CallContext } from "../api/calls.ts"
+import type { AnyCallSchema, CallContext, CallOptions } from "../api/calls.ts"
 import { throughJson } from "../checkpoints/content/json.ts"
 import type { Activation } from "../sandbox/activation.ts"
 import { use } from "../sandbox/uses.ts"
 import type { CallWait } from "../sandbox/waits.ts"
 import type { CallAnswer, DurableCall } from "./memory.ts"
 import type { CallParts } from "./parts.ts"
-import { callThrew, callTooOld, idOfAnother, inputRefused } from "./problems.ts"
+import { callEarly, callThrew, callTooOld, idOfAnother, inputRefused } from "./problems.ts"
+import type { AdmittedCall } from "./remembered.ts"
 
 /** A call as it reaches its sandbox. */
 export interface MadeCall {
@@ -23,6 +25,8 @@ export interface MadeCall {
   readonly input: unknown
   /** Undefined where it isn't durable. */
   readonly durable: DurableCall | undefined
+  /** It was never sent before. */
+  readonly isFirst: boolean
 }
 
 /** How it is run. */
@@ -33,8 +37,6 @@ export interface CallRun {
   readonly signal: AbortSignal | undefined
   /** Called when the handler begins, or a repetition is answered: from then on the call isn't tried again. */
   readonly onBegin: () => void
-  /** The store's time, in Unix milliseconds. */
-  readonly now: () => number
 }
 
 /** How a call is known. */
@@ -42,49 +44,71 @@ export interface CallIdentity {
   readonly id: string
   /** The store's time of its first send, in Unix milliseconds. */
   readonly sentAt: number
+  /** It was never sent before. */
+  readonly isFirst: boolean
+}
+
+/**
+ * How a call is known: by what its caller says, or by what is fresh. Throws InvalidConfigError where half of it is said,
+ * or a call that isn't durable has it.
+ */
+export function callIdentity(
+  { name, durable }: CallParts,
+  { id, sentAt }: CallOptions,
+  fresh: Omit<CallIdentity, "isFirst">,
+): CallIdentity {
+  if (id === undefined && sentAt === undefined) return { ...fresh, isFirst: true }
+  if (!durable) throw refusal(`The call ${name} isn't durable, and has an id or sentAt`, "Leave both out")
+  if (id === undefined || sentAt === undefined)
+    throw refusal(`${id === undefined ? "sentAt" : "id"} stands alone`, "Give both id and sentAt, or neither")
+  return { id, sentAt, isFirst: false }
 }
 
 /** The call of this input. Throws CallInputError where JSON would change it. */
-export function madeCall(lockKey: string, parts: CallParts, given: unknown, identity: () => CallIdentity): MadeCall {
+export function madeCall(
+  lockKey: string,
+  parts: CallParts,
+  given: unknown,
+  { id, sentAt, isFirst }: CallIdentity,
+): MadeCall {
   const json = given === undefined ? { text: "", value: undefined } : throughJson(given)
   if ("why" in json) throw inputRefused(lockKey, parts.name, `${json.path} ${json.why}`)
-  const durable = parts.durable
-    ? { ...identity(), digest: sha256(`${parts.name}\n${canonical(json.value)}`) }
-    : undefined
-  return { parts, input: json.value, durable }
+  const input = json.value
+  if (!parts.durable) return { parts, input, durable: undefined, isFirst }
+  return { parts, input, durable: { id, sentAt, digest: digestOf(parts.name, input) }, isFirst }
 }
 
 /** Settles with the answer. Rejects with the errors of a use, and with those of calls. */
 export async function callHere(activation: Activation, call: MadeCall, run: CallRun): Promise<unknown> {
-  const { parts, durable } = call
-  const { lockKey, calls } = activation
-  const { wait, signal, onBegin, now } = run
-  const input = await wait.for(accepted(lockKey, parts, call.input))
+  const { parts } = call
+  const { lockKey } = activation
+  const input = await run.wait.for(accepted(lockKey, parts, call.input))
+  using admitted = admittedTo(activation, call)
   const inTurn = async (state: unknown, context: Omit<CallContext, "id">): Promise<CallAnswer> => {
-    const known = durable && recalled(activation, durable)
-    if (known !== undefined) return known
-    const answer = await answerOf(parts, state, input, { ...context, id: durable?.id })
-    if (durable !== undefined) calls.applied({ ...durable, answer }, now())
+    if (admitted?.answer !== undefined) return admitted.answer
+    const answer = await answerOf(parts, state, input, { ...context, id: admitted?.id })
+    admitted?.applied(answer)
     return answer
   }
-  const isUnsaved = (): boolean => durable !== undefined && !calls.isStored(durable)
-  const answer = await use(activation, inTurn, { wait, signal, onBegin, durable: isUnsaved })
+  const isUnsaved = (): boolean => admitted?.isStored === false
+  const answer = await use(activation, inTurn, { ...run, durable: isUnsaved })
   if (answer.kind === "value") return answer.value
   throw callThrew(lockKey, parts.name, answer)
 }
 
-/** The answer to a repetition; undefined where the call is new. Throws where nobody can tell, or it is another call. */
-function recalled({ calls, lockKey }: Activation, durable: DurableCall): CallAnswer | undefined {
-  const found = calls.recall(durable)
-  switch (found.kind) {
-    case "new":
-      return undefined
-    case "repeated":
-      return found.answer
+/** Undefined where the call isn't durable. Throws where nobody can tell whether it is new, or it is another call. */
+function admittedTo({ calls, lockKey }: Activation, { durable, isFirst }: MadeCall): AdmittedCall | undefined {
+  if (durable === undefined) return undefined
+  const admitted = calls.admit(durable, isFirst)
+  switch (admitted.kind) {
+    case "admitted":
+      return admitted
     case "otherCall":
       throw idOfAnother(lockKey, durable.id)
     case "tooOld":
-      throw callTooOld(lockKey, durable, found.forgottenUntil)
+      throw callTooOld(lockKey, durable, admitted.forgottenUntil)
+    case "early":
+      throw callEarly(lockKey, durable)
   }
 }
 
@@ -122,6 +146,9 @@ async function validated(schema: AnyCallSchema, value: unknown, refused: string)
   if (!result.issues) return result.value
   throw new TypeError(`${refused}: ${result.issues.map(({ message }) => message).join("; ")}`)
 }
+
+/** Stands for a name and an input. */
+const digestOf = (name: string, input: unknown): string => sha256(`${name}\n${canonical(input)}`)
 
 /** JSON with the names of each object in order: one input, written by another hand, is the same input. */
 const canonical = (value: unknown): string =>

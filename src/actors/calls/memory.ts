@@ -53,6 +53,12 @@ export interface MemoryLimits {
   readonly age: number
 }
 
+/**
+ * A call may be dated by so much after the store's time, in milliseconds: the sender's estimate of that may be off by a
+ * store's whole seconds and a request's way. One dated later could raise the floor above all others.
+ */
+export const AHEAD = 10_000
+
 /** Nothing was called yet. */
 export const NO_CALLS: CallMemory = { applied: [], forgottenUntil: 0 }
 
@@ -64,14 +70,22 @@ export type Recall =
   | { readonly kind: "otherCall" }
   /** It may have been applied: all that was sent by `forgottenUntil` may be forgotten. */
   | { readonly kind: "tooOld"; readonly forgottenUntil: number }
+  /** It is dated too far ahead of the store's time. */
+  | { readonly kind: "early" }
 
-/** Looks a call up. */
-export function recall({ applied, forgottenUntil }: CallMemory, { id, digest, sentAt }: DurableCall): Recall {
+/** Looks a call up, at `now` by the store's time. */
+export function recall(memory: CallMemory, { id, digest, sentAt }: DurableCall, now: number): Recall {
+  const { applied, forgottenUntil } = memory
   const known = applied.find((call) => call.id === id)
   if (known !== undefined)
     return known.digest === digest ? { kind: "repeated", answer: known.answer } : { kind: "otherCall" }
-  return sentAt <= forgottenUntil ? { kind: "tooOld", forgottenUntil } : { kind: "new" }
+  if (sentAt <= forgottenUntil) return { kind: "tooOld", forgottenUntil }
+  return sentAt > Math.max(now, forgottenUntil) + AHEAD ? { kind: "early" } : { kind: "new" }
 }
+
+/** The floor that is left where all is forgotten at `now`, by the store's time. */
+export const floorOf = ({ applied, forgottenUntil }: CallMemory, now: number): number =>
+  Math.max(now, forgottenUntil, applied.at(-1)?.sentAt ?? 0)
 
 /** Takes a call in that was new. Forgets the oldest ones that are beyond the limits at `now`, by the store's time. */
 export function remember(memory: CallMemory, call: AnsweredCall, limits: MemoryLimits, now: number): CallMemory {

@@ -1,5 +1,6 @@
 /** The typed errors of calls, each with what to do next. Owns the wording; who raises which is elsewhere. */
 import {
+  CallDateError,
   CallIdReusedError,
   CallInputError,
   CallThrewError,
@@ -42,6 +43,14 @@ export const callTooOld = (key: string, { id, sentAt }: DurableCall, forgottenUn
     key,
     sentAt,
     forgottenUntil,
+  })
+
+/** It is dated after the store's time. */
+export const callEarly = (key: string, { id, sentAt }: DurableCall): CallDateError =>
+  new CallDateError({
+    message: `The call ${id} of ${key} says that it was first sent at ${new Date(sentAt).toISOString()}, which is yet to come`,
+    next: "Give as sentAt when it was first sent, in Unix milliseconds, and set the clock of the sender right",
+    key,
   })
 
 /** Its handler threw. */

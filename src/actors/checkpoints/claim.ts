@@ -23,6 +23,8 @@ export interface Claimed {
   readonly checkpoint: Uint8Array | undefined
   /** What was remembered of calls; undefined where nothing was. */
   readonly calls: Uint8Array | undefined
+  /** Where the state was removed: calls sent by then may have been applied before. In Unix milliseconds; 0: none. */
+  readonly callsUntil: number
   /** The version of the definition that saved it; 0 where nothing was. */
   readonly version: number
   /**
@@ -70,7 +72,9 @@ export async function claimState(parts: ClaimParts): Promise<Replaced> {
     const saved = await savedParts(store, place, seen, patience, fetched)
     if (saved === "moved") throw rejected(place)
     const { state: checkpoint, calls } = saved ?? {}
-    return { claimed: { checkpoint, calls, version, waitOutMs: headWriter.state.waitOutMs }, before: outcome.before }
+    const { waitOutMs } = headWriter.state
+    const { callsUntil = 0 } = "callsUntil" in named ? named : {}
+    return { claimed: { checkpoint, calls, callsUntil, version, waitOutMs }, before: outcome.before }
   } catch (error) {
     throw lease.signal.aborted ? lossOf(lease, clock.read().wall) : error
   } finally {

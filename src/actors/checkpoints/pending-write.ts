@@ -1,6 +1,7 @@
 /** A write that waits for its turn, and the callers that wait for it, each within a budget of its own. */
 import type { LockError } from "../../locks/api/errors.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
+import type { RemovedCalls } from "./head/head.ts"
 
 export type WriteKind = "commit" | "remove" | "settle"
 
@@ -10,6 +11,8 @@ export class PendingWrite {
   bytes: Uint8Array
   /** How many of them, at the end, are of calls. */
   calls = 0
+  /** What a tombstone says of calls. */
+  removed: RemovedCalls = {}
   /** When the last of its callers gives up, in monotonic ms. */
   until: number = Number.NEGATIVE_INFINITY
   /** From then on nobody can join. */

@@ -18,7 +18,7 @@ import { type Claimed, type ClaimOptions, claimState } from "./claim.ts"
 import { DEFAULT_CAP, overCap } from "./content/codec.ts"
 import { storeContent } from "./content/content.ts"
 import { Garbage } from "./garbage.ts"
-import { fitsInline, inlined, HEAD_REQUEST_MS, KEPT_LIMIT, namedContents } from "./head/head.ts"
+import { fitsInline, inlined, HEAD_REQUEST_MS, KEPT_LIMIT, namedContents, type RemovedCalls } from "./head/head.ts"
 import { leftBy } from "./head/protocol.ts"
 import type { HeadTask } from "./head/types.ts"
 import { HeadWriter } from "./head/writer.ts"
@@ -182,8 +182,10 @@ export class CheckpointWriter {
   }
 
   /** Leaves `removed` in the head and deletes the content. Rejects as `commit` does. */
-  async remove({ budget }: WriteOptions): Promise<void> {
-    return this.#wait(this.#enqueue("remove"), budget)
+  async remove({ budget, ...calls }: WriteOptions & RemovedCalls): Promise<void> {
+    const write = this.#enqueue("remove")
+    write.removed = calls
+    return this.#wait(write, budget)
   }
 
   /**
@@ -250,12 +252,18 @@ export class CheckpointWriter {
     if (write.until <= clock.read().mono) throw this.#whyLate(write)
     if (headWriter.state.phase === "fenced") throw rejected(this.#place)
     if (lease.signal.aborted) throw lossOf(lease, clock.read().wall)
-    const task = write.kind === "commit" ? await this.#commitOf(write) : { kind: write.kind }
+    const task = await this.#taskOf(write)
     if (task === undefined) return
     const outcome = await headWriter.perform(task, write.until)
     if (outcome.kind !== "done")
       throw failureOf(outcome, { place: this.#place, lease, headWriter, clock, what: writing })
     this.#collect(write.kind)
+  }
+
+  /** Undefined where the store says already what is to be written. */
+  async #taskOf(write: PendingWrite): Promise<HeadTask | undefined> {
+    if (write.kind === "commit") return this.#commitOf(write)
+    return write.kind === "remove" ? { kind: "remove", calls: write.removed } : { kind: write.kind }
   }
 
   /**

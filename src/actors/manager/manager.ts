@@ -29,7 +29,7 @@ import { partsOf } from "../api/definition.ts"
 import type { DrainResult, SandboxManager as StartedManager, Whereabouts } from "../api/manager.ts"
 import { managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
 import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView } from "../api/sandbox.ts"
-import { callHere, madeCall } from "../calls/call.ts"
+import { callHere, callIdentity, madeCall } from "../calls/call.ts"
 import { unknownCall } from "../calls/problems.ts"
 import { openInside } from "../inside/inside.ts"
 import { requestTap } from "../inside/taps.ts"
@@ -133,13 +133,13 @@ class Manager implements StartedManager {
     const { parts } = this.#known(definition)
     const call = parts.calls.get(name)
     if (call === undefined) throw unknownCall(wait.key, name, parts.calls.keys())
-    const now = (): number => this.#registry.storeTime()
-    const { id = this.#settings.clock.id(), sentAt = now(), signal } = options
-    const made = madeCall(wait.key, call, input, () => ({ id, sentAt }))
+    const { signal } = options
+    const fresh = { id: this.#settings.clock.id(), sentAt: this.#registry.storeTime() }
+    const made = madeCall(wait.key, call, input, callIdentity(call, options, fresh))
     const ends = this.#called("use", wait, call.durable)
     const ref = (): SandboxRef => this.#ref(definition, key)
     const run = (activation: Activation, onBegin: () => void): Promise<unknown> =>
-      callHere(activation, made, { wait, signal, onBegin, now })
+      callHere(activation, made, { wait, signal, onBegin })
     const here = { whenOwned: "report", contention: "retry" } as const
     return (await this.#inSandbox({ ref, options: here, wait, ends }, run)) as AnswerTo<M[Name]>
   }

@@ -96,6 +96,7 @@ export class Registry {
       }),
       sumsUp,
       departures,
+      storeTime: () => this.storeTime(),
       trace,
       limits: settings,
       minTenure,

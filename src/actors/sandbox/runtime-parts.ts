@@ -28,6 +28,8 @@ export interface Keeper {
 export interface Surroundings extends CommandedChart {
   readonly keeper: Keeper
   readonly clock: Clock
+  /** As far as it is known here, in Unix milliseconds: by the store's last answers, and else by this clock. */
+  readonly storeTime: () => number
   readonly fibers: Fibers
   readonly report: OnError
   readonly departures: Departures

@@ -8,7 +8,7 @@
 import type { Lease } from "../../locks/api/lock.ts"
 import type { CheckpointReason } from "../api/sandbox.ts"
 import type { CallMemory } from "../calls/memory.ts"
-import { RememberedCalls } from "../calls/remembered.ts"
+import { type FoundCalls, RememberedCalls } from "../calls/remembered.ts"
 import type { CodecScope } from "../checkpoints/content/codec.ts"
 import { joined } from "../checkpoints/objects/parts.ts"
 import type { Claimed } from "../checkpoints/writer.ts"
@@ -57,6 +57,8 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   readonly #listener: SavedStateListener
   /** Why no checkpoint can be taken now: the limit of one is over, and its hook goes on. Undefined where one can. */
   #hindrance: Error | undefined
+  /** What was claimed of calls and not restored: a removal needs no state. */
+  #unread: FoundCalls | undefined
 
   constructor(owner: StateOwner, around: Surroundings, parts: RuntimeParts, listener: SavedStateListener) {
     this.#owner = owner
@@ -64,7 +66,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
     this.#parts = parts
     this.#listener = listener
     this.commits = new Commits<TakenCheckpoint>(this)
-    this.calls = new RememberedCalls(parts.definition.callMemory)
+    this.calls = new RememberedCalls(parts.definition.callMemory, around.storeTime)
   }
 
   hindrance(): Error | undefined {
@@ -80,13 +82,16 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
     const { writer } = this.#parts
     const budget = this.#around.limits.restoreWithin
     const claimed = await writer.claim({ lease: this.#owner.lease, budget, signal: ending })
+    this.#unread = claimed
     await writer.waitOut({ signal: departing })
     return claimed
   }
 
   /** What `restore` gets. Rejects with CheckpointVersionError, CorruptCheckpointError, or as `run` does. */
-  async decode({ checkpoint, calls, version }: Claimed, run: CodecScope["run"]): Promise<unknown> {
-    this.calls.restore(this.#parts.lockKey, calls)
+  async decode(claimed: Claimed, run: CodecScope["run"]): Promise<unknown> {
+    const { checkpoint, version } = claimed
+    this.calls.restore(this.#parts.lockKey, claimed)
+    this.#unread = undefined
     return checkpoint === undefined ? undefined : this.#parts.codec.decode(this.#scope(run), checkpoint, version)
   }
 
@@ -98,7 +103,10 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   /** Replaces what is saved by a tombstone. All who wait for a checkpoint reject with `error`. */
   async remove(error: Error): Promise<void> {
     this.commits.close(error)
-    await this.#parts.writer.remove({ budget: this.#around.limits.checkpointWithin })
+    const { writer, lockKey } = this.#parts
+    const callsUntil = this.calls.floor(lockKey, this.#unread)
+    const budget = this.#around.limits.checkpointWithin
+    await writer.remove({ budget, ...(callsUntil !== undefined && { callsUntil }) })
   }
 
   /**

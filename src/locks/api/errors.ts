@@ -303,6 +303,13 @@ export class CallTooOldError extends LockError {
   }
 }
 
+/** A durable call is dated more than 10 s after the store's time. Nothing has happened. */
+export class CallDateError extends LockError {
+  readonly _tag = "CallDateError" as const
+  readonly code = "LEASEHOLD_CALL_DATE" as const
+  readonly retryable = false as const
+}
+
 /** The handler of a call threw. */
 export class CallThrewError extends LockError {
   readonly _tag = "CallThrewError" as const

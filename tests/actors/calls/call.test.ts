@@ -1,9 +1,10 @@
+// Calls at a sandbox of this process: typed, validated, one at a time, and durable ones once.
 import { describe, expect, it } from "vitest"
-/** Calls at a sandbox of this process: typed, validated, one at a time, and durable ones once. */
 import { z } from "zod"
 import { defineSandbox } from "../../../src/actors/api/definition.ts"
 import { SandboxManager } from "../../../src/actors/manager/manager.ts"
 import {
+  CallDateError,
   CallIdReusedError,
   CallInputError,
   CallThrewError,
@@ -76,7 +77,17 @@ describe("a call", () => {
     expect(await refused(here.call(counter, "k", "add", { by: 1 }, { durabel: true }))).toBeInstanceOf(
       InvalidConfigError,
     )
-    expect(await refused(here.call(counter, "k", "add", { by: 1 }, { id: "a b" }))).toBeInstanceOf(InvalidConfigError)
+    const bad = [
+      ["add", { by: 1 }, { id: "a b", sentAt: 1 }],
+      ["add", { by: 1 }, { id: "a" }],
+      ["add", { by: 1 }, { sentAt: 1 }],
+      ["add", { by: 1 }, { id: "a", sentAt: Number.NaN }],
+      ["get", undefined, { id: "a", sentAt: 1 }],
+    ] as const
+    for (const [name, input, options] of bad) {
+      const call = here.call as (...args: unknown[]) => Promise<unknown>
+      expect(await refused(call.call(here, counter, "k", name, input, options))).toBeInstanceOf(InvalidConfigError)
+    }
     expect(await time.runUntil(here.call(counter, "k", "get"))).toBe(0)
   })
 
@@ -106,22 +117,24 @@ describe("a durable call", () => {
   it("that is repeated under its id is answered and not applied again, also by a later owner", async () => {
     const { time, counter, manager } = await world()
     const here = await manager("a")
-    const add = (by: number) => here.call(counter, "k", "add", { by }, { id: "payment" })
+    const sentAt = time.read().wall
+    const add = (by: number) => here.call(counter, "k", "add", { by }, { id: "payment", sentAt })
     expect(await time.runUntil(Promise.all([add(2), add(2)]))).toEqual([2, 2])
     await time.runUntil(here[Symbol.asyncDispose]())
     const next = await manager("b")
-    const again = next.call(counter, "k", "add", { by: 2 }, { id: "payment" })
+    const again = next.call(counter, "k", "add", { by: 2 }, { id: "payment", sentAt })
     expect(await time.runUntil(again)).toBe(2)
     expect(await time.runUntil(next.call(counter, "k", "get"))).toBe(2)
-    const other = next.call(counter, "k", "add", { by: 3 }, { id: "payment" }).catch((error: unknown) => error)
+    const other = next.call(counter, "k", "add", { by: 3 }, { id: "payment", sentAt }).catch((error: unknown) => error)
     expect(await time.runUntil(other)).toBeInstanceOf(CallIdReusedError)
   })
 
   it("that threw is not run again, and rejects as it did", async () => {
     const { time, counter, manager } = await world()
     const here = await manager("a")
+    const sentAt = time.read().wall
     const fail = () =>
-      time.runUntil(here.call(counter, "k", "fail", undefined, { id: "1" }).catch((error: unknown) => error))
+      time.runUntil(here.call(counter, "k", "fail", undefined, { id: "1", sentAt }).catch((error: unknown) => error))
     expect(await fail()).toMatchObject({ thrown: { code: "FAR" } })
     expect(await fail()).toMatchObject({ thrown: { code: "FAR" } })
     expect(await time.runUntil(here.call(counter, "k", "get"))).toBe(1)
@@ -130,7 +143,8 @@ describe("a durable call", () => {
   it("costs a repetition that is stored no write", async () => {
     const { time, counter, manager } = await world()
     const here = await manager("a")
-    const add = () => time.runUntil(here.call(counter, "k", "add", { by: 1 }, { id: "1" }))
+    const sentAt = time.read().wall
+    const add = () => time.runUntil(here.call(counter, "k", "add", { by: 1 }, { id: "1", sentAt }))
     await add()
     const { checkpoints } = here.stats()
     expect(await add()).toBe(1)
@@ -141,19 +155,63 @@ describe("a durable call", () => {
     const { time, counter, manager } = await world({ count: 1 })
     const here = await manager("a")
     const sentAt = time.read().wall
-    const add = (id: string) =>
-      time.runUntil(
-        here
-          .call(counter, "k", "add", { by: 1 }, { id, ...(id === "1" && { sentAt }) })
-          .catch((error: unknown) => error),
-      )
-    await add("1")
+    const first = (): Promise<unknown> => {
+      const call = here.call(counter, "k", "add", { by: 1 }, { id: "1", sentAt })
+      return time.runUntil(call.catch((error: unknown) => error))
+    }
+    expect(await first()).toBe(1)
     await time.advance(1000)
-    expect(await add("2")).toBe(2)
-    await time.advance(1000)
-    expect(await add("1")).toBeInstanceOf(CallTooOldError)
+    expect(await time.runUntil(here.call(counter, "k", "add", { by: 1 }))).toBe(2)
+    expect(await first()).toBeInstanceOf(CallTooOldError)
     expect(await time.runUntil(here.call(counter, "k", "get"))).toBe(2)
   })
+
+  it("is new by when it came, however many are applied and forgotten before its turn", async () => {
+    const { time, counter, manager } = await world({ count: 2 })
+    const here = await manager("a")
+    const sentAt = time.read().wall
+    const ids = Array.from({ length: 50 }, (_, index) => `call-${index}`)
+    const all = [...ids, ...ids].map((id) => here.call(counter, "k", "add", { by: 1 }, { id, sentAt }))
+    const answers = await time.runUntil(Promise.all(all))
+    expect(answers).toEqual([...ids, ...ids].map((_, index) => (index % 50) + 1))
+  })
+
+  it("that nobody has sent before is let in where all others of its time are forgotten", async () => {
+    const { time, counter, manager } = await world({ count: 1 })
+    const here = await manager("a")
+    for (const n of [1, 2, 3, 4]) {
+      expect(await time.runUntil(here.call(counter, "k", "add", { by: 1 }))).toBe(n)
+    }
+  })
+
+  it("that is dated ahead of the store's time is refused", async () => {
+    const { time, counter, manager } = await world()
+    const here = await manager("a")
+    const at = (ms: number) => here.call(counter, "k", "add", { by: 1 }, { id: `${ms}`, sentAt: time.read().wall + ms })
+    expect(await time.runUntil(at(10_000))).toBe(1)
+    expect(await time.runUntil(at(600_000).catch((error: unknown) => error))).toBeInstanceOf(CallDateError)
+  })
+
+  it.each(["that runs", "that doesn't run"])(
+    "is not applied again after the removal of a sandbox %s",
+    async (which) => {
+      const { time, counter, manager } = await world()
+      const here = await manager("a")
+      const sentAt = time.read().wall + 2000
+      const add = (by: SandboxManager): Promise<unknown> => {
+        const call = by.call(counter, "k", "add", { by: 1 }, { id: "1", sentAt })
+        return time.runUntil(call.catch((error: unknown) => error))
+      }
+      expect(await add(here)).toBe(1)
+      if (which === "that doesn't run") await time.runUntil(here[Symbol.asyncDispose]())
+      const next = which === "that runs" ? here : await manager("b")
+      await time.runUntil(next.remove(counter, "k"))
+      expect(await add(next)).toBeInstanceOf(CallTooOldError)
+      expect(await time.runUntil(next.call(counter, "k", "add", { by: 5 }))).toBe(5)
+      await time.runUntil(next[Symbol.asyncDispose]())
+      expect(await add(await manager("c"))).toBeInstanceOf(CallTooOldError)
+    },
+  )
 
   it("leaves what is saved as the schema has it, for who reads it without a lease", async () => {
     const { time, counter, manager } = await world()

@@ -1,7 +1,15 @@
 /** What a sandbox remembers of durable calls: however little, an applied call is never taken for a new one. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type CallMemory, type MemoryLimits, NO_CALLS, recall, remember } from "../../../src/actors/calls/memory.ts"
+import {
+  AHEAD,
+  type CallMemory,
+  floorOf,
+  type MemoryLimits,
+  NO_CALLS,
+  recall,
+  remember,
+} from "../../../src/actors/calls/memory.ts"
 
 const wide: MemoryLimits = { count: 100, size: 100_000, age: 60_000 }
 const call = (id: string, sentAt: number, digest = "d") => ({ id, digest, sentAt })
@@ -13,15 +21,15 @@ const remembering = (limits: MemoryLimits, now: number, ...calls: ReturnType<typ
 
 describe("a durable call", () => {
   it("is new until it is remembered, and is answered from memory then", () => {
-    expect(recall(NO_CALLS, call("a", 5))).toEqual({ kind: "new" })
+    expect(recall(NO_CALLS, call("a", 5), 10)).toEqual({ kind: "new" })
     const memory = remembering(wide, 10, applied("a", 5, { n: 1 }))
-    expect(recall(memory, call("a", 5))).toEqual({ kind: "repeated", answer: { kind: "value", value: { n: 1 } } })
-    expect(recall(memory, call("b", 5))).toEqual({ kind: "new" })
+    expect(recall(memory, call("a", 5), 10)).toEqual({ kind: "repeated", answer: { kind: "value", value: { n: 1 } } })
+    expect(recall(memory, call("b", 5), 10)).toEqual({ kind: "new" })
   })
 
   it("under a known id with another name or input is another call", () => {
     const memory = remembering(wide, 10, applied("a", 5))
-    expect(recall(memory, call("a", 5, "other"))).toEqual({ kind: "otherCall" })
+    expect(recall(memory, call("a", 5, "other"), 10)).toEqual({ kind: "otherCall" })
   })
 
   it.each<[string, MemoryLimits]>([
@@ -31,15 +39,28 @@ describe("a durable call", () => {
   ])("that was forgotten for the %s of calls is too old, as are unknown ones sent by then", (_, limits) => {
     const memory = remembering(limits, 10, applied("a", 5), applied("b", 8))
     expect(memory.applied.map(({ id }) => id)).toEqual(["b"])
-    expect(recall(memory, call("a", 5))).toEqual({ kind: "tooOld", forgottenUntil: 5 })
-    expect(recall(memory, call("c", 5))).toEqual({ kind: "tooOld", forgottenUntil: 5 })
-    expect(recall(memory, call("c", 6))).toEqual({ kind: "new" })
+    expect(recall(memory, call("a", 5), 10)).toEqual({ kind: "tooOld", forgottenUntil: 5 })
+    expect(recall(memory, call("c", 5), 10)).toEqual({ kind: "tooOld", forgottenUntil: 5 })
+    expect(recall(memory, call("c", 6), 10)).toEqual({ kind: "new" })
   })
 
   it("whose answer alone is beyond the limit is forgotten at once, and never applied again", () => {
     const memory = remembering({ ...wide, size: 10 }, 10, applied("a", 5, "x".repeat(100)))
     expect(memory).toEqual({ applied: [], forgottenUntil: 5 })
-    expect(recall(memory, call("a", 5))).toEqual({ kind: "tooOld", forgottenUntil: 5 })
+    expect(recall(memory, call("a", 5), 10)).toEqual({ kind: "tooOld", forgottenUntil: 5 })
+  })
+
+  it("that is dated further ahead than clocks go apart is refused, or it would make the others too old one day", () => {
+    expect(recall(NO_CALLS, call("a", 10 + AHEAD), 10)).toEqual({ kind: "new" })
+    expect(recall(NO_CALLS, call("a", 11 + AHEAD), 10)).toEqual({ kind: "early" })
+    expect(recall({ applied: [], forgottenUntil: 90_000 }, call("a", 90_001), 10)).toEqual({ kind: "new" })
+  })
+
+  it("is too old once all is forgotten, however it was dated", () => {
+    const memory = remembering(wide, 10, applied("a", 5), applied("b", 800))
+    expect(floorOf(memory, 10)).toBe(800)
+    expect(floorOf(memory, 9000)).toBe(9000)
+    expect(floorOf({ applied: [], forgottenUntil: 70 }, 10)).toBe(70)
   })
 
   it("that was applied is never new again, whatever the limits and the order of sending", () => {
@@ -54,7 +75,7 @@ describe("a durable call", () => {
           const name = `${id}`
           const sent = first.get(name) ?? sentAt
           now = Math.max(now, sent + late)
-          const found = recall(memory, call(name, sent))
+          const found = recall(memory, call(name, sent), now)
           expect(first.has(name) && found.kind === "new").toBe(false)
           if (found.kind !== "new") continue
           first.set(name, sent)

@@ -48,6 +48,27 @@ describe("what is remembered of calls", () => {
     expect((await world.head()).saved).toMatchObject({ bytes: 2, calls: 1 })
   })
 
+  it("leaves the date of the last one in a tombstone, for all that come after it", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    await commit(world, owner, bytesOf("x"), "calls")
+    await world.time.runUntil(owner.writer.remove({ budget, callsUntil: 7000 }))
+    expect(await world.head()).toMatchObject({ needs: ["calls"], saved: { state: "removed", callsUntil: 7000 } })
+    for (const token of [200, 300]) {
+      const { claimed } = await world.claimed(token, { how: "takeover" })
+      expect(claimed).toMatchObject({ checkpoint: undefined, calls: undefined, callsUntil: 7000 })
+      expect(await world.head()).toMatchObject({ needs: ["calls"], saved: { state: "none", callsUntil: 7000 } })
+    }
+  })
+
+  it("stays with a content that is kept", async () => {
+    const world = new World()
+    const owner = await world.claimed(100)
+    await commit(world, owner, large(1), "calls")
+    await commit(world, owner, large(2), undefined)
+    expect((await world.head()).kept).toMatchObject([{ calls: 5 }])
+  })
+
   it("that is more than all that is saved is a damaged head", async () => {
     const world = new World()
     const owner = await world.claimed(100)

@@ -41,7 +41,7 @@ describe("a claim", () => {
   it("of a sandbox without a head makes one that holds nothing", async () => {
     const world = new World()
     const { claimed } = await world.claimed(100, { how: "created" })
-    expect(claimed).toEqual({ checkpoint: undefined, version: 0, waitOutMs: 0 })
+    expect(claimed).toEqual({ checkpoint: undefined, calls: undefined, callsUntil: 0, version: 0, waitOutMs: 0 })
     expect(await world.head()).toMatchObject({
       key: lockKey,
       token: 100,
@@ -450,5 +450,5 @@ it("a removed sandbox starts empty, and may have been removed by newer code", as
   await world.commit(former, large(1))
   await world.time.runUntil(former.writer.remove({ budget: 30_000 }))
   const { claimed } = await world.claimed(200, { version: 1 })
-  expect(claimed).toEqual({ checkpoint: undefined, version: 0, waitOutMs: 0 })
+  expect(claimed).toEqual({ checkpoint: undefined, calls: undefined, callsUntil: 0, version: 0, waitOutMs: 0 })
 })

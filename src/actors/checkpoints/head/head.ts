@@ -36,7 +36,7 @@ const knownNeeds: readonly string[] = [CALLS]
 const growth = 1024
 
 /** An older content that isn't deleted yet, with the version of the definition that made it. */
-export interface KeptContent extends NamedContent {
+export interface KeptContent extends NamedContent, SavedCalls {
   readonly version: number
 }
 
@@ -45,12 +45,17 @@ export interface SavedCalls {
   readonly calls?: number
 }
 
+/** A state that was removed had durable calls, sent by then, in Unix milliseconds; absent: none. */
+export interface RemovedCalls {
+  readonly callsUntil?: number
+}
+
 /** The saved state: nothing yet, in the head, in an object of its own, or removed by `remove`. */
 export type Saved =
-  | { readonly state: "none" }
+  | ({ readonly state: "none" } & RemovedCalls)
   | ({ readonly state: "inline"; readonly inline: string } & Digest & SavedCalls)
   | ({ readonly state: "content" } & NamedContent & SavedCalls)
-  | { readonly state: "removed" }
+  | ({ readonly state: "removed" } & RemovedCalls)
 
 /** One head. Plain data. */
 export interface Head extends LeaseOrigin {
@@ -120,15 +125,16 @@ const shape: Readonly<Record<string, FieldTest>> = {
     Array.isArray(value) && value.every((entry) => isFields(entry) && misfits(entry, keptShape).length === 0),
 }
 const contentShape = { content, sha256: hash, bytes: count }
-const keptShape = { ...contentShape, version: count }
 const callsShape = { calls: (value: unknown) => value === undefined || (count(value) && value !== 0) }
+const keptShape = { ...contentShape, ...callsShape, version: count }
+const removedShape = { callsUntil: (value: unknown) => value === undefined || (Number.isFinite(value) && value !== 0) }
 const savedShapes: Readonly<Record<Saved["state"], Readonly<Record<string, FieldTest>>>> = {
-  none: {},
+  none: removedShape,
   inline: { inline: (value) => typeof value === "string", sha256: hash, bytes: count, ...callsShape },
   content: { ...contentShape, ...callsShape },
-  removed: {},
+  removed: removedShape,
 }
-const savedFields = ["inline", "content", "sha256", "bytes", "calls"]
+const savedFields = ["inline", "content", "sha256", "bytes", "calls", "callsUntil"]
 
 /**
  * The head in a body. Throws CorruptCheckpointError where it isn't a head, or is another sandbox's or another type's,

@@ -303,7 +303,7 @@ function build(state: HeadState, task: HeadTask, now: HeadNow): Head {
     case "commit":
       return commitHead(state, task.saved, now.fresh)
     case "remove":
-      return removeHead(state, now.fresh)
+      return removeHead(state, task.calls, now.fresh)
     case "waitOut":
       return waitedHead(state, now.fresh)
     case "settle":

@@ -4,7 +4,7 @@
  */
 import type { LeaseOrigin } from "../../../locks/stores/identity.ts"
 import type { Generation } from "../../../locks/stores/port.ts"
-import type { Head, Saved } from "./head.ts"
+import type { Head, RemovedCalls, Saved } from "./head.ts"
 
 /** Fixed for one activation. */
 export interface HeadSettings extends LeaseOrigin {
@@ -60,7 +60,7 @@ export interface Unresolved {
 export type HeadTask =
   | { readonly kind: "claim" }
   | { readonly kind: "commit"; readonly saved: Saved }
-  | { readonly kind: "remove" }
+  | { readonly kind: "remove"; readonly calls: RemovedCalls }
   /** Learn the fate of what is unresolved. */
   | { readonly kind: "settle" }
   /** After the claim: wait until the owner that the claimed head names has ended for sure. */

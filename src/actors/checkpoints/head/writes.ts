@@ -3,13 +3,21 @@
  * commit and a removal change; everything else, fields of later releases included, is carried over.
  */
 import type { Digest } from "../objects/digest.ts"
-import { CALLS, emptyHead, type Head, type KeptContent, type Saved, type SavedCalls } from "./head.ts"
+import {
+  CALLS,
+  emptyHead,
+  type Head,
+  type KeptContent,
+  type RemovedCalls,
+  type Saved,
+  type SavedCalls,
+} from "./head.ts"
 import type { HeadSettings, HeadState, HeadTask } from "./types.ts"
 
 /** The same content under my token and nonce. A removed sandbox begins anew, as one with nothing saved. */
 export function claimHead(state: HeadState, opId: string): Head {
   const base = baseOf(state)
-  const saved: Saved = base.saved.state === "removed" ? { state: "none" } : base.saved
+  const saved: Saved = base.saved.state === "removed" ? { ...base.saved, state: "none" } : base.saved
   const version = saved.state === "none" ? 0 : base.version
   const replaced = state.base?.head ?? null
   const waitOutMs = state.nonce === replaced?.nonce ? replaced.waitOutMs : waitOutFor(state.settings, replaced)
@@ -39,9 +47,9 @@ export function commitHead(state: HeadState, saved: Saved, opId: string): Head {
 }
 
 /** Nothing is left, and that is written down. */
-export function removeHead(state: HeadState, opId: string): Head {
+export function removeHead(state: HeadState, calls: RemovedCalls, opId: string): Head {
   const base = baseOf(state)
-  return { ...mine(state, base, opId), ...holding(base, { state: "removed" }), kept: [] }
+  return { ...mine(state, base, opId), ...holding(base, { state: "removed", ...calls }), kept: [] }
 }
 
 /** Whether a head of mine says already what the task is to write, so that nothing needs to be written. */
@@ -105,11 +113,11 @@ const predecessorOf = ({ base, nonce }: HeadState): string | null => {
 /** What is saved, and what a reader of it must understand. */
 const holding = ({ needs }: Base, saved: Saved): Pick<Head, "needs" | "saved"> => {
   const others = needs.filter((need) => need !== CALLS)
-  return { saved, needs: "calls" in saved ? [...others, CALLS] : others }
+  return { saved, needs: "calls" in saved || "callsUntil" in saved ? [...others, CALLS] : others }
 }
 
 const older = (base: Base): readonly KeptContent[] => {
   if (base.saved.state !== "content") return base.kept
-  const { content, sha256, bytes } = base.saved
-  return [{ content, sha256, bytes, version: base.version }, ...base.kept]
+  const { state: _state, ...content } = base.saved
+  return [{ ...content, version: base.version }, ...base.kept]
 }
