@@ -49,7 +49,8 @@ function workText({ work, edge, error, reason }: WorkLine): string {
   return `${work} ${sign}${reason === undefined ? "" : ` ${reason}`}${error === undefined ? "" : ` ${error.tag}`}`
 }
 
-function callText({ call, edge, budget, durable, error }: CallLine): string {
+function callText({ call: asked, name, edge, budget, durable, error }: CallLine): string {
+  const call = name === undefined ? asked : `${asked} ${name}`
   const how = `${durable === true ? " durable" : ""}${budget === undefined ? "" : ` within ${budget} ms`}`
   if (edge === "began") return `asks: ${call}${how}`
   return edge === "ended" ? `done: ${call}` : `failed: ${call} ${error?.tag ?? ""}`

@@ -117,6 +117,8 @@ const shapes: { readonly [L in TraceLine as L["kind"]]: Shape<L> } = {
     key: orAbsent(isText),
     budget: orAbsent(isNumber),
     durable: orAbsent(isBoolean),
+    name: orAbsent(isText),
+    callId: orAbsent(isText),
     error: orAbsent(isError),
   },
   applied: {

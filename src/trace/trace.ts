@@ -206,6 +206,7 @@ export interface WorkLine extends LineOfWorker {
 export type TraceCall =
   | "start"
   | "use"
+  | "call"
   | "restore"
   | "checkpoint"
   | "release"
@@ -230,6 +231,10 @@ export interface CallLine extends LineOfWorker {
   readonly budget?: number
   /** Its effect is to be stored before it settles. */
   readonly durable?: boolean
+  /** Of a call of the definition: its name. */
+  readonly name?: string
+  /** Of a durable call of the definition: its id, which each repetition of it has too. */
+  readonly callId?: string
   /** What it rejected with. */
   readonly error?: TraceError
 }

@@ -27,7 +27,7 @@ export type AnswerDetail = Omit<AnswerLine, "kind" | "at" | "worker" | "id" | "m
 /** Whose code runs, and which. */
 export type WorkDetail = Pick<WorkLine, "key" | "token" | "work"> & Pick<Partial<WorkLine>, "reason">
 /** What is asked of the library. */
-export type CallDetail = Pick<CallLine, "call" | "key" | "budget" | "durable">
+export type CallDetail = Pick<CallLine, "call" | "key" | "budget" | "durable" | "name" | "callId">
 /** Tells how something ended: well, or with an error. Call it once. */
 export type Ends = (failed?: { readonly error: unknown }) => void
 

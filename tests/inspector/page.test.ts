@@ -36,7 +36,19 @@ const fields: Kinds = {
   },
   handoff: { at, worker, key, how: true, from: true, fromToken: true, to: true, token, ms: true },
   work: { at, worker, id: true, key, token, work: true, edge: true, reason: true, error },
-  call: { at, worker, id: true, call: true, edge: true, key, budget: true, durable: true, error },
+  call: {
+    at,
+    worker,
+    id: true,
+    call: true,
+    edge: true,
+    key,
+    budget: true,
+    durable: true,
+    name: true,
+    callId: true,
+    error,
+  },
   applied: {
     ...{ at, worker, op: true, area: true, name: true, before: true, generation: true, lease: true, head: true },
   },
@@ -57,7 +69,17 @@ const works: Readonly<Record<TraceWork, true>> = {
   ...{ migrate: true, schema: true },
 }
 const calls: Readonly<Record<TraceCall, true>> = {
-  ...{ start: true, use: true, restore: true, checkpoint: true, release: true, remove: true, drain: true, close: true },
+  ...{
+    start: true,
+    use: true,
+    call: true,
+    restore: true,
+    checkpoint: true,
+    release: true,
+    remove: true,
+    drain: true,
+    close: true,
+  },
   acquire: true,
 }
 

@@ -86,9 +86,9 @@ export type CallOptions = CallWaitOptions & (KnownCall | NewCall)
 
 /** How long a call waits. */
 export interface CallWaitOptions {
-  /** Ends the wait, and aborts the signal of a handler that runs by then. */
+  /** Ends the call, and aborts the signal of a handler that runs by then. */
   readonly signal?: AbortSignal
-  /** The wait until the handler begins; default 30 s. */
+  /** Until the answer; default 30 s. A handler that runs by then is aborted by its signal. */
   readonly timeout?: Duration | "infinite"
 }
 

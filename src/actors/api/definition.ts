@@ -36,6 +36,8 @@ export interface DefinitionParts {
   /** By name. */
   readonly calls: ReadonlyMap<string, CallParts>
   readonly callMemory: MemoryLimits
+  /** How many calls may wait for a sandbox. */
+  readonly callQueue: number
   /** Makes the handle that `restoreSandbox` gives. */
   readonly handle: (sandbox: Sandbox<unknown>) => unknown
 }
@@ -79,7 +81,7 @@ export function defineSandbox<Schema extends AnySchema, S, Inputs, const Calls =
   },
 ): SandboxDefinition<S, SavedBy<Schema>, Sandbox<S>, MessagesOf<Calls>> {
   refuseUnknown("defineSandbox", hooks, HOOKS, ["name", "schema", "restore", "checkpoint"])
-  const { version = 1, migrate, idleAfter, checkpointEvery, backOff, calls = {}, callMemory } = hooks
+  const { version = 1, migrate, idleAfter, checkpointEvery, backOff, calls = {}, callMemory, callQueue = 1000 } = hooks
   if (version > 1 && migrate === undefined) throw withoutMigrate(version)
   const definition: SandboxDefinition<S, SavedBy<Schema>, Sandbox<S>, MessagesOf<Calls>> = new Definition({
     hooks,
@@ -89,6 +91,7 @@ export function defineSandbox<Schema extends AnySchema, S, Inputs, const Calls =
     backOff,
     calls: callParts(calls),
     callMemory: memoryLimits(callMemory),
+    callQueue,
     handle: (sandbox) => sandbox,
   })
   return definition
@@ -133,4 +136,5 @@ const HOOKS: OptionChecks<AnyHooks & { readonly calls?: unknown }> = {
   inspectState: aFunction,
   calls: true,
   callMemory: true,
+  callQueue: aCount(1),
 }

@@ -52,8 +52,13 @@ export interface SandboxManager extends AsyncDisposable {
     options?: ManagerUseOptions,
   ): Promise<A>
   /**
-   * Sends a call of the definition to the sandbox, and settles with its answer. Rejects as `use` does, and with
-   * UnknownCallError, CallInputError, CallThrewError, CallIdReusedError, CallTooOldError and OwnedElsewhereError.
+   * Sends a call of the definition to the sandbox, and settles with its answer. It never moves the sandbox: one that
+   * another process owns is OwnedElsewhereError.
+   *
+   * Until its handler begins it rejects as `use` does, and with UnknownCallError, CallInputError, OverloadedError and,
+   * where it is durable, with CallIdReusedError, CallTooOldError and CallDateError: it had no effect then. Later it
+   * rejects with CallThrewError, or with CallUnknownError where nobody knows whether it had its effect. Where its
+   * sandbox is lost or leaves, one that is durable or `readonly` is sent again within its timeout.
    */
   call<M, Name extends keyof M & string>(
     definition: SandboxDefinition<unknown, unknown, unknown, M>,

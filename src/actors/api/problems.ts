@@ -35,7 +35,7 @@ export const handingOff = (key: string, reason: EndReason, cause?: unknown): Han
 /**
  * An error within a sentence. One of leasehold's own is long: its tag stands here, and the whole of it is the cause.
  */
-const briefly = (error: unknown): string => (error instanceof LockError ? error._tag : String(error))
+export const briefly = (error: unknown): string => (error instanceof LockError ? error._tag : String(error))
 
 /** Its run threw. */
 export const runThrew = (key: string, cause: unknown): HandingOffError =>

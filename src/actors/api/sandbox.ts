@@ -160,6 +160,11 @@ export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | C
   /** How much a sandbox remembers of durable calls, so that a repetition of one is answered and not applied again. */
   readonly callMemory?: CallMemoryOptions
   /**
+   * How many calls may wait in this process for one sandbox, until it runs and their turn comes; default 1000. One more
+   * is refused: OverloadedError.
+   */
+  readonly callQueue?: number
+  /**
    * Builds the live state, from what was saved last or from nothing. Throwing ends the sandbox; the next try backs off.
    * A call whose `timeout` ends while it goes on has as its error's `cause` one that names `restoreWithin`. Within
    * `restoreWithin`, like what came before it: `migrate` and the schema. A state that comes later is closed unused.

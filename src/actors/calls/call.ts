@@ -23,20 +23,10 @@ export interface MadeCall {
   readonly parts: CallParts
   /** As JSON has it. */
   readonly input: unknown
-  /** Undefined where it isn't durable. */
-  readonly durable: DurableCall | undefined
+  /** Undefined where it isn't durable. A repetition has what the call was let in with. */
+  durable: DurableCall | undefined
   /** It was never sent before. */
-  readonly isFirst: boolean
-}
-
-/** How it is run. */
-export interface CallRun {
-  /** Bounds all before the handler begins. */
-  readonly wait: CallWait
-  /** Aborts the handler's signal. */
-  readonly signal: AbortSignal | undefined
-  /** Called when the handler begins, or a repetition is answered: from then on the call isn't tried again. */
-  readonly onBegin: () => void
+  isFirst: boolean
 }
 
 /** How a call is known. */
@@ -78,20 +68,35 @@ export function madeCall(
   return { parts, input, durable: { id, sentAt, digest: digestOf(parts.name, input) }, isFirst }
 }
 
-/** Settles with the answer. Rejects with the errors of a use, and with those of calls. */
-export async function callHere(activation: Activation, call: MadeCall, run: CallRun): Promise<unknown> {
+/**
+ * Settles with the answer. Rejects with the errors of a use, with those of calls, and with why the wait is over, which
+ * aborts the handler's signal too. `onBegin` is called when the handler begins, or a repetition is answered.
+ */
+export async function callHere(
+  activation: Activation,
+  call: MadeCall,
+  wait: CallWait,
+  onBegin: () => void,
+): Promise<unknown> {
   const { parts } = call
   const { lockKey } = activation
-  const input = await run.wait.for(accepted(lockKey, parts, call.input))
+  const input = await wait.for(accepted(lockKey, parts, call.input))
   using admitted = admittedTo(activation, call)
   const inTurn = async (state: unknown, context: Omit<CallContext, "id">): Promise<CallAnswer> => {
     if (admitted?.answer !== undefined) return admitted.answer
-    const answer = await answerOf(parts, state, input, { ...context, id: admitted?.id })
+    const answer = await answerOf(parts, state, input, { ...context, id: admitted?.call.id })
     admitted?.applied(answer)
     return answer
   }
+  const begun = (): void => {
+    call.durable = admitted?.call
+    call.isFirst = false
+    onBegin()
+  }
   const isUnsaved = (): boolean => admitted?.isStored === false
-  const answer = await use(activation, inTurn, { ...run, durable: isUnsaved })
+  const { signal } = wait
+  const ran = use(activation, inTurn, { wait, signal, onBegin: begun, durable: isUnsaved })
+  const answer = await wait.for(ran)
   if (answer.kind === "value") return answer.value
   throw callThrew(lockKey, parts.name, answer)
 }

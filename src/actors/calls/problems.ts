@@ -5,8 +5,12 @@ import {
   CallInputError,
   CallThrewError,
   CallTooOldError,
+  CallUnknownError,
+  OverloadedError,
   UnknownCallError,
 } from "../../locks/api/errors.ts"
+import { briefly } from "../api/problems.ts"
+import type { MadeCall } from "./call.ts"
 import type { CallAnswer, DurableCall } from "./memory.ts"
 
 /** The definition has no call of that name. */
@@ -48,10 +52,32 @@ export const callTooOld = (key: string, { id, sentAt }: DurableCall, forgottenUn
 /** It is dated after the store's time. */
 export const callEarly = (key: string, { id, sentAt }: DurableCall): CallDateError =>
   new CallDateError({
-    message: `The call ${id} of ${key} says that it was first sent at ${new Date(sentAt).toISOString()}, which is yet to come`,
+    message: `The call ${id} of ${key} says that it was first sent at ${sentAt} ms since 1970, which is yet to come`,
     next: "Give as sentAt when it was first sent, in Unix milliseconds, and set the clock of the sender right",
     key,
   })
+
+/** Too many calls wait for the sandbox. */
+export const overloaded = (key: string, waiting: number): OverloadedError =>
+  new OverloadedError({
+    message: `${waiting} calls wait for ${key} already`,
+    next: "Call again later, or spread the work over more keys; callQueue says how many may wait",
+    key,
+  })
+
+/** It had begun, and nobody knows how it ended. */
+export const callUnknown = (key: string, { parts, durable }: MadeCall, cause: unknown): CallUnknownError => {
+  const again = durable !== undefined ? "Call again with this id and sentAt" : "Call again"
+  const isSafe = durable !== undefined || parts.readonly
+  return new CallUnknownError({
+    message: `Nobody knows whether the call ${parts.name} of ${key} had its effect: ${briefly(cause)}`,
+    next: isSafe ? `${again}: it has its effect once` : "Read the state before you call again",
+    key,
+    cause,
+    id: durable?.id,
+    sentAt: durable?.sentAt,
+  })
+}
 
 /** Its handler threw. */
 export const callThrew = (key: string, name: string, error: Extract<CallAnswer, { kind: "error" }>): CallThrewError =>

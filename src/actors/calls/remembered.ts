@@ -137,8 +137,9 @@ export class AdmittedCall implements Disposable {
     this.#to = to
   }
 
-  get id(): string {
-    return this.#waiting.call.id
+  /** As it was let in. */
+  get call(): DurableCall {
+    return this.#waiting.call
   }
 
   /** What it was answered; undefined where it is to be applied. */

@@ -6,15 +6,14 @@
  * Not promised: that a use which was answered survives a crash, unless it was `durable`.
  */
 import type { Observable } from "rxjs"
-import { HandingOffError, LockLostError, type ManagerClosedError } from "../../locks/api/errors.ts"
+import { CallThrewError, HandingOffError, LockLostError, type ManagerClosedError } from "../../locks/api/errors.ts"
 import { checkKey, sandboxLockKey } from "../../locks/api/keys.ts"
 import type { LockEvent } from "../../locks/api/lock.ts"
 import { identityOf, type StoreIdentity } from "../../locks/stores/identity.ts"
 import { started } from "../../locks/stores/start.ts"
 import { aFunction, millis, refuseUnknown } from "../../runtime/input/options.ts"
 import { traced } from "../../trace/calls.ts"
-import type { TraceCall } from "../../trace/trace.ts"
-import type { Ends } from "../../trace/worker-lines.ts"
+import type { CallDetail } from "../../trace/worker-lines.ts"
 import {
   CALL_OPTIONS,
   DRAIN_OPTIONS,
@@ -29,8 +28,9 @@ import { partsOf } from "../api/definition.ts"
 import type { DrainResult, SandboxManager as StartedManager, Whereabouts } from "../api/manager.ts"
 import { managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
 import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView } from "../api/sandbox.ts"
-import { callHere, callIdentity, madeCall } from "../calls/call.ts"
-import { unknownCall } from "../calls/problems.ts"
+import { callHere, callIdentity, type MadeCall, madeCall } from "../calls/call.ts"
+import { callUnknown, unknownCall } from "../calls/problems.ts"
+import { CallQueue } from "../calls/queue.ts"
 import { openInside } from "../inside/inside.ts"
 import { requestTap } from "../inside/taps.ts"
 import {
@@ -60,14 +60,19 @@ interface SandboxWish {
   readonly ref: () => SandboxRef
   readonly options: OpenOptions
   readonly wait: CallWait
-  readonly ends: Ends | undefined
+  /** It may be run once more where nobody knows how it ended. */
+  readonly mayRepeat: boolean
 }
+
+/** A call never moves a sandbox. */
+const IN_PLACE = { whenOwned: "report", contention: "retry" } as const
 
 class Manager implements StartedManager {
   readonly events$: Observable<LockEvent>
   readonly #settings: ManagerSettings
   readonly #registry: Registry
   readonly #handles = new WeakMap<SandboxRuntime, { readonly sandbox: RuntimeHandle; readonly given: unknown }>()
+  readonly #queue = new CallQueue()
   #closed: ManagerClosedError["state"] | undefined
   #disposing: Promise<void> | undefined
 
@@ -92,17 +97,11 @@ class Manager implements StartedManager {
   ): Promise<H> {
     refuseUnknown("restoreSandbox", options, RESTORE_OPTIONS)
     using wait = this.#wait(definition, key, options)
-    const ends = this.#called("restore", wait)
-    try {
-      const ref = this.#ref(definition, key)
-      const runtime = await this.#registry.open(ref, options, wait)
+    return await this.#told(wait, { call: "restore" }, async () => {
+      const runtime = await this.#registry.open(this.#ref(definition, key), options, wait)
       wait.watch?.acquired(runtime.activation?.lease)
-      ends?.()
       return this.#handlesOf(runtime).given as H
-    } catch (error) {
-      ends?.({ error })
-      throw wait.failed(error)
-    }
+    })
   }
 
   async use<S, A>(
@@ -115,11 +114,12 @@ class Manager implements StartedManager {
     aFunction("fn", fn)
     using wait = this.#wait(definition, key, options)
     const { signal, durable, contention = "retry" } = options
-    const ends = this.#called("use", wait, durable === true)
     const ref = (): SandboxRef => this.#ref(definition, key)
     const run = (activation: Activation, onBegin: () => void): Promise<A> =>
       use(activation, fn as UseFn<A>, { wait, signal, durable, onBegin })
-    return await this.#inSandbox({ ref, options: { ...options, contention }, wait, ends }, run)
+    const wish: SandboxWish = { ref, options: { ...options, contention }, wait, mayRepeat: false }
+    const called = { call: "use", durable: durable === true } as const
+    return await this.#told(wait, called, () => this.#inSandbox(wish, run))
   }
 
   async call<M, Name extends keyof M & string>(
@@ -133,15 +133,32 @@ class Manager implements StartedManager {
     const { parts } = this.#known(definition)
     const call = parts.calls.get(name)
     if (call === undefined) throw unknownCall(wait.key, name, parts.calls.keys())
-    const { signal } = options
     const fresh = { id: this.#settings.clock.id(), sentAt: this.#registry.storeTime() }
     const made = madeCall(wait.key, call, input, callIdentity(call, options, fresh))
-    const ends = this.#called("use", wait, call.durable)
+    const { durable } = made
+    const asked = { call: "call", name, ...(durable && { durable: true, callId: durable.id }) } as const
+    const answer = this.#told(wait, asked, () => this.#calling(definition, key, made, wait))
+    return (await answer) as AnswerTo<M[Name]>
+  }
+
+  /** The call, in a turn of its sandbox; sent again where that is safe. */
+  async #calling(definition: AnyDefinition, key: string, made: MadeCall, wait: CallWait): Promise<unknown> {
     const ref = (): SandboxRef => this.#ref(definition, key)
+    const { readonly, durable } = made.parts
+    using place = this.#queue.enter(wait.key, this.#known(definition).parts.callQueue)
+    let begun = false
     const run = (activation: Activation, onBegin: () => void): Promise<unknown> =>
-      callHere(activation, made, { wait, signal, onBegin })
-    const here = { whenOwned: "report", contention: "retry" } as const
-    return (await this.#inSandbox({ ref, options: here, wait, ends }, run)) as AnswerTo<M[Name]>
+      callHere(activation, made, wait, () => {
+        place.leave()
+        begun = true
+        onBegin()
+      })
+    const wish: SandboxWish = { ref, options: IN_PLACE, wait, mayRepeat: readonly || durable }
+    try {
+      return await this.#inSandbox(wish, run)
+    } catch (error) {
+      throw begun && !(error instanceof CallThrewError) ? callUnknown(wait.key, made, error) : error
+    }
   }
 
   async checkpointSandbox(definition: AnyDefinition, key: string): Promise<void> {
@@ -154,16 +171,10 @@ class Manager implements StartedManager {
   async remove(definition: AnyDefinition, key: string, options: RestoreOptions = {}): Promise<void> {
     refuseUnknown("remove", options, RESTORE_OPTIONS)
     using wait = this.#wait(definition, key, options)
-    const ends = this.#called("remove", wait)
-    try {
-      const ref = this.#ref(definition, key)
-      await this.#registry.remove(ref, options, wait)
+    await this.#told(wait, { call: "remove" }, async () => {
+      await this.#registry.remove(this.#ref(definition, key), options, wait)
       wait.watch?.acquired()
-      ends?.()
-    } catch (error) {
-      ends?.({ error })
-      throw wait.failed(error)
-    }
+    })
   }
 
   async readCheckpoint<C>(definition: SandboxDefinition<unknown, C, unknown>, key: string): Promise<C | undefined> {
@@ -234,7 +245,7 @@ class Manager implements StartedManager {
 
   /** Runs in a turn of the sandbox, which is opened for it. Tries again where that leaves before the turn begins. */
   async #inSandbox<A>(
-    { ref, options, wait, ends }: SandboxWish,
+    { ref, options, wait, mayRepeat }: SandboxWish,
     run: (activation: Activation, onBegin: () => void) => Promise<A>,
   ): Promise<A> {
     let begun = false
@@ -249,23 +260,22 @@ class Manager implements StartedManager {
     }
     for (let tries = 1; ; tries++) {
       try {
-        const answer = await attempt()
-        ends?.()
-        return answer
+        return await attempt()
       } catch (error) {
         const isFirst = tries === 1 && (error instanceof HandingOffError || error instanceof LockLostError)
         const mayGoOn = isFirst || (error instanceof HandingOffError && options.contention === "retry")
-        if (!begun && mayGoOn) continue
-        ends?.({ error })
-        throw wait.failed(error)
+        if (!mayGoOn || (begun && !mayRepeat)) throw error
       }
     }
   }
 
-  /** Writes into a trace that somebody reads that a call with a wait begins. */
-  #called(call: TraceCall, { key, budget }: CallWait, durable?: boolean): Ends | undefined {
-    const { lines } = this.#settings.trace
-    return lines?.called({ call, key, ...budget, ...(durable !== undefined && { durable }) })
+  /** Makes a call that waits. How it ends is told to its observer, and in the trace where somebody reads that. */
+  async #told<A>(wait: CallWait, asked: CallDetail, make: () => Promise<A>): Promise<A> {
+    try {
+      return await traced(this.#settings.trace, () => ({ ...asked, key: wait.key, ...wait.budget }), make)
+    } catch (error) {
+      throw wait.failed(error)
+    }
   }
 
   /** The wait of a call, whatever the call is refused for from here on. */

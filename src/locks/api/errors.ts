@@ -303,6 +303,33 @@ export class CallTooOldError extends LockError {
   }
 }
 
+/** Too many calls wait for a sandbox. Nothing has happened. */
+export class OverloadedError extends LockError {
+  readonly _tag = "OverloadedError" as const
+  readonly code = "LEASEHOLD_OVERLOADED" as const
+  readonly retryable = true as const
+}
+
+/**
+ * A call had begun, and nobody knows how it ended: its sandbox was lost, its effect may not be stored, or its caller
+ * waits no longer. `cause` says which. A durable call has the `id` and `sentAt` by which a repetition is known.
+ */
+export class CallUnknownError extends LockError {
+  readonly _tag = "CallUnknownError" as const
+  readonly code = "LEASEHOLD_CALL_UNKNOWN" as const
+  readonly retryable = false as const
+  /** Undefined where the call isn't durable. */
+  readonly id: string | undefined
+  /** In Unix milliseconds of the store's time; undefined where the call isn't durable. */
+  readonly sentAt: number | undefined
+
+  constructor(details: ErrorDetails & { id: string | undefined; sentAt: number | undefined }) {
+    super(details)
+    this.id = details.id
+    this.sentAt = details.sentAt
+  }
+}
+
 /** A durable call is dated more than 10 s after the store's time. Nothing has happened. */
 export class CallDateError extends LockError {
   readonly _tag = "CallDateError" as const

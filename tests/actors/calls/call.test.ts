@@ -85,8 +85,8 @@ describe("a call", () => {
       ["get", undefined, { id: "a", sentAt: 1 }],
     ] as const
     for (const [name, input, options] of bad) {
-      const call = here.call as (...args: unknown[]) => Promise<unknown>
-      expect(await refused(call.call(here, counter, "k", name, input, options))).toBeInstanceOf(InvalidConfigError)
+      // @ts-expect-error half an identity, or one of a call that isn't durable
+      expect(await refused(here.call(counter, "k", name, input, options))).toBeInstanceOf(InvalidConfigError)
     }
     expect(await time.runUntil(here.call(counter, "k", "get"))).toBe(0)
   })
