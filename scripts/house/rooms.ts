@@ -43,10 +43,12 @@ export const rooms: Readonly<Record<string, string>> = {
   "src/actors/checkpoints/head":
     "The head of a sandbox: its format, and the protocol of its writes as one pure function.",
   "src/actors/checkpoints/content": "From a value to bytes and back; the objects of large states, and their deletion.",
+  "src/actors/calls/memory": "What a sandbox remembers of durable calls: the law, and its bytes.",
   "src/actors/api": "What users of sandboxes see: definitions, handles, errors.",
   "src/actors/checkpoints": "Saved state: claims, commits, reads and lists.",
   "src/actors/sandbox/work": "Hooks with limits, turns, group commits, idle timers.",
   "src/actors/sandbox": "One sandbox: its chart's actor, its activation, its uses and its end.",
+  "src/actors/calls": "A call at its sandbox: its checks, its turn, its answer.",
   "src/actors/registry": "The manager's settings, and its sandboxes: one runtime for each key.",
   "src/actors/inside": "What the inspector sees of a manager.",
   "src/actors/manager": "`SandboxManager`: calls, drain, numbers, reads without a lease.",

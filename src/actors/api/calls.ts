@@ -122,13 +122,3 @@ export type CallArguments<Message> =
 
 /** What a call settles with. */
 export type AnswerTo<Message> = Message extends CallMessage<unknown, infer Answer> ? Answer : never
-
-/** How much a sandbox remembers of durable calls. What is beyond the first limit that is reached is forgotten. */
-export interface CallMemoryOptions {
-  /** How many calls; default 1000. */
-  readonly count?: number
-  /** How large they are together as JSON, in UTF-16 units; default 262,144. All of it is written with each checkpoint. */
-  readonly size?: number
-  /** How long after the call was first sent; default 10 min. */
-  readonly age?: Duration
-}

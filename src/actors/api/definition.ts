@@ -7,8 +7,8 @@ import { UnknownDefinitionError } from "../../locks/api/errors.ts"
 import { checkKey } from "../../locks/api/keys.ts"
 import { lasting, millisOf } from "../../runtime/input/bounds.ts"
 import { aCount, aFunction, type OptionChecks, refusal, refuseUnknown, shown } from "../../runtime/input/options.ts"
-import type { MemoryLimits } from "../calls/memory.ts"
-import { type CallParts, callParts, memoryLimits } from "../calls/parts.ts"
+import type { MemoryLimits } from "../calls/memory/memory.ts"
+import { type CallParts, callParts, memoryLimits } from "./call-parts.ts"
 import type { CallDefinitions, CheckedCalls, MessagesOf } from "./calls.ts"
 import type {
   AnyDefinition,

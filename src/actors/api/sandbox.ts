@@ -9,7 +9,6 @@ import type { LeaseView, ReleaseResult } from "../../locks/api/lock.ts"
 import type { Duration } from "../../runtime/input/duration.ts"
 import type { EndReason, SandboxActor, SandboxSnapshot } from "../chart/types.ts"
 import type { Codec, CodecContext } from "../checkpoints/content/codec.ts"
-import type { CallMemoryOptions } from "./calls.ts"
 import type { InspectedState } from "./inspected.ts"
 
 declare const stateType: unique symbol
@@ -125,6 +124,16 @@ export type RestoredBy<Schema> = Schema extends StandardSchemaV1
   : Schema extends Codec<infer _, infer Out>
     ? Out
     : never
+
+/** How much a sandbox remembers of durable calls. What is beyond the first limit that is reached is forgotten. */
+export interface CallMemoryOptions {
+  /** How many calls; default 1000. */
+  readonly count?: number
+  /** How large they are together as JSON, in UTF-16 units; default 262,144. Each checkpoint writes all of it. */
+  readonly size?: number
+  /** How long after the call was first sent; default 10 min. */
+  readonly age?: Duration
+}
 
 /**
  * What a definition is made of. `S` is the live state, `In` what is saved, `Out` what the schema makes of it.

@@ -8,15 +8,15 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { refusal } from "../../runtime/input/options.ts"
 import { sha256 } from "../../runtime/time/hash.ts"
+import type { CallParts } from "../api/call-parts.ts"
 import type { AnyCallSchema, CallContext, CallOptions } from "../api/calls.ts"
 import { throughJson } from "../checkpoints/content/json.ts"
 import type { Activation } from "../sandbox/activation.ts"
 import { use } from "../sandbox/uses.ts"
 import type { CallWait } from "../sandbox/waits.ts"
-import type { CallAnswer, DurableCall } from "./memory.ts"
-import type { CallParts } from "./parts.ts"
+import type { CallAnswer, DurableCall } from "./memory/memory.ts"
+import type { AdmittedCall } from "./memory/remembered.ts"
 import { callEarly, callThrew, callTooOld, idOfAnother, inputRefused } from "./problems.ts"
-import type { AdmittedCall } from "./remembered.ts"
 
 /** A call as it reaches its sandbox. */
 export interface MadeCall {

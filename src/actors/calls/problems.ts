@@ -9,9 +9,9 @@ import {
   OverloadedError,
   UnknownCallError,
 } from "../../locks/api/errors.ts"
+import type { CallParts } from "../api/call-parts.ts"
 import { briefly } from "../api/problems.ts"
-import type { MadeCall } from "./call.ts"
-import type { CallAnswer, DurableCall } from "./memory.ts"
+import type { CallAnswer, DurableCall } from "./memory/memory.ts"
 
 /** The definition has no call of that name. */
 export const unknownCall = (key: string, name: string, known: Iterable<string>): UnknownCallError => {
@@ -65,8 +65,14 @@ export const overloaded = (key: string, waiting: number): OverloadedError =>
     key,
   })
 
-/** It had begun, and nobody knows how it ended. */
-export const callUnknown = (key: string, { parts, durable }: MadeCall, cause: unknown): CallUnknownError => {
+/** A call that had begun. */
+interface BegunCall {
+  readonly parts: Pick<CallParts, "name" | "readonly">
+  readonly durable: DurableCall | undefined
+}
+
+/** Nobody knows how it ended. */
+export const callUnknown = (key: string, { parts, durable }: BegunCall, cause: unknown): CallUnknownError => {
   const again = durable !== undefined ? "Call again with this id and sentAt" : "Call again"
   const isSafe = durable !== undefined || parts.readonly
   return new CallUnknownError({

@@ -7,8 +7,8 @@
  */
 import type { Lease } from "../../locks/api/lock.ts"
 import type { CheckpointReason } from "../api/sandbox.ts"
-import type { CallMemory } from "../calls/memory.ts"
-import { type FoundCalls, RememberedCalls } from "../calls/remembered.ts"
+import type { CallMemory } from "../calls/memory/memory.ts"
+import { type FoundCalls, RememberedCalls } from "../calls/memory/remembered.ts"
 import type { CodecScope } from "../checkpoints/content/codec.ts"
 import { joined } from "../checkpoints/objects/parts.ts"
 import type { Claimed } from "../checkpoints/writer.ts"

@@ -9,7 +9,7 @@ import {
   NO_CALLS,
   recall,
   remember,
-} from "../../../src/actors/calls/memory.ts"
+} from "../../../src/actors/calls/memory/memory.ts"
 
 const wide: MemoryLimits = { count: 100, size: 100_000, age: 60_000 }
 const call = (id: string, sentAt: number, digest = "d") => ({ id, digest, sentAt })

@@ -12,8 +12,9 @@ import {
   refuseUnknown,
   shown,
 } from "../../runtime/input/options.ts"
-import type { AnyCallSchema, CallContext, CallDefinition, CallMemoryOptions } from "../api/calls.ts"
-import type { MemoryLimits } from "./memory.ts"
+import type { MemoryLimits } from "../calls/memory/memory.ts"
+import type { AnyCallSchema, CallContext, CallDefinition } from "./calls.ts"
+import type { CallMemoryOptions } from "./sandbox.ts"
 
 /** One call of a definition. */
 export interface CallParts {

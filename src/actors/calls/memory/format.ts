@@ -2,7 +2,7 @@
  * What is remembered of calls, as the bytes that stand behind the state in a checkpoint, and back. They were written by
  * another process, perhaps of another release: what doesn't fit is refused, and never taken for nothing remembered.
  */
-import { CorruptCheckpointError } from "../../locks/api/errors.ts"
+import { CorruptCheckpointError } from "../../../locks/api/errors.ts"
 import type { AppliedCall, CallAnswer, CallMemory } from "./memory.ts"
 
 /** The bytes; undefined where no durable call was ever made. */
