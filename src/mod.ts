@@ -77,6 +77,7 @@ export type {
   AnyDefinition,
   AnySchema,
   BackOffSchedule,
+  CallMemoryOptions,
   CheckpointContext,
   CheckpointReason,
   CloseContext,
@@ -92,6 +93,22 @@ export type {
   SavedBy,
   UseOptions,
 } from "./actors/api/sandbox.ts"
+export type {
+  AnswerTo,
+  AnyCallSchema,
+  CallArguments,
+  CallContext,
+  CallDefinition,
+  CallDefinitions,
+  CallMessage,
+  CallOptions,
+  CallWaitOptions,
+  CheckedCalls,
+  HandledInput,
+  KnownCall,
+  MessagesOf,
+  NewCall,
+} from "./actors/api/calls.ts"
 export type { DrainOptions, ManagerUseOptions, RestoreOptions } from "./actors/api/call-options.ts"
 export { SandboxManager } from "./actors/manager/manager.ts"
 export type { DrainResult, Whereabouts } from "./actors/api/manager.ts"

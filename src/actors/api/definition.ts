@@ -121,7 +121,9 @@ const aSchedule = (name: string, value: unknown): void => {
     )
 }
 
-const HOOKS: OptionChecks<AnyHooks & { readonly calls?: unknown }> = {
+type AnyParts = AnyHooks & { readonly calls?: unknown }
+
+const HOOKS: OptionChecks<AnyParts> = {
   name: (_name, value) => checkKey(value),
   version: aCount(1),
   migrate: aFunction,
