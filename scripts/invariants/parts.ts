@@ -15,6 +15,7 @@ const parts: Readonly<Record<string, string>> = {
   stores: "Stores",
   load: "Under load",
   chart: "The chart and its sandboxes",
+  calls: "Calls",
   command: "The command",
   inspector: "The live page",
   drawings: "Drawings",

@@ -63,6 +63,7 @@ describe("a durable call", () => {
     expect(floorOf({ applied: [], forgottenUntil: 70 }, 10)).toBe(70)
   })
 
+  // Tests calls: What is forgotten is refused as too old: a call that was applied is never new again.
   it("that was applied is never new again, whatever the limits and the order of sending", () => {
     const sends = fc.array(fc.record({ id: fc.nat(30), sentAt: fc.nat(50), late: fc.nat(40) }), { maxLength: 60 })
     const limits = fc.record({ count: fc.nat(5), size: fc.nat(500), age: fc.nat(30) })
