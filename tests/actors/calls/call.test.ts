@@ -101,6 +101,7 @@ describe("a call", () => {
     expect(strange).toMatchObject({ thrown: { name: "TypeError" } })
   })
 
+  // Tests calls: A call never moves a sandbox.
   it("to a sandbox of another process doesn't move it", async () => {
     const { time, counter, manager } = await world()
     const [here, there] = [await manager("a"), await manager("b")]
@@ -114,6 +115,7 @@ describe("a call", () => {
 })
 
 describe("a durable call", () => {
+  // Tests calls: A durable call with an id has its effect once, also through a handoff.
   it("that is repeated under its id is answered and not applied again, also by a later owner", async () => {
     const { time, counter, manager } = await world()
     const here = await manager("a")
@@ -192,6 +194,7 @@ describe("a durable call", () => {
     expect(await time.runUntil(at(600_000).catch((error: unknown) => error))).toBeInstanceOf(CallDateError)
   })
 
+  // Tests calls: No call is applied again to what comes after the removal of its sandbox.
   it.each(["that runs", "that doesn't run"])(
     "is not applied again after the removal of a sandbox %s",
     async (which) => {

@@ -33,6 +33,7 @@ const aborted = async ({ signal }: CallContext): Promise<never> => {
 }
 
 describe("a call", () => {
+  // Tests calls: A call settles within its timeout, and says where nobody knows its effect.
   it("ends at its timeout, which aborts its handler, and says that nobody knows its effect", async () => {
     const world = new World()
     const reasons: unknown[] = []
@@ -66,6 +67,7 @@ describe("a call", () => {
     await world.end()
   })
 
+  // Tests calls: No more calls wait for a sandbox than may.
   it("too many is refused, and those that wait are answered", async () => {
     const world = new World()
     const going = gate()
@@ -110,6 +112,7 @@ describe("a call whose sandbox is lost while it runs", () => {
     return { answer, runs }
   }
 
+  // Tests calls: Where nobody knows whether a call had its effect, only a durable or a readonly one is made again.
   it("is not made again where it may have had an effect", async () => {
     const { answer, runs } = await lost("plain")
     expect(answer).toBeInstanceOf(CallUnknownError)

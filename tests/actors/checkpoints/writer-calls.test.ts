@@ -13,6 +13,7 @@ const commit = async (world: World, owner: Owner, state: Uint8Array, calls: stri
 }
 
 describe("what is remembered of calls", () => {
+  // Tests calls: What is remembered of calls is stored in one write with the state, or not at all.
   it.each([
     ["in the head", bytesOf("small")],
     ["in an object of its own", large(1)],
