@@ -8,8 +8,8 @@ import type { Edit } from "../../scripts/mutants/mutant.ts"
 export const untapped: readonly Edit[] = [
   {
     file: "src/actors/manager/manager.ts",
-    find: `const ends = this.#called("restore", wait)`,
-    replace: `const ends = undefined as Ends | undefined`,
+    find: `traced(this.#settings.trace, () => ({ ...asked, key: wait.key, ...wait.budget }), make)`,
+    replace: `make()`,
   },
   {
     file: "src/actors/registry/registry.ts",
