@@ -48,8 +48,8 @@ export const rooms: Readonly<Record<string, string>> = {
   "src/actors/checkpoints": "Saved state: claims, commits, reads and lists.",
   "src/actors/sandbox/work": "Hooks with limits, turns, group commits, idle timers.",
   "src/actors/sandbox": "One sandbox: its chart's actor, its activation, its uses and its end.",
-  "src/actors/calls": "A call at its sandbox: its checks, its turn, its answer.",
   "src/actors/registry": "The manager's settings, and its sandboxes: one runtime for each key.",
+  "src/actors/calls": "A call: its way to its sandbox, its checks, its turn, its answer.",
   "src/actors/inside": "What the inspector sees of a manager.",
   "src/actors/manager": "`SandboxManager`: calls, drain, numbers, reads without a lease.",
 

@@ -77,7 +77,7 @@ export function defineSandbox<Schema extends AnySchema, S, Inputs, const Calls =
      * The messages that its sandboxes take, by name: for `SandboxManager.call`, which finds a sandbox wherever it runs.
      * A name has 1 to 64 characters of A to Z, a to z, 0 to 9 and `_-`.
      */
-    readonly calls?: CallDefinitions<NoInfer<S>, Inputs> & Calls & CheckedCalls<Calls>
+    readonly calls?: CallDefinitions<S, Inputs> & Calls & CheckedCalls<Calls>
   },
 ): SandboxDefinition<S, SavedBy<Schema>, Sandbox<S>, MessagesOf<Calls>> {
   refuseUnknown("defineSandbox", hooks, HOOKS, ["name", "schema", "restore", "checkpoint"])

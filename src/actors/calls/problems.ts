@@ -6,9 +6,11 @@ import {
   CallThrewError,
   CallTooOldError,
   CallUnknownError,
+  type LockError,
   OverloadedError,
   UnknownCallError,
 } from "../../locks/api/errors.ts"
+import { refusal } from "../../runtime/input/options.ts"
 import type { CallParts } from "../api/call-parts.ts"
 import { briefly } from "../api/problems.ts"
 import type { CallAnswer, DurableCall } from "./memory/memory.ts"
@@ -56,6 +58,10 @@ export const callEarly = (key: string, { id, sentAt }: DurableCall): CallDateErr
     next: "Give as sentAt when it was first sent, in Unix milliseconds, and set the clock of the sender right",
     key,
   })
+
+/** A durable call came without an id. */
+export const withoutIdentity = (key: string, name: string): LockError =>
+  refusal(`The call ${name} of ${key} is durable, and came without an id`, "Send an id, and when it was first sent")
 
 /** Too many calls wait for the sandbox. */
 export const overloaded = (key: string, waiting: number): OverloadedError =>

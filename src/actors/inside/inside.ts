@@ -9,6 +9,7 @@ import { refusal, shown } from "../../runtime/input/options.ts"
 import type { Clock } from "../../runtime/time/clock.ts"
 import type { TraceTap } from "../../trace/live/live-trace.ts"
 import type { AnyDefinition } from "../api/sandbox.ts"
+import type { SandboxCalls } from "../calls/calls.ts"
 import type { ManagerSettings } from "../registry/options.ts"
 import type { Registry } from "../registry/registry.ts"
 import type { SandboxRuntime } from "../sandbox/runtime.ts"
@@ -52,6 +53,8 @@ export interface ManagerInside {
    */
   readonly clockOffset: number | null
   readonly tap: TraceTap
+  /** Takes calls of other processes, and sends them. */
+  readonly calls: Pick<SandboxCalls, "connect" | "receive">
   /** What the lease record of a key says now: one read. Null where there is none. Rejects as `Lock.peek` does. */
   read(lockKey: string): Promise<RecordInside | null>
 }
@@ -60,6 +63,7 @@ export interface ManagerInside {
 export interface InsideParts {
   readonly settings: ManagerSettings
   readonly registry: Registry
+  readonly calls: SandboxCalls
   readonly stats: () => Readonly<Record<string, number>>
   readonly cordon: () => void
   readonly isClosed: () => boolean
@@ -75,6 +79,7 @@ class Inside implements ManagerInside {
   readonly ttl: number
   readonly guard: number | null
   readonly tap: TraceTap
+  readonly calls: ManagerInside["calls"]
   readonly #parts: InsideParts
 
   constructor(parts: InsideParts) {
@@ -87,6 +92,7 @@ class Inside implements ManagerInside {
     this.ttl = ttl
     this.guard = store === undefined ? null : guardOf(ttl, store.capabilities)
     this.tap = trace
+    this.calls = parts.calls
     this.#parts = parts
   }
 

@@ -6,7 +6,7 @@
  * Not promised: that a use which was answered survives a crash, unless it was `durable`.
  */
 import type { Observable } from "rxjs"
-import { CallThrewError, HandingOffError, LockLostError, type ManagerClosedError } from "../../locks/api/errors.ts"
+import type { ManagerClosedError } from "../../locks/api/errors.ts"
 import { checkKey, sandboxLockKey } from "../../locks/api/keys.ts"
 import type { LockEvent } from "../../locks/api/lock.ts"
 import { identityOf, type StoreIdentity } from "../../locks/stores/identity.ts"
@@ -28,11 +28,12 @@ import { partsOf } from "../api/definition.ts"
 import type { DrainResult, SandboxManager as StartedManager, Whereabouts } from "../api/manager.ts"
 import { managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
 import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView } from "../api/sandbox.ts"
-import { callHere, callIdentity, type MadeCall, madeCall } from "../calls/call.ts"
-import { callUnknown, unknownCall } from "../calls/problems.ts"
-import { CallQueue } from "../calls/queue.ts"
+import { callIdentity, madeCall } from "../calls/call.ts"
+import { SandboxCalls } from "../calls/calls.ts"
+import { unknownCall } from "../calls/problems.ts"
 import { openInside } from "../inside/inside.ts"
 import { requestTap } from "../inside/taps.ts"
+import { inSandbox, type SandboxWish } from "../registry/attempts.ts"
 import {
   checkAgainst,
   inTrace,
@@ -41,7 +42,7 @@ import {
   type ManagerSettings,
   settingsOf,
 } from "../registry/options.ts"
-import { type Admit, type OpenOptions, Registry, type SandboxRef } from "../registry/registry.ts"
+import { type Admit, Registry, type SandboxRef } from "../registry/registry.ts"
 import type { Activation } from "../sandbox/activation.ts"
 import { RuntimeHandle, RuntimeView } from "../sandbox/handle.ts"
 import type { SandboxRuntime } from "../sandbox/runtime.ts"
@@ -55,33 +56,22 @@ import { statsOf } from "./stats.ts"
 /** The sandboxes of this process. */
 export type SandboxManager = StartedManager
 
-/** A sandbox that a use, or a call, is to run in. */
-interface SandboxWish {
-  readonly ref: () => SandboxRef
-  readonly options: OpenOptions
-  readonly wait: CallWait
-  /** It may be run once more where nobody knows how it ended. */
-  readonly mayRepeat: boolean
-}
-
-/** A call never moves a sandbox. */
-const IN_PLACE = { whenOwned: "report", contention: "retry" } as const
-
 class Manager implements StartedManager {
   readonly events$: Observable<LockEvent>
   readonly #settings: ManagerSettings
   readonly #registry: Registry
   readonly #handles = new WeakMap<SandboxRuntime, { readonly sandbox: RuntimeHandle; readonly given: unknown }>()
-  readonly #queue = new CallQueue()
+  readonly #calls: SandboxCalls
   #closed: ManagerClosedError["state"] | undefined
   #disposing: Promise<void> | undefined
 
   constructor(settings: ManagerSettings, leases: StoreIdentity) {
     this.#settings = settings
     this.#registry = new Registry(settings, leases, this.#admit)
+    this.#calls = new SandboxCalls(settings, this.#registry)
     this.events$ = this.#registry.events.observable
     openInside(this, {
-      ...{ settings, registry: this.#registry },
+      ...{ settings, registry: this.#registry, calls: this.#calls },
       stats: () => this.stats(),
       cordon: () => this.cordon(),
       isClosed: () => this.#closed !== undefined,
@@ -119,7 +109,7 @@ class Manager implements StartedManager {
       use(activation, fn as UseFn<A>, { wait, signal, durable, onBegin })
     const wish: SandboxWish = { ref, options: { ...options, contention }, wait, mayRepeat: false }
     const called = { call: "use", durable: durable === true } as const
-    return await this.#told(wait, called, () => this.#inSandbox(wish, run))
+    return await this.#told(wait, called, () => inSandbox(this.#registry, wish, run))
   }
 
   async call<M, Name extends keyof M & string>(
@@ -137,28 +127,8 @@ class Manager implements StartedManager {
     const made = madeCall(wait.key, call, input, callIdentity(call, options, fresh))
     const { durable } = made
     const asked = { call: "call", name, ...(durable && { durable: true, callId: durable.id }) } as const
-    const answer = this.#told(wait, asked, () => this.#calling(definition, key, made, wait))
+    const answer = this.#told(wait, asked, () => this.#calls.make(() => this.#ref(definition, key), made, wait))
     return (await answer) as AnswerTo<M[Name]>
-  }
-
-  /** The call, in a turn of its sandbox; sent again where that is safe. */
-  async #calling(definition: AnyDefinition, key: string, made: MadeCall, wait: CallWait): Promise<unknown> {
-    const ref = (): SandboxRef => this.#ref(definition, key)
-    const { readonly, durable } = made.parts
-    using place = this.#queue.enter(wait.key, this.#known(definition).parts.callQueue)
-    let begun = false
-    const run = (activation: Activation, onBegin: () => void): Promise<unknown> =>
-      callHere(activation, made, wait, () => {
-        place.leave()
-        begun = true
-        onBegin()
-      })
-    const wish: SandboxWish = { ref, options: IN_PLACE, wait, mayRepeat: readonly || durable }
-    try {
-      return await this.#inSandbox(wish, run)
-    } catch (error) {
-      throw begun && !(error instanceof CallThrewError) ? callUnknown(wait.key, made, error) : error
-    }
   }
 
   async checkpointSandbox(definition: AnyDefinition, key: string): Promise<void> {
@@ -241,32 +211,6 @@ class Manager implements StartedManager {
     ends?.()
     const written = trace.close()
     if (trace.isWritten) await written
-  }
-
-  /** Runs in a turn of the sandbox, which is opened for it. Tries again where that leaves before the turn begins. */
-  async #inSandbox<A>(
-    { ref, options, wait, mayRepeat }: SandboxWish,
-    run: (activation: Activation, onBegin: () => void) => Promise<A>,
-  ): Promise<A> {
-    let begun = false
-    const attempt = async (): Promise<A> => {
-      const wanted = ref()
-      this.#registry.find(wanted.lockKey)?.activation?.turns.refuseInside("use")
-      const { activation } = await this.#registry.open(wanted, options, wait)
-      return run(activation!, () => {
-        begun = true
-        wait.watch?.acquired(activation!.lease)
-      })
-    }
-    for (let tries = 1; ; tries++) {
-      try {
-        return await attempt()
-      } catch (error) {
-        const isFirst = tries === 1 && (error instanceof HandingOffError || error instanceof LockLostError)
-        const mayGoOn = isFirst || (error instanceof HandingOffError && options.contention === "retry")
-        if (!mayGoOn || (begun && !mayRepeat)) throw error
-      }
-    }
   }
 
   /** Makes a call that waits. How it ends is told to its observer, and in the trace where somebody reads that. */

@@ -18,6 +18,8 @@ export interface SandboxTally {
   uses: number
   /** Uses whose function threw. */
   usesFailed: number
+  /** Calls that the owner in another process answered. */
+  callsForwarded: number
 }
 
 /** Nothing done. */
@@ -30,6 +32,7 @@ export const newTally = (): SandboxTally => ({
   restoresFailed: 0,
   uses: 0,
   usesFailed: 0,
+  callsForwarded: 0,
 })
 
 /** As whole numbers. */
