@@ -8,8 +8,8 @@ import "../runtime/least-node.ts"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { SandboxManager } from "../actors/manager/manager.ts"
 import { anObject } from "../runtime/input/options.ts"
+import { listen, serve } from "../web/serve.ts"
 import { InspectorHandler } from "./live/server/handler.ts"
-import { listen, serve } from "./live/server/serve.ts"
 import { managedWorker } from "./live/workers/managed-worker.ts"
 import {
   type InspectorOptions,

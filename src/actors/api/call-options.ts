@@ -29,7 +29,8 @@ export interface DrainOptions {
   readonly grace?: Duration
 }
 
-const CALL_ID = /^[\w.:-]{1,128}$/
+/** What the id of a call can be. */
+export const CALL_ID: RegExp = /^[\w.:-]{1,128}$/
 
 function aCallId(name: string, value: unknown): void {
   if (typeof value === "string" && CALL_ID.test(value)) return

@@ -1,9 +1,9 @@
 /** `leasehold open <trace>`: the live page with a recorded trace in it, served until its user has enough. */
 import { Access } from "../../inspector/live/server/access.ts"
 import { pageAnswer, SAFE_HEADERS } from "../../inspector/live/server/page-answer.ts"
-import { listen } from "../../inspector/live/server/serve.ts"
 import { timelineHtml } from "../../inspector/timeline.ts"
 import { parseTrace } from "../../trace/trace-text.ts"
+import { listen } from "../../web/serve.ts"
 import { EXIT } from "../errors/exit-codes.ts"
 import { UsageError } from "../errors/usage-error.ts"
 import type { CommandAction } from "../frame/syntax.ts"

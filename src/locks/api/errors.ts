@@ -337,6 +337,16 @@ export class CallDateError extends LockError {
   readonly retryable = false as const
 }
 
+/**
+ * A call can't be sent to the owner of its sandbox: its address is none, isn't allowed, or answers as no worker of this
+ * fleet does. It had no effect.
+ */
+export class CallRouteError extends LockError {
+  readonly _tag = "CallRouteError" as const
+  readonly code = "LEASEHOLD_CALL_ROUTE" as const
+  readonly retryable = false as const
+}
+
 /** The handler of a call threw. */
 export class CallThrewError extends LockError {
   readonly _tag = "CallThrewError" as const

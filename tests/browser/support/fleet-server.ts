@@ -2,11 +2,11 @@
 // size.
 import type { SandboxDetail, SandboxRow, WorkerRow } from "../../../src/inspector/live/model/wire.ts"
 import { InspectorHandler } from "../../../src/inspector/live/server/handler.ts"
-import { listen } from "../../../src/inspector/live/server/serve.ts"
 import type { FleetSink } from "../../../src/inspector/live/stream/source.ts"
 import type { MachineDetail } from "../../../src/inspector/live/workers/live-worker.ts"
 import { type InspectorOptions, inspectorSettings } from "../../../src/inspector/live/workers/options.ts"
 import { liveClock } from "../../../src/runtime/time/clock.ts"
+import { listen } from "../../../src/web/serve.ts"
 import { ScriptedWorker } from "../../inspector/live/scripted-worker.ts"
 
 /** Long enough to be one, and known to the tests. */

@@ -1,18 +1,16 @@
 /** What an inspector can be told, checked at its start. */
-import { isIP } from "node:net"
-import process from "node:process"
 import {
   aFlag,
   aFunction,
   aList,
-  between,
   type OptionChecks,
   refusal,
   refuseUnknown,
   shown,
 } from "../../../runtime/input/options.ts"
-import { isPermitted } from "../../../runtime/permissions.ts"
 import type { OnError } from "../../../runtime/report.ts"
+import { addressOf, aHost, aPort, isLoopback, isOfThisMachine } from "../../../web/addresses.ts"
+import { aSecret, DRAWN, sharedSecret } from "../../../web/secret.ts"
 
 /** How an inspector is made. */
 export interface InspectorOptions {
@@ -61,25 +59,6 @@ export interface InspectorSettings {
   readonly onError: OnError | undefined
 }
 
-/** The variable that has the secret. */
-export const SECRET_VARIABLE = "LEASEHOLD_SECRET"
-
-/** As docs/seeing-it.md draws one. */
-const DRAWN = `node -p 'crypto.randomBytes(24).toString("base64")'`
-
-/** 96 bits, where it is drawn from the 64 signs of base64. */
-const SHORTEST_SECRET = 16
-
-/** A secret may not be told in an error: only how long it is. */
-const aSecret = (name: string, value: unknown): void => {
-  if (typeof value === "string" && value.length >= SHORTEST_SECRET && /^[!-~]+$/.test(value)) return
-  const is = typeof value === "string" ? `a text of ${value.length} characters` : shown(value)
-  throw refusal(
-    `${name} is ${is}`,
-    `Give at least ${SHORTEST_SECRET} visible ASCII characters, drawn at random: ${DRAWN}`,
-  )
-}
-
 const texts = (name: string, value: unknown): void => {
   aList(name, value)
   for (const each of value as unknown[]) {
@@ -103,19 +82,6 @@ const OPTIONS: OptionChecks<InspectorOptions> = {
   allow: aFunction,
   peers: urls,
   onError: aFunction,
-}
-
-const aHost = (name: string, value: unknown): void => {
-  if (typeof value === "string" && (isIP(value) !== 0 || value === "localhost")) return
-  throw refusal(
-    `${name} is ${shown(value)}`,
-    "Give an IP address of this machine to listen at, such as 127.0.0.1 or 0.0.0.0",
-  )
-}
-
-const aPort = (name: string, value: unknown): void => {
-  between(0, 65_535)(name, value)
-  if (!Number.isInteger(value)) throw refusal(`${name} is ${shown(value)}`, "Give a whole number")
 }
 
 const SERVE_OPTIONS: OptionChecks<ServeInspectorOptions> = { ...OPTIONS, port: aPort, host: aHost }
@@ -143,36 +109,3 @@ export function serveSettings(options: ServeInspectorOptions): {
   }
   return { port, host, inspect }
 }
-
-/**
- * What the environment has; a bad one is an error, as a worker that is seen alone for a typing error would surprise.
- */
-function sharedSecret(): string | undefined {
-  if (!isPermitted({ name: "env" })) return undefined
-  const secret = process.env[SECRET_VARIABLE]
-  if (secret === undefined || secret === "") return undefined
-  aSecret(SECRET_VARIABLE, secret)
-  return secret
-}
-
-/** Where a worker can be asked; undefined for what is no such address. Credentials in it are of no use here. */
-export function addressOf(text: string): URL | undefined {
-  if (text.length > LONGEST_ADDRESS || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined
-  url.search = ""
-  url.hash = ""
-  return url
-}
-
-/** As browsers allow addresses to be. In characters. */
-const LONGEST_ADDRESS = 2000
-
-/** Whether an address is of this machine, whatever names resolve to. */
-export function isOfThisMachine({ hostname }: URL): boolean {
-  return isLoopback(hostname.replace(/^\[|\]$/g, ""))
-}
-
-/** Whether a host is reached from this machine alone. */
-export const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))

@@ -5,11 +5,11 @@
  */
 import type { Clock, Timer } from "../../../runtime/time/clock.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
+import { addressOf } from "../../../web/addresses.ts"
 import type { SandboxRow } from "../model/wire.ts"
 import { unknownWorker } from "../model/worker-lines.ts"
 import type { FleetSink, FleetSource } from "../stream/source.ts"
 import type { LiveWorker, RecordOwner } from "./live-worker.ts"
-import { addressOf } from "./options.ts"
 import { Peer } from "./peer.ts"
 
 /** Each is a connection that stays open, and a page of more workers is no page. */

@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { InspectorHandler, LONGEST_BODY, MOST_STREAMS } from "../../../../src/inspector/live/server/handler.ts"
 import { pagePolicy } from "../../../../src/inspector/live/server/page-html.ts"
-import { listen, type Listening, serve } from "../../../../src/inspector/live/server/serve.ts"
 import { inspectorSettings, type InspectorOptions } from "../../../../src/inspector/live/workers/options.ts"
 import {
   isSame,
@@ -17,6 +16,7 @@ import {
   TIME,
 } from "../../../../src/inspector/live/workers/signature.ts"
 import { VirtualTime } from "../../../../src/runtime/time/virtual-time.ts"
+import { listen, type Listening, serve } from "../../../../src/web/serve.ts"
 import { row } from "../made.ts"
 import { ScriptedWorker } from "../scripted-worker.ts"
 

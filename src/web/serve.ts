@@ -6,7 +6,7 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Readable } from "node:stream"
-import { liveClock } from "../../../runtime/time/clock.ts"
+import { liveClock } from "../runtime/time/clock.ts"
 
 /** Answers a request. Never rejects. */
 export type RequestHandler = (request: Request) => Promise<Response>
@@ -68,7 +68,9 @@ export async function serve(
 ): Promise<void> {
   response.on("error", () => {}) // who asked has gone
   try {
-    const request = requestOf(incoming)
+    const gone = new AbortController()
+    response.once("close", () => gone.abort())
+    const request = requestOf(incoming, gone.signal)
     if (request === undefined) return void response.writeHead(400).end()
     await give(await handle(request), response)
   } catch {
@@ -76,16 +78,17 @@ export async function serve(
   }
 }
 
-function requestOf(incoming: IncomingMessage): Request | undefined {
+function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = "GET", url = "/", headers } = incoming
   const address = `http://${headers.host ?? "localhost"}${url}`
   if (!url.startsWith("/") || !URL.canParse(address)) return undefined
   const list = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((each): [string, string] => [name, each]),
   )
-  if (method !== "POST") return new Request(address, { method: method === "GET" ? "GET" : "OPTIONS", headers: list })
+  if (method !== "POST")
+    return new Request(address, { method: method === "GET" ? "GET" : "OPTIONS", headers: list, signal })
   const body = Readable.toWeb(incoming) as ReadableStream<Uint8Array>
-  const init: RequestInit & { readonly duplex: "half" } = { method, headers: list, body, duplex: "half" }
+  const init: RequestInit & { readonly duplex: "half" } = { method, headers: list, body, signal, duplex: "half" }
   return new Request(address, init)
 }
 
