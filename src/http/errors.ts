@@ -21,6 +21,7 @@ interface Crossing {
 }
 
 const {
+  CallAnswerForgottenError,
   CallDateError,
   CallIdReusedError,
   CallInputError,
@@ -37,7 +38,8 @@ const {
 } = classes
 
 const crossing: Readonly<Record<string, Crossing>> = {
-  CallDateError: { make: (details) => new CallDateError(details) },
+  CallAnswerForgottenError: { make: (details) => new CallAnswerForgottenError(details) },
+  CallDateError: { make: (details) => new CallDateError(details), fields: ["storeTime"] },
   CallIdReusedError: { make: (details) => new CallIdReusedError(details) },
   CallInputError: { make: (details) => new CallInputError(details) },
   CallTooOldError: { make: (details) => new CallTooOldError(details), fields: ["sentAt", "forgottenUntil"] },

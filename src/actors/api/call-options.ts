@@ -6,7 +6,7 @@
 import type { AcquireOptions } from "../../locks/api/lock.ts"
 import { ACQUIRE_OPTIONS } from "../../locks/engine/options.ts"
 import type { Duration } from "../../runtime/input/duration.ts"
-import { aDuration, aFlag, aNumber, type OptionChecks, refusal, shown } from "../../runtime/input/options.ts"
+import { aDuration, aFlag, aNumber, millis, type OptionChecks, refusal, shown } from "../../runtime/input/options.ts"
 import type { CallOptions } from "./calls.ts"
 import type { UseOptions } from "./sandbox.ts"
 
@@ -39,6 +39,13 @@ function aCallId(name: string, value: unknown): void {
 
 const { timeout, timeoutSource, signal, observer, whenOwned, contention } = ACQUIRE_OPTIONS
 
+/** A call isn't made as one try: it is answered within its time. */
+function aCallTimeout(name: string, value: unknown): void {
+  if (value === "infinite") return
+  if (millis(name, value as Duration) === 0)
+    throw refusal(`${name} is ${shown(value)}`, "Give more than 0 ms: a call has to be answered within it")
+}
+
 /** Of `restoreSandbox` and `remove`. */
 export const RESTORE_OPTIONS: OptionChecks<RestoreOptions> = {
   timeout,
@@ -53,7 +60,7 @@ export const RESTORE_OPTIONS: OptionChecks<RestoreOptions> = {
 export const MANAGER_USE_OPTIONS: OptionChecks<ManagerUseOptions> = { ...RESTORE_OPTIONS, durable: aFlag }
 
 /** Of a manager's `call`. */
-export const CALL_OPTIONS: OptionChecks<CallOptions> = { signal, timeout, id: aCallId, sentAt: aNumber }
+export const CALL_OPTIONS: OptionChecks<CallOptions> = { signal, timeout: aCallTimeout, id: aCallId, sentAt: aNumber }
 
 /** Of a sandbox's `use`. */
 export const USE_OPTIONS: OptionChecks<UseOptions> = { signal, timeout, durable: aFlag }

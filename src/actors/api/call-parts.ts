@@ -13,7 +13,7 @@ import {
   shown,
 } from "../../runtime/input/options.ts"
 import type { MemoryLimits } from "../calls/memory/memory.ts"
-import type { AnyCallSchema, CallContext, CallDefinition } from "./calls.ts"
+import type { AnyCallSchema, CallContext, CallDefinition, CallOptions } from "./calls.ts"
 import type { CallMemoryOptions } from "./sandbox.ts"
 
 /** One call of a definition. */
@@ -30,14 +30,14 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 /** The calls by name. Throws InvalidConfigError. */
 export function callParts(calls: unknown): ReadonlyMap<string, CallParts> {
-  if (typeof calls !== "object" || calls === null || Array.isArray(calls))
+  if (typeof calls !== "object" || calls === null || Object.getPrototypeOf(calls) !== Object.prototype)
     throw refusal(`calls is ${shown(calls)}`, "Give an object: the name of each call, and what it is made of")
-  return new Map(Object.entries(calls).map(([name, call]) => [name, partsOf(name, call as AnyCall)]))
+  return new Map(Object.entries(calls).map(([name, call]) => [name, callOf(name, call as AnyCall)]))
 }
 
 type AnyCall = CallDefinition<unknown, AnyCallSchema | undefined>
 
-function partsOf(name: string, call: AnyCall): CallParts {
+function callOf(name: string, call: AnyCall): CallParts {
   if (!NAME.test(name))
     throw refusal(`calls has the name ${shown(name)}`, "Use 1 to 64 characters of A to Z, a to z, 0 to 9, _ and -")
   refuseUnknown(`the call ${name}`, call, CALL, ["handle"])
@@ -65,6 +65,17 @@ const CALL: OptionChecks<AnyCall> = {
 }
 
 const MEMORY: OptionChecks<CallMemoryOptions> = { count: aCount(1), size: aCount(1), age: lasting(1) }
+
+/**
+ * Whether a caller says how a call is known. Throws InvalidConfigError where half of it is said, or a call that isn't
+ * durable has it.
+ */
+export function checkKnown({ name, durable }: CallParts, { id, sentAt }: CallOptions): void {
+  if (id === undefined && sentAt === undefined) return
+  if (!durable) throw refusal(`The call ${name} isn't durable, and has an id or sentAt`, "Leave both out")
+  if (id === undefined || sentAt === undefined)
+    throw refusal(`${id === undefined ? "sentAt" : "id"} stands alone`, "Give both id and sentAt, or neither")
+}
 
 /** What a sandbox remembers of durable calls. Throws InvalidConfigError. */
 export function memoryLimits(given: CallMemoryOptions = {}): MemoryLimits {

@@ -55,11 +55,11 @@ export type CheckedCalls<Calls> = {
 type Awaitable<A> = A | Promise<A>
 
 /** What a caller gives, and what it gets. */
-export interface CallMessage<out Input, out Answer> {
+export interface CallMessage<in Input, out Answer> {
   /** Only in types. */
-  readonly input: Input
+  readonly input?: (input: Input) => void
   /** Only in types. */
-  readonly answer: Answer
+  readonly answer?: Answer
 }
 
 /** The messages of a definition whose `calls` were written like this. */
@@ -70,9 +70,11 @@ export type MessagesOf<Calls> = unknown extends Calls
 type InputOf<Call> = Call extends { readonly input: infer Input extends StandardSchemaV1 }
   ? StandardSchemaV1.InferInput<Input>
   : Call extends { readonly handle: (...args: infer Args) => unknown }
-    ? Args extends readonly [unknown, infer Input, ...unknown[]]
-      ? Input
-      : undefined
+    ? Args extends readonly [] | readonly [unknown]
+      ? undefined
+      : Args extends readonly [unknown, (infer Input)?, ...unknown[]]
+        ? Input
+        : undefined
     : never
 
 type AnswerOf<Call> = Call extends { readonly output: infer Output extends StandardSchemaV1 }

@@ -79,7 +79,7 @@ export function defineSandbox<Schema extends AnySchema, S, Inputs, const Calls =
      */
     readonly calls?: CallDefinitions<S, Inputs> & Calls & CheckedCalls<Calls>
   },
-): SandboxDefinition<S, SavedBy<Schema>, Sandbox<S>, MessagesOf<Calls>> {
+): SandboxDefinition<S, SavedBy<Schema>, Sandbox<S>, MessagesOf<NoInfer<Calls>>> {
   refuseUnknown("defineSandbox", hooks, HOOKS, ["name", "schema", "restore", "checkpoint"])
   const { version = 1, migrate, idleAfter, checkpointEvery, backOff, calls = {}, callMemory, callQueue = 1000 } = hooks
   if (version > 1 && migrate === undefined) throw withoutMigrate(version)

@@ -6,13 +6,19 @@
  * Not promised: that a call finds its sandbox while that changes hands all the time. It tries until its time is over.
  */
 import {
+  CallAnswerForgottenError,
+  CallDateError,
   CallThrewError,
   CallTooOldError,
   CallUnknownError,
+  CheckpointRejectedError,
+  CheckpointUnknownError,
   HandingOffError,
+  HookOverrunError,
   LockError,
   LockLostError,
   ManagerClosedError,
+  NotDurableError,
   type Owner,
   OwnedElsewhereError,
   StoreUnavailableError,
@@ -26,7 +32,7 @@ import type { Registry, SandboxRef } from "../registry/registry.ts"
 import type { Activation } from "../sandbox/activation.ts"
 import { CallWait } from "../sandbox/waits.ts"
 import { callHere, type MadeCall, madeCall } from "./call.ts"
-import { callThrew, callUnknown, unknownCall, withoutIdentity } from "./problems.ts"
+import { callThrew, callUnknown, unknownCall, withIdentity, withoutIdentity } from "./problems.ts"
 import { CallQueue } from "./queue.ts"
 import { Routes } from "./routes.ts"
 import type { CallRequest, CallResult, CallTransport } from "./transport.ts"
@@ -91,7 +97,7 @@ export class SandboxCalls {
       const { ref, made } = this.#received(request)
       const { clock, report: onError } = this.#settings
       const awaited = { key: ref().lockKey, what: "the sandbox", onError }
-      using wait = new CallWait(clock, awaited, { timeout: request.budget ?? "infinite", signal })
+      using wait = new CallWait(clock, awaited, { timeout: timeoutOf(request), signal })
       if (!request.forwarded) return answered(await this.make(ref, made, wait))
       if (!this.#isOwned(wait.key)) return { kind: "notHere" }
       const way = wayOf(ref, made, wait)
@@ -109,7 +115,8 @@ export class SandboxCalls {
     const parts = known.parts.calls.get(call)
     if (parts === undefined) throw unknownCall(lockKey, call, known.parts.calls.keys())
     if (parts.durable && durable === undefined) throw withoutIdentity(lockKey, call)
-    const identity = { id: "", sentAt: 0, ...durable, isFirst: false }
+    if (!parts.durable && durable !== undefined) throw withIdentity(lockKey, call)
+    const identity = durable && { ...durable, isFirst: false }
     return { ref: () => ({ known, key, lockKey }), made: madeCall(lockKey, parts, input, identity) }
   }
 
@@ -118,7 +125,7 @@ export class SandboxCalls {
     try {
       return await make()
     } catch (error) {
-      if (!way.begun || error instanceof CallThrewError || error instanceof CallUnknownError) throw error
+      if (!way.begun || KNOWN.some((kind) => error instanceof kind)) throw error
       throw callUnknown(way.lockKey, way.made, error)
     }
   }
@@ -132,7 +139,8 @@ export class SandboxCalls {
         way.begun = true
         onBegin()
       })
-    const wish: SandboxWish = { ref, options: IN_PLACE, wait, mayRepeat: mayRepeat(made) }
+    const again = (error: unknown): boolean => mayRepeat(made) && hasEnded(error)
+    const wish: SandboxWish = { what: "call", ref, options: IN_PLACE, wait, mayRepeat: again }
     return await inSandbox(this.#registry, wish, run)
   }
 
@@ -180,9 +188,10 @@ export class SandboxCalls {
   async #send({ lockKey, made, wait, ref }: Way, transport: CallTransport, address: string): Promise<CallResult> {
     wait.mayWait()
     const { key, known } = ref()
-    const { durable, input, parts } = made
+    const { durable, text, parts } = made
     const request: CallRequest = {
-      ...{ definition: known.definition.name, key, call: parts.name, input, forwarded: true },
+      ...{ definition: known.definition.name, key, call: parts.name, forwarded: true },
+      ...(text !== undefined && { input: JSON.parse(text) as unknown }),
       ...(durable && { durable: { id: durable.id, sentAt: durable.sentAt } }),
       ...(wait.left < Infinity && { budget: wait.left }),
     }
@@ -247,6 +256,21 @@ const wayOf = (ref: () => SandboxRef, made: MadeCall, wait: CallWait): Way => ({
 
 const mayRepeat = ({ parts }: MadeCall): boolean => parts.readonly || parts.durable
 
+/** What says itself what came of the call. */
+const KNOWN = [CallThrewError, CallAnswerForgottenError, CallUnknownError]
+
+/** Its sandbox has ended, or is about to: what the call did may be part of no checkpoint. */
+function hasEnded(error: unknown): boolean {
+  const why = error instanceof NotDurableError ? error.cause : error
+  return ENDINGS.some((kind) => why instanceof kind)
+}
+
+const ENDINGS = [HandingOffError, LockLostError, HookOverrunError, CheckpointRejectedError, CheckpointUnknownError]
+
+/** What a sender still waits: at least a moment, since 0 would be one try. */
+const timeoutOf = ({ budget }: CallRequest): number | "infinite" =>
+  budget === undefined ? "infinite" : Math.max(1, budget)
+
 const answered = (value: unknown): CallResult => ({ kind: "answer", answer: { kind: "value", value } })
 
 function valueOf({ lockKey, made }: Way, { answer }: Extract<CallResult, { kind: "answer" }>): unknown {
@@ -255,13 +279,15 @@ function valueOf({ lockKey, made }: Way, { answer }: Extract<CallResult, { kind:
 }
 
 /**
- * A call that was never sent before is refused as too old where all of its time is forgotten. It surely had no effect
- * then, and is dated anew.
+ * A call that was never sent before is refused for its date where the clock here is wrong, or all of its time is
+ * forgotten. It surely had no effect then, and is dated anew.
  */
 function isDatedAnew({ made, begun }: Way, error: LockError): boolean {
-  if (begun || !made.isFirst || made.durable === undefined || !(error instanceof CallTooOldError)) return false
-  made.durable = { ...made.durable, sentAt: error.forgottenUntil + 1 }
-  return true
+  if (begun || !made.isFirst || made.durable === undefined) return false
+  const sentAt = error instanceof CallTooOldError ? error.forgottenUntil + 1 : undefined
+  const date = error instanceof CallDateError ? error.storeTime : sentAt
+  if (date !== undefined) made.durable = { ...made.durable, sentAt: date }
+  return date !== undefined
 }
 
 /** What the sender is told of an error. Throws what is a fault. */

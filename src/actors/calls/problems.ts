@@ -1,5 +1,6 @@
 /** The typed errors of calls, each with what to do next. Owns the wording; who raises which is elsewhere. */
 import {
+  CallAnswerForgottenError,
   CallDateError,
   CallIdReusedError,
   CallInputError,
@@ -10,7 +11,7 @@ import {
   OverloadedError,
   UnknownCallError,
 } from "../../locks/api/errors.ts"
-import { refusal } from "../../runtime/input/options.ts"
+import { refusal, shown } from "../../runtime/input/options.ts"
 import type { CallParts } from "../api/call-parts.ts"
 import { briefly } from "../api/problems.ts"
 import type { CallAnswer, DurableCall } from "./memory/memory.ts"
@@ -19,7 +20,7 @@ import type { CallAnswer, DurableCall } from "./memory/memory.ts"
 export const unknownCall = (key: string, name: string, known: Iterable<string>): UnknownCallError => {
   const names = [...known]
   return new UnknownCallError({
-    message: `${key} has no call ${JSON.stringify(name)}`,
+    message: `${key} has no call ${shown(name)}`,
     next: names.length === 0 ? "Give its definition calls" : `Use one of ${names.join(", ")}`,
     key,
   })
@@ -44,24 +45,29 @@ export const idOfAnother = (key: string, id: string): CallIdReusedError =>
 /** Nobody can tell any more whether it was applied. */
 export const callTooOld = (key: string, { id, sentAt }: DurableCall, forgottenUntil: number): CallTooOldError =>
   new CallTooOldError({
-    message: `The call ${id} of ${key} was sent ${Math.round(forgottenUntil - sentAt)} ms before the last one that ${key} has forgotten`,
-    next: "Read the state to see whether it was applied; raise callMemory to remember more",
+    message: `The call ${id} of ${key} was first sent ${Math.round(forgottenUntil - sentAt)} ms before all that ${key} remembers of calls`,
+    next: "Read the state to see whether it was applied; callMemory says how much is remembered",
     key,
     sentAt,
     forgottenUntil,
   })
 
 /** It is dated after the store's time. */
-export const callEarly = (key: string, { id, sentAt }: DurableCall): CallDateError =>
+export const callEarly = (key: string, { id, sentAt }: DurableCall, storeTime: number): CallDateError =>
   new CallDateError({
-    message: `The call ${id} of ${key} says that it was first sent at ${sentAt} ms since 1970, which is yet to come`,
+    message: `The call ${id} of ${key} is dated ${Math.round(sentAt - storeTime)} ms after the store's time`,
     next: "Give as sentAt when it was first sent, in Unix milliseconds, and set the clock of the sender right",
     key,
+    storeTime,
   })
 
 /** A durable call came without an id. */
 export const withoutIdentity = (key: string, name: string): LockError =>
   refusal(`The call ${name} of ${key} is durable, and came without an id`, "Send an id, and when it was first sent")
+
+/** A call that isn't durable came with an id. */
+export const withIdentity = (key: string, name: string): LockError =>
+  refusal(`The call ${name} of ${key} isn't durable, and came with an id`, "Send it without one")
 
 /** Too many calls wait for the sandbox. */
 export const overloaded = (key: string, waiting: number): OverloadedError =>
@@ -90,6 +96,14 @@ export const callUnknown = (key: string, { parts, durable }: BegunCall, cause: u
     sentAt: durable?.sentAt,
   })
 }
+
+/** It was applied, and its answer wasn't remembered. */
+export const answerTooLarge = (key: string, name: string): CallAnswerForgottenError =>
+  new CallAnswerForgottenError({
+    message: `The call ${name} of ${key} had its effect, and its answer was too large to be remembered`,
+    next: "Read the state for what it answered; raise the size of callMemory, or answer with less",
+    key,
+  })
 
 /** Its handler threw. */
 export const callThrew = (key: string, name: string, error: Extract<CallAnswer, { kind: "error" }>): CallThrewError =>

@@ -181,6 +181,11 @@ export class CheckpointWriter {
     return this.#wait(write, budget)
   }
 
+  /** The most bytes that one commit may have. */
+  get maxBytes(): number {
+    return this.#cap
+  }
+
   /** Leaves `removed` in the head and deletes the content. Rejects as `commit` does. */
   async remove({ budget, ...calls }: WriteOptions & RemovedCalls): Promise<void> {
     const write = this.#enqueue("remove")

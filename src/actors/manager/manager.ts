@@ -23,12 +23,13 @@ import {
   RESTORE_OPTIONS,
   type RestoreOptions,
 } from "../api/call-options.ts"
-import type { AnswerTo, CallArguments } from "../api/calls.ts"
+import { checkKnown } from "../api/call-parts.ts"
+import type { AnswerTo, CallArguments, CallOptions } from "../api/calls.ts"
 import { partsOf } from "../api/definition.ts"
 import type { DrainResult, SandboxManager as StartedManager, Whereabouts } from "../api/manager.ts"
 import { managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
 import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView } from "../api/sandbox.ts"
-import { callIdentity, madeCall } from "../calls/call.ts"
+import { type CallIdentity, madeCall } from "../calls/call.ts"
 import { SandboxCalls } from "../calls/calls.ts"
 import { unknownCall } from "../calls/problems.ts"
 import { openInside } from "../inside/inside.ts"
@@ -107,7 +108,7 @@ class Manager implements StartedManager {
     const ref = (): SandboxRef => this.#ref(definition, key)
     const run = (activation: Activation, onBegin: () => void): Promise<A> =>
       use(activation, fn as UseFn<A>, { wait, signal, durable, onBegin })
-    const wish: SandboxWish = { ref, options: { ...options, contention }, wait, mayRepeat: false }
+    const wish: SandboxWish = { what: "use", ref, options: { ...options, contention }, wait, mayRepeat: () => false }
     const called = { call: "use", durable: durable === true } as const
     return await this.#told(wait, called, () => inSandbox(this.#registry, wish, run))
   }
@@ -123,8 +124,8 @@ class Manager implements StartedManager {
     const { parts } = this.#known(definition)
     const call = parts.calls.get(name)
     if (call === undefined) throw unknownCall(wait.key, name, parts.calls.keys())
-    const fresh = { id: this.#settings.clock.id(), sentAt: this.#registry.storeTime() }
-    const made = madeCall(wait.key, call, input, callIdentity(call, options, fresh))
+    checkKnown(call, options)
+    const made = madeCall(wait.key, call, input, call.durable ? this.#identity(options) : undefined)
     const { durable } = made
     const asked = { call: "call", name, ...(durable && { durable: true, callId: durable.id }) } as const
     const answer = this.#told(wait, asked, () => this.#calls.make(() => this.#ref(definition, key), made, wait))
@@ -211,6 +212,12 @@ class Manager implements StartedManager {
     ends?.()
     const written = trace.close()
     if (trace.isWritten) await written
+  }
+
+  /** How a durable call is known: by what its caller says, or by what is fresh. */
+  #identity({ id, sentAt }: CallOptions): CallIdentity {
+    if (id !== undefined && sentAt !== undefined) return { id, sentAt, isFirst: false }
+    return { id: this.#settings.clock.id(), sentAt: this.#registry.storeTime(), isFirst: true }
   }
 
   /** Makes a call that waits. How it ends is told to its observer, and in the trace where somebody reads that. */

@@ -1,4 +1,7 @@
-/** Work in a turn of a sandbox that is opened for it, tried again where the sandbox leaves before the turn begins. */
+/**
+ * Work in a turn of a sandbox that is opened for it, tried again where the sandbox leaves before the turn begins, and
+ * later where that is safe.
+ */
 import { HandingOffError, LockLostError } from "../../locks/api/errors.ts"
 import type { Activation } from "../sandbox/activation.ts"
 import type { CallWait } from "../sandbox/waits.ts"
@@ -6,24 +9,25 @@ import type { OpenOptions, Registry, SandboxRef } from "./registry.ts"
 
 /** A sandbox that something is to run in. */
 export interface SandboxWish {
+  readonly what: "use" | "call"
   /** Asked at each try. Throws where the sandbox can't be. */
   readonly ref: () => SandboxRef
   readonly options: OpenOptions
   readonly wait: CallWait
-  /** It may be run once more where nobody knows how it ended. */
-  readonly mayRepeat: boolean
+  /** Whether it may be run once more though it had begun. */
+  readonly mayRepeat: (error: unknown) => boolean
 }
 
 /** Settles as `run` does, which calls `onBegin` when its turn begins. */
 export async function inSandbox<A>(
   registry: Registry,
-  { ref, options, wait, mayRepeat }: SandboxWish,
+  { what, ref, options, wait, mayRepeat }: SandboxWish,
   run: (activation: Activation, onBegin: () => void) => Promise<A>,
 ): Promise<A> {
   let begun = false
   const attempt = async (): Promise<A> => {
     const wanted = ref()
-    registry.find(wanted.lockKey)?.activation?.turns.refuseInside("use")
+    registry.find(wanted.lockKey)?.activation?.turns.refuseInside(what)
     const { activation } = await registry.open(wanted, options, wait)
     return run(activation!, () => {
       begun = true
@@ -34,9 +38,10 @@ export async function inSandbox<A>(
     try {
       return await attempt()
     } catch (error) {
+      if (begun && !mayRepeat(error)) throw error
       const isFirst = tries === 1 && (error instanceof HandingOffError || error instanceof LockLostError)
-      const mayGoOn = isFirst || (error instanceof HandingOffError && options.contention === "retry")
-      if (!mayGoOn || (begun && !mayRepeat)) throw error
+      const hasLeft = error instanceof HandingOffError && options.contention === "retry"
+      if (!begun && !isFirst && !hasLeft) throw error
     }
   }
 }

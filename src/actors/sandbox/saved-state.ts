@@ -8,7 +8,7 @@
 import type { Lease } from "../../locks/api/lock.ts"
 import type { CheckpointReason } from "../api/sandbox.ts"
 import type { CallMemory } from "../calls/memory/memory.ts"
-import { type FoundCalls, RememberedCalls } from "../calls/memory/remembered.ts"
+import { floorOfFound, type FoundCalls, RememberedCalls } from "../calls/memory/remembered.ts"
 import type { CodecScope } from "../checkpoints/content/codec.ts"
 import { joined } from "../checkpoints/objects/parts.ts"
 import type { Claimed } from "../checkpoints/writer.ts"
@@ -40,7 +40,7 @@ interface TakenCheckpoint {
   /** How many of them, at their end, are what is remembered of calls. */
   readonly calls: number
   /** The same as it is known here. */
-  readonly memory: CallMemory
+  readonly memory: CallMemory | undefined
   /** When its hook began, by the clock's monotonic time. */
   readonly from: number
   /** Taking and storing it have one limit: what is left of that, by the clock's monotonic time. */
@@ -49,14 +49,14 @@ interface TakenCheckpoint {
 
 export class SavedState implements CommitSteps<TakenCheckpoint> {
   readonly commits: Commits<TakenCheckpoint>
-  /** Part of each checkpoint. */
-  readonly calls: RememberedCalls
   readonly #owner: StateOwner
   readonly #around: Surroundings
   readonly #parts: RuntimeParts
   readonly #listener: SavedStateListener
   /** Why no checkpoint can be taken now: the limit of one is over, and its hook goes on. Undefined where one can. */
   #hindrance: Error | undefined
+  /** Made where there are calls: most sandboxes have none. */
+  #calls: RememberedCalls | undefined
   /** What was claimed of calls and not restored: a removal needs no state. */
   #unread: FoundCalls | undefined
 
@@ -66,7 +66,11 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
     this.#parts = parts
     this.#listener = listener
     this.commits = new Commits<TakenCheckpoint>(this)
-    this.calls = new RememberedCalls(parts.definition.callMemory, around.storeTime)
+  }
+
+  /** The durable calls that it remembers. Part of each checkpoint. */
+  get calls(): RememberedCalls {
+    return (this.#calls ??= new RememberedCalls(this.#parts.definition.callMemory, this.#around.storeTime))
   }
 
   hindrance(): Error | undefined {
@@ -82,7 +86,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
     const { writer } = this.#parts
     const budget = this.#around.limits.restoreWithin
     const claimed = await writer.claim({ lease: this.#owner.lease, budget, signal: ending })
-    this.#unread = claimed
+    if (claimed.calls !== undefined || claimed.callsUntil > 0) this.#unread = claimed
     await writer.waitOut({ signal: departing })
     return claimed
   }
@@ -90,7 +94,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   /** What `restore` gets. Rejects with CheckpointVersionError, CorruptCheckpointError, or as `run` does. */
   async decode(claimed: Claimed, run: CodecScope["run"]): Promise<unknown> {
     const { checkpoint, version } = claimed
-    this.calls.restore(this.#parts.lockKey, claimed)
+    if (this.#unread !== undefined) this.calls.restore(this.#parts.lockKey, this.#unread)
     this.#unread = undefined
     return checkpoint === undefined ? undefined : this.#parts.codec.decode(this.#scope(run), checkpoint, version)
   }
@@ -103,10 +107,17 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   /** Replaces what is saved by a tombstone. All who wait for a checkpoint reject with `error`. */
   async remove(error: Error): Promise<void> {
     this.commits.close(error)
-    const { writer, lockKey } = this.#parts
-    const callsUntil = this.calls.floor(lockKey, this.#unread)
+    const callsUntil = this.#callsUntil()
     const budget = this.#around.limits.checkpointWithin
-    await writer.remove({ budget, ...(callsUntil !== undefined && { callsUntil }) })
+    await this.#parts.writer.remove({ budget, ...(callsUntil !== undefined && { callsUntil }) })
+  }
+
+  /** Until when the calls were sent that a removal makes too old; undefined where there were none, nor could be. */
+  #callsUntil(): number | undefined {
+    const { lockKey, definition } = this.#parts
+    if (this.#unread !== undefined) return floorOfFound(lockKey, this.#unread, this.#around.storeTime())
+    const mayBeCalled = this.#calls !== undefined || [...definition.calls.values()].some(({ durable }) => durable)
+    return mayBeCalled ? this.calls.floor : undefined
   }
 
   /**
@@ -129,7 +140,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   }
 
   async #takeInTurn(begun: () => CheckpointReason, taken: PromiseWithResolvers<TakenCheckpoint>): Promise<void> {
-    const { definition, codec } = this.#parts
+    const { definition, codec, writer } = this.#parts
     const { limits, tally, clock } = this.#around
     const { hooks, lease, state } = this.#owner
     const from = clock.mono()
@@ -140,8 +151,9 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
       const hook = async (signal: AbortSignal): Promise<unknown> =>
         definition.hooks.checkpoint(state, { reason, signal })
       const encoded = await codec.encode(this.#scope(run), await run("checkpoint", hook, reason))
-      const { bytes, calls } = joined({ state: encoded, calls: this.calls.bytes })
-      taken.resolve({ bytes, calls, memory: this.calls.memory, from, until: limit.until })
+      const remembered = this.#calls?.take(writer.maxBytes - encoded.byteLength)
+      const { bytes, calls } = joined({ state: encoded, calls: remembered?.bytes })
+      taken.resolve({ bytes, calls, memory: remembered?.memory, from, until: limit.until })
     } catch (error) {
       tally.checkpointsFailed++
       if (hooks.isOverrun(error)) this.#hindrance = error as Error
@@ -158,7 +170,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
     this.#listener.onWrite()
     try {
       await writer.commit(bytes, { calls, budget: Math.max(0, until - clock.mono()) })
-      this.calls.stored(memory)
+      if (memory !== undefined) this.calls.stored(memory)
       tally.checkpoints++
       tally.checkpointBytes += bytes.byteLength
       tally.checkpointMs += clock.mono() - from

@@ -20,7 +20,7 @@ export interface UseCall {
   readonly signal?: AbortSignal | undefined
   /** Asked when fn has ended. */
   readonly durable?: (() => boolean) | boolean | undefined
-  /** Called when fn begins: from now on the use is never tried again. */
+  /** Called when fn begins. */
   readonly onBegin?: (() => void) | undefined
 }
 

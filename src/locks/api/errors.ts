@@ -335,6 +335,20 @@ export class CallDateError extends LockError {
   readonly _tag = "CallDateError" as const
   readonly code = "LEASEHOLD_CALL_DATE" as const
   readonly retryable = false as const
+  /** In Unix milliseconds. */
+  readonly storeTime: number
+
+  constructor(details: ErrorDetails & { storeTime: number }) {
+    super(details)
+    this.storeTime = details.storeTime
+  }
+}
+
+/** The repetition of a durable call whose answer was too large to be remembered. The call had its effect once. */
+export class CallAnswerForgottenError extends LockError {
+  readonly _tag = "CallAnswerForgottenError" as const
+  readonly code = "LEASEHOLD_CALL_ANSWER" as const
+  readonly retryable = false as const
 }
 
 /**

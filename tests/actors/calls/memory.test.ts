@@ -3,6 +3,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import {
   AHEAD,
+  applied as appliedCall,
   type CallMemory,
   floorOf,
   type MemoryLimits,
@@ -13,8 +14,8 @@ import {
 
 const wide: MemoryLimits = { count: 100, size: 100_000, age: 60_000 }
 const call = (id: string, sentAt: number, digest = "d") => ({ id, digest, sentAt })
-const applied = (id: string, sentAt: number, value: unknown = id) =>
-  ({ ...call(id, sentAt), answer: { kind: "value", value } }) as const
+const applied = (id: string, sentAt: number, value: unknown = id, limits = wide) =>
+  appliedCall(call(id, sentAt), { kind: "value", value }, limits)
 
 const remembering = (limits: MemoryLimits, now: number, ...calls: ReturnType<typeof applied>[]): CallMemory =>
   calls.reduce<CallMemory>((memory, each) => remember(memory, each, limits, now), NO_CALLS)
@@ -34,7 +35,7 @@ describe("a durable call", () => {
 
   it.each<[string, MemoryLimits]>([
     ["number", { ...wide, count: 1 }],
-    ["size", { ...wide, size: 100 }],
+    ["size", { ...wide, size: 60 }],
     ["age", { ...wide, age: 3 }],
   ])("that was forgotten for the %s of calls is too old, as are unknown ones sent by then", (_, limits) => {
     const memory = remembering(limits, 10, applied("a", 5), applied("b", 8))
@@ -44,16 +45,20 @@ describe("a durable call", () => {
     expect(recall(memory, call("c", 6), 10)).toEqual({ kind: "new" })
   })
 
-  it("whose answer alone is beyond the limit is forgotten at once, and never applied again", () => {
-    const memory = remembering({ ...wide, size: 10 }, 10, applied("a", 5, "x".repeat(100)))
-    expect(memory).toEqual({ applied: [], forgottenUntil: 5 })
-    expect(recall(memory, call("a", 5), 10)).toEqual({ kind: "tooOld", forgottenUntil: 5 })
+  it("whose answer would take a large part of the memory is remembered without it", () => {
+    const limits = { ...wide, size: 1000 }
+    const large = applied("a", 5, "x".repeat(200), limits)
+    const memory = remembering(limits, 10, applied("b", 5), large)
+    expect(memory.applied.map(({ id }) => id)).toEqual(["b", "a"])
+    expect(recall(memory, call("a", 5), 10)).toEqual({ kind: "repeated", answer: { kind: "large" } })
   })
 
   it("that is dated further ahead than clocks go apart is refused, or it would make the others too old one day", () => {
     expect(recall(NO_CALLS, call("a", 10 + AHEAD), 10)).toEqual({ kind: "new" })
-    expect(recall(NO_CALLS, call("a", 11 + AHEAD), 10)).toEqual({ kind: "early" })
-    expect(recall({ applied: [], forgottenUntil: 90_000 }, call("a", 90_001), 10)).toEqual({ kind: "new" })
+    expect(recall(NO_CALLS, call("a", 11 + AHEAD), 10)).toEqual({ kind: "early", now: 10 })
+    const far = { applied: [], forgottenUntil: 90_000 }
+    expect(recall(far, call("a", 90_001), 10)).toEqual({ kind: "new" })
+    expect(recall(far, call("a", 90_002), 10)).toEqual({ kind: "early", now: 10 })
   })
 
   it("is too old once all is forgotten, however it was dated", () => {

@@ -209,7 +209,10 @@ describe("a call from a process that is no worker", () => {
     expect(await ask({ call: "nothing" })).toBe("LEASEHOLD_CALL")
     expect(await ask({ key: "" })).toBe("LEASEHOLD_KEY")
     expect(await ask({ call: "add", input: { by: 1 } })).toBe("LEASEHOLD_CONFIG")
-    expect(await ask({ call: "add", input: {}, durable: { id: "1", sentAt: 0 } })).toBe("LEASEHOLD_CALL_INPUT")
+    expect(await ask({ call: "add", input: {}, durable: { id: "1", sentAt: 0 } })).toBe("LEASEHOLD_CALL_OLD")
+    const now = { id: "1", sentAt: world.time.read().wall }
+    expect(await ask({ call: "add", input: {}, durable: now })).toBe("LEASEHOLD_CALL_INPUT")
+    expect(await ask({ durable: now })).toBe("LEASEHOLD_CONFIG")
     await world.end()
   })
 })

@@ -4,21 +4,25 @@
  * business.
  *
  * Whether a call is new is decided when it arrives, not in its turn: calls that are applied and forgotten in between
- * don't make it too old. A repetition that arrives while the call waits shares its entry, so one of them is applied.
+ * don't make it too old. A repetition that arrives while the call waits or runs shares its entry, so one of them is
+ * applied.
  */
 import { formatMemory, parseMemory } from "./format.ts"
 import {
   AHEAD,
-  type AnsweredCall,
+  applied,
   type CallAnswer,
   type CallMemory,
   type DurableCall,
+  firstDate,
   floorOf,
+  type KeptAnswer,
   type MemoryLimits,
   NO_CALLS,
   type Recall,
   recall,
   remember,
+  trimmed,
 } from "./memory.ts"
 
 /** What was found of calls in the store. */
@@ -32,21 +36,30 @@ export interface FoundCalls {
 /** Why a call is not let in. */
 export type Refusal = Exclude<Recall, { readonly kind: "new" | "repeated" }>
 
-/** A call that waits for its turn, with its repetitions. */
-interface Waiting {
+/** A call on its way through its turn, with its repetitions. */
+interface Entry {
   readonly call: DurableCall
-  /** How many of them wait. */
+  /** How many of them are on their way. */
   count: number
   /** Undefined until it is applied. */
-  answer: CallAnswer | undefined
+  answer: KeptAnswer | undefined
+}
+
+/** What is remembered in a checkpoint. */
+export interface TakenCalls {
+  readonly memory: CallMemory
+  /** Undefined where there is nothing. */
+  readonly bytes: Uint8Array | undefined
 }
 
 export class RememberedCalls {
   readonly #limits: MemoryLimits
   readonly #storeTime: () => number
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #entries = new Map<string, Entry>()
   #now: CallMemory = NO_CALLS
   #stored: CallMemory = NO_CALLS
+  /** Of a memory that hasn't changed since. */
+  #taken: TakenCalls = { memory: NO_CALLS, bytes: undefined }
 
   /** `storeTime`: in Unix milliseconds. */
   constructor(limits: MemoryLimits, storeTime: () => number) {
@@ -54,34 +67,19 @@ export class RememberedCalls {
     this.#storeTime = storeTime
   }
 
-  /** As it is now: immutable. */
-  get memory(): CallMemory {
-    return this.#now
-  }
-
-  /** The bytes of it for a checkpoint; undefined where there are none. */
-  get bytes(): Uint8Array | undefined {
-    return formatMemory(this.#now)
-  }
-
   /** Begins with what the store has. Throws CorruptCheckpointError. */
-  restore(lockKey: string, { calls, callsUntil }: FoundCalls): void {
-    const found = calls === undefined ? NO_CALLS : parseMemory(lockKey, calls)
-    this.#now = this.#stored = { ...found, forgottenUntil: Math.max(found.forgottenUntil, callsUntil) }
+  restore(lockKey: string, found: FoundCalls): void {
+    this.#now = this.#stored = foundMemory(lockKey, found)
   }
 
-  /**
-   * What a tombstone says instead of all this, so that no call is applied again after it. Undefined where there never
-   * was a durable call. `found` is what wasn't restored.
-   */
-  floor(lockKey: string, found: FoundCalls | undefined): number | undefined {
-    const now = this.#storeTime()
-    try {
-      if (found !== undefined) this.restore(lockKey, found)
-    } catch {
-      return now + AHEAD // what can't be read may name calls that were dated so late
+  /** For a checkpoint that has room for so many bytes of it: the oldest calls are forgotten until they fit. */
+  take(room: number): TakenCalls {
+    this.#now = trimmed(this.#now, this.#limits, this.#storeTime())
+    for (let size = this.#now.applied.length > 0 ? room : 0; ; size = Math.floor(size / 2)) {
+      if (this.#taken.memory !== this.#now) this.#taken = { memory: this.#now, bytes: formatMemory(this.#now) }
+      if ((this.#taken.bytes?.byteLength ?? 0) <= room || this.#now.applied.length === 0) return this.#taken
+      this.#now = trimmed(this.#now, { ...this.#limits, size }, this.#storeTime())
     }
-    return this.#now.applied.length === 0 && this.#now.forgottenUntil === 0 ? undefined : floorOf(this.#now, now)
   }
 
   /** A checkpoint with this memory was acknowledged. */
@@ -89,68 +87,85 @@ export class RememberedCalls {
     this.#stored = memory
   }
 
-  /**
-   * Lets a call wait for its turn, or says why not. `isFirst`: it was never sent before, so it is dated anew where all
-   * that was sent when it was is forgotten.
-   */
-  admit(call: DurableCall, isFirst: boolean): AdmittedCall | Refusal {
-    const waiting = this.#waiting.get(call.id)
-    if (waiting !== undefined)
-      return waiting.call.digest === call.digest ? this.#admitted(waiting) : { kind: "otherCall" }
-    const found = recall(this.#now, call, this.#storeTime())
-    if (found.kind === "tooOld" && isFirst)
-      return this.#admitted({ call: { ...call, sentAt: found.forgottenUntil + 1 }, count: 0, answer: undefined })
-    if (found.kind !== "new" && found.kind !== "repeated") return found
-    return this.#admitted({ call, count: 0, answer: found.kind === "repeated" ? found.answer : undefined })
+  /** What a tombstone says instead of all this, so that no call that was applied is applied again after it. */
+  get floor(): number {
+    return floorOf(this.#now, this.#storeTime())
   }
 
-  #admitted(waiting: Waiting): AdmittedCall {
-    const { id } = waiting.call
-    waiting.count++
-    this.#waiting.set(id, waiting)
-    return new AdmittedCall(waiting, {
-      applied: (call) => {
+  /** Lets a call in, or says why not. `isFirst`: it was never sent before, so it is dated now. */
+  admit(call: DurableCall, isFirst: boolean): AdmittedCall | Refusal {
+    const now = this.#storeTime()
+    const dated = isFirst ? { ...call, sentAt: firstDate(this.#now, now) } : call
+    const entry = this.#entries.get(dated.id)
+    if (entry !== undefined) return entry.call.digest === dated.digest ? this.#admitted(entry) : { kind: "otherCall" }
+    const found = recall(this.#now, dated, now)
+    if (found.kind !== "new" && found.kind !== "repeated") return found
+    return this.#admitted({ call: dated, count: 0, answer: found.kind === "repeated" ? found.answer : undefined })
+  }
+
+  #admitted(entry: Entry): AdmittedCall {
+    const { id } = entry.call
+    entry.count++
+    this.#entries.set(id, entry)
+    return new AdmittedCall(entry, {
+      applied: (answer) => {
+        const call = applied(entry.call, answer, this.#limits)
         this.#now = remember(this.#now, call, this.#limits, this.#storeTime())
+        return call.answer
       },
       isStored: () => this.#stored.applied.some((call) => call.id === id),
       left: () => {
-        if (--waiting.count === 0) this.#waiting.delete(id)
+        if (--entry.count === 0) this.#entries.delete(id)
       },
     })
   }
 }
 
+/** Throws CorruptCheckpointError. */
+function foundMemory(lockKey: string, { calls, callsUntil }: FoundCalls): CallMemory {
+  const found = calls === undefined ? NO_CALLS : parseMemory(lockKey, calls)
+  return { ...found, forgottenUntil: Math.max(found.forgottenUntil, callsUntil) }
+}
+
+/** The floor that a removal leaves of what it didn't restore, at `now` by the store's time. */
+export function floorOfFound(lockKey: string, found: FoundCalls, now: number): number {
+  try {
+    return floorOf(foundMemory(lockKey, found), now)
+  } catch {
+    return now + AHEAD // what can't be read may name calls that were dated so late
+  }
+}
+
 interface AdmittedTo {
-  applied(call: AnsweredCall): void
+  applied(answer: CallAnswer): KeptAnswer
   isStored(): boolean
   left(): void
 }
 
-/** A durable call from its arrival to its end. */
-export class AdmittedCall implements Disposable {
+/** A durable call from its arrival to the end of its turn. */
+export class AdmittedCall {
   readonly kind = "admitted" as const
-  readonly #waiting: Waiting
+  readonly #entry: Entry
   readonly #to: AdmittedTo
 
-  constructor(waiting: Waiting, to: AdmittedTo) {
-    this.#waiting = waiting
+  constructor(entry: Entry, to: AdmittedTo) {
+    this.#entry = entry
     this.#to = to
   }
 
   /** As it was let in. */
   get call(): DurableCall {
-    return this.#waiting.call
+    return this.#entry.call
   }
 
   /** What it was answered; undefined where it is to be applied. */
-  get answer(): CallAnswer | undefined {
-    return this.#waiting.answer
+  get answer(): KeptAnswer | undefined {
+    return this.#entry.answer
   }
 
   /** Its effect is in the state. */
   applied(answer: CallAnswer): void {
-    this.#waiting.answer = answer
-    this.#to.applied({ ...this.#waiting.call, answer })
+    this.#entry.answer = this.#to.applied(answer)
   }
 
   /** Whether its effect is known to be stored. */
@@ -158,7 +173,8 @@ export class AdmittedCall implements Disposable {
     return this.#to.isStored()
   }
 
-  [Symbol.dispose](): void {
+  /** Its turn has ended, or it came to none. Call it once. */
+  leave(): void {
     this.#to.left()
   }
 }

@@ -19,8 +19,9 @@ export function joined({ state, calls }: SavedParts): { readonly bytes: Uint8Arr
   return { bytes, calls: calls.byteLength }
 }
 
-/** The way back; `calls` is at most the number of the bytes. */
+/** The way back; `calls` is at most the number of the bytes. Each has a buffer of its own, as a codec may look at that. */
 export function parted(bytes: Uint8Array, calls = 0): SavedParts {
+  if (calls === 0) return { state: bytes, calls: undefined }
   const end = bytes.byteLength - calls
-  return { state: bytes.subarray(0, end), calls: calls === 0 ? undefined : bytes.subarray(end) }
+  return { state: bytes.slice(0, end), calls: bytes.slice(end) }
 }
