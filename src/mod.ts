@@ -116,7 +116,8 @@ export type { ManagerOptions, ManagerStores } from "./actors/registry/options.ts
 export type { InspectedState } from "./actors/api/inspected.ts"
 export type { TraceOptions, TraceSink } from "./trace/live/options.ts"
 export type * from "./trace/trace.ts"
-export { drainOnSignals, type DrainOnSignalsOptions, type Drainable } from "./actors/manager/drain.ts"
+export { drainOnSignals, type DrainOnSignalsOptions, type Drainable } from "./actors/manager/drain-on-signals.ts"
+export type { AnsweringServer, NodeServer } from "./runtime/machine/answers.ts"
 export { sandboxChart } from "./actors/chart/chart.ts"
 export type {
   ChartCommand,

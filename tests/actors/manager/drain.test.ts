@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from "vitest"
 import { encodeName } from "../../../src/locks/api/keys.ts"
-import { drainOnSignals, LockError, ManagerClosedError, StatesUnsavedError } from "../../../src/mod.ts"
-import type { ShutdownSignal, SignalPort } from "../../../src/runtime/machine/signals.ts"
+import { LockError, ManagerClosedError, StatesUnsavedError } from "../../../src/mod.ts"
 import { lateAnswer, loseRequest } from "../../support/scripted-store.ts"
 import { counter, failure, gate, World } from "../world.ts"
 
@@ -124,60 +123,6 @@ describe("a manager that is to end", () => {
     await world.run(a[Symbol.asyncDispose]())
     expect(completed).toBe(1)
     expect(await world.failure(a.restoreSandbox(sandbox, "k"))).toMatchObject({ state: "closed" })
-    await world.end()
-  })
-
-  /** A process that can be asked to end. */
-  function processToEnd(): {
-    port: SignalPort
-    ask: (signal: ShutdownSignal) => void
-    ended: Promise<number | string>
-  } {
-    const listeners = new Map<ShutdownSignal, () => void>()
-    const { promise: ended, resolve } = Promise.withResolvers<number | string>()
-    const port: SignalPort = {
-      on: (signal, listener) => void listeners.set(signal, listener),
-      off: (signal) => void listeners.delete(signal),
-      exit: (code, by) => resolve(by ?? code),
-    }
-    return { port, ask: (signal) => listeners.get(signal)!(), ended }
-  }
-
-  it("drains on SIGTERM, tells how that went, and then ends the process", async () => {
-    const world = new World()
-    const sandbox = counter()
-    const a = await world.manager("a", sandbox)
-    await world.run(a.use(sandbox, "k", (state) => (state.n = 4)))
-    const { port, ask, ended } = processToEnd()
-    const told: unknown[] = []
-    using _signals = drainOnSignals(a, { port, grace: "20 s", onDrained: (result) => void told.push(result) })
-    ask("SIGTERM")
-    expect(await world.run(ended)).toBe(143)
-    expect(told).toEqual([{ stuck: [] }])
-    expect(await world.saved(sandbox, "k")).toEqual({ n: 4 })
-    await world.end()
-  })
-
-  // Tests stores: A drain with stuck work, and a second signal, end the process; nothing of that work is released.
-  it("ends the process by the signal where work is stuck, whose lease it keeps", async () => {
-    const world = new World()
-    const sandbox = counter()
-    const a = await world.manager("a", sandbox)
-    const going = gate()
-    const handle = await world.run(a.restoreSandbox(sandbox, "k"))
-    const use = handle.use(() => going.promise)
-    const errors: unknown[] = []
-    const { port, ask, ended } = processToEnd()
-    const onDrained = ({ stuck }: { readonly stuck: readonly string[] }): never => {
-      throw new Error(`stuck: ${stuck.join()}`)
-    }
-    using _signals = drainOnSignals(a, { port, grace: "20 s", onDrained, onError: (error) => void errors.push(error) })
-    ask("SIGTERM")
-    expect(await world.run(ended)).toBe("SIGTERM")
-    expect(errors.map(String)).toEqual(["Error: stuck: counter/k"])
-    expect(handle.lease.isHeld()).toBe(true)
-    going.resolve()
-    await world.run(use)
     await world.end()
   })
 
