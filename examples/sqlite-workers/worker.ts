@@ -1,12 +1,12 @@
 // One worker process: a manager, and an HTTP server in front of it that has the page of the fleet too. Started by
 // main.ts with its settings as one JSON argument; it prints reports (reports.ts) and serves until SIGTERM or the end of
-// its standard input, which is how it learns that the driver is gone. Then it drains, and exits with 0 if every sandbox
-// left.
+// its standard input, which is how it learns that the driver is gone. Then it drains, lets the answers in flight end,
+// and exits with 0 if every sandbox left.
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import process from "node:process"
-import { SandboxManager } from "leasehold"
+import { drainOnSignals, SandboxManager, type SignalPort } from "leasehold"
 import { inspector, nodeListener } from "leasehold/inspector"
 import { ActLog } from "./act-log.ts"
 import { database } from "./database.ts"
@@ -26,15 +26,16 @@ export interface WorkerSettings extends StoreChoice {
 }
 
 const DRAIN_WITHIN = "10 s"
-const LAST_WORDS_MS = 500
+/** For clients that take no answer, or have a page open. */
+const LAST_WORDS_WITHIN = "1 s"
 /** Where workers look for each other, so that one path serves both them and people. */
 const PAGE_PATH = "/_leasehold/"
 
 async function work(settings: WorkerSettings): Promise<void> {
-  using acts = new ActLog(settings.acts)
+  const acts = new ActLog(settings.acts)
   const server = createServer()
   const url = await listen(server)
-  await using manager = await SandboxManager.start({
+  const manager = await SandboxManager.start({
     store: openStore(settings),
     sandboxes: [database],
     address: url,
@@ -47,21 +48,20 @@ async function work(settings: WorkerSettings): Promise<void> {
   })
   manager.events$.subscribe(tellLease)
   // The other worker is seen on it too, as both have the driver's LEASEHOLD_SECRET.
-  await using page = inspector(manager, { actions: true, peers: settings.peers })
+  const page = inspector(manager, { actions: true, peers: settings.peers })
   const [look, query] = [nodeListener(page), handler({ manager, acts, process: `${settings.name}-${process.pid}` })]
   server.on("request", (request, response) => {
     if (request.url?.startsWith(PAGE_PATH)) look(request, response)
     else query(request, response)
   })
   report({ what: "ready", url, page: `${url}${PAGE_PATH}?token=${page.token}`, runtime: runtime() })
-  await askedToEnd()
-  const { stuck } = await manager.drain({ grace: DRAIN_WITHIN })
-  await page[Symbol.asyncDispose]() // whoever looks is told all until here
-  server.close()
-  server.closeIdleConnections()
-  setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS).unref() // from who takes nothing
-  report({ what: "drained", stuck })
-  if (stuck.length > 0) process.exitCode = 1
+  drainOnSignals(manager, {
+    port: driver,
+    grace: DRAIN_WITHIN,
+    servers: [server, () => page[Symbol.asyncDispose]()], // the streams of the page would never end by themselves
+    stepWithin: LAST_WORDS_WITHIN,
+    onDrained: ({ stuck }) => report({ what: "drained", stuck }),
+  })
 }
 
 /** On a port that the system chooses. */
@@ -76,13 +76,20 @@ function runtime(): string {
   return deno === undefined ? `Node ${node}` : `Deno ${deno}`
 }
 
-async function askedToEnd(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  process.on("SIGTERM", resolve)
-  process.on("SIGINT", () => {}) // Ctrl-C reaches the driver too, which sends SIGTERM
-  process.stdin.on("end", resolve).on("error", resolve).resume()
-  await promise
-  process.stdin.pause() // it would keep the process alive; destroying it doesn't end that on Deno
+/** How the driver asks this process to end: by SIGTERM, or by its own end. Then the exit code says how that went. */
+const driver: SignalPort = {
+  on(signal, listener) {
+    if (signal === "SIGINT") return void process.on(signal, () => {}) // it reaches the driver too, which sends SIGTERM
+    let isAsked = false
+    const ask = (): void => {
+      if (!isAsked) listener()
+      isAsked = true
+    }
+    process.on(signal, ask)
+    process.stdin.on("end", ask).on("error", ask).resume()
+  },
+  off() {},
+  exit: (_code, by) => process.exit(by === undefined ? 0 : 1),
 }
 
 try {

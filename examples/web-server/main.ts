@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import process from "node:process"
-import { LockTimeoutError, storeLockProvider } from "leasehold"
+import { drainOnSignals, LockTimeoutError, storeLockProvider } from "leasehold"
 import { fileStore } from "leasehold/file"
 
 const directory = process.env["DIRECTORY"] ?? "seats"
@@ -60,4 +60,6 @@ const server = createServer((request, response) => void answer(request, response
 server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1")
 await once(server, "listening")
 console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-process.once("SIGTERM", () => server.close()) // what was begun is finished, and its locks are released
+// What was begun is finished and answered. A section releases its lock at its end, so there is no more to hand over.
+const nothing = { drain: () => Promise.resolve({ stuck: [] }) }
+drainOnSignals(nothing, { servers: [server], stepWithin: "15 s" }) // longer than an answer waits for its seat

