@@ -75,6 +75,11 @@ export type ManagerOptions = ManagerStores & {
   readonly closeWithin?: Duration
   /** What this process has between SIGTERM and SIGKILL: the default grace of `drain`. Default 30 s. */
   readonly killGrace?: Duration
+  /**
+   * While the `run` of a sandbox goes on here, the process doesn't end for want of other work; default true. With false
+   * it may end then, as after a crash: nothing is saved or released. With a `clock` of its own it is false.
+   */
+  readonly keepAlive?: boolean
   /** How many older content objects stay beside the newest, 0 to 32; default 1. */
   readonly keepCheckpoints?: number
   /** The most bytes of one checkpoint; default 32 MiB. */
@@ -117,6 +122,7 @@ const MANAGER_OPTIONS: OptionChecks<ManagerOptions> = {
   checkpointWithin: lasting(1),
   closeWithin: lasting(1),
   killGrace: lasting(1),
+  keepAlive: aFlag,
   keepCheckpoints: aCount(0),
   maxCheckpoint: aCount(1),
   adoptHeads: aFlag,
@@ -160,6 +166,8 @@ export interface ManagerSettings {
   readonly checkpointWithin: number
   readonly closeWithin: number
   readonly killGrace: number
+  /** A `run` that goes on keeps the process alive. */
+  readonly keepsAlive: boolean
   readonly keepCheckpoints: number
   readonly maxCheckpoint: number
   readonly adoptHeads: boolean
@@ -176,7 +184,7 @@ export const settingsOf = (options: ManagerOptions): ManagerSettings => {
   const { clock = liveClock, onError, inspect, adoptHeads = false, keepCheckpoints = 1 } = options
   const { ttl = "30 s", minTenure = "5 s", restoreWithin = "30 s", settleWithin = "10 s" } = options
   const { checkpointWithin = "10 s", closeWithin = settleWithin, killGrace = "30 s" } = options
-  const { maxCheckpoint = DEFAULT_CAP } = options
+  const { maxCheckpoint = DEFAULT_CAP, keepAlive = true } = options
   const report = reporter(onError)
   const { store, checkpointStore } = storesOf(options)
   const lockOptions = lockOptionsOf(options, clock, () => thisProcess(store ?? checkpointStore))
@@ -191,6 +199,7 @@ export const settingsOf = (options: ManagerOptions): ManagerSettings => {
     checkpointWithin: millis("checkpointWithin", checkpointWithin),
     closeWithin: millis("closeWithin", closeWithin),
     killGrace: millis("killGrace", killGrace),
+    keepsAlive: keepAlive && clock === liveClock, // time of another kind keeps no process alive
     ...{ keepCheckpoints, maxCheckpoint, adoptHeads, clock },
     inspect: typeof inspect === "object" ? (event: InspectionEvent) => inspect.next?.(event) : inspect,
     report,

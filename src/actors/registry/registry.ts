@@ -78,7 +78,7 @@ export class Registry {
   #begun = 0
 
   constructor(settings: ManagerSettings, leases: StoreIdentity, admit: Admit) {
-    const { clock, report, inspect, sumsUp, trace, minTenure } = settings
+    const { clock, report, inspect, sumsUp, trace, minTenure, keepsAlive } = settings
     this.#settings = settings
     this.#leases = leases
     this.#admit = admit
@@ -99,6 +99,7 @@ export class Registry {
       storeTime: () => this.storeTime(),
       trace,
       limits: settings,
+      keepsAlive,
       minTenure,
       tally: this.tally,
       fibers: new Fibers(clock, report),

@@ -250,7 +250,15 @@ export class Activation implements HookOwner {
   async #run(signal: AbortSignal): Promise<void> {
     const { hooks } = this.#parts.definition
     this.#routine = this.#newRoutine()
-    if (hooks.run !== undefined) await hooks.run(this.#state?.value, this.#runContext(signal))
+    if (hooks.run !== undefined) {
+      // Nobody waits for this timer: a process doesn't end while there is one.
+      const alive = this.#around.keepsAlive ? this.#around.clock.after(Infinity, () => {}) : undefined
+      try {
+        await hooks.run(this.#state?.value, this.#runContext(signal))
+      } finally {
+        alive?.cancel()
+      }
+    }
     this.#routine?.finished()
   }
 

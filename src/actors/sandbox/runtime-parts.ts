@@ -39,6 +39,8 @@ export interface Surroundings extends CommandedChart {
   readonly trace: LiveTrace
   /** What hooks may take. */
   readonly limits: HookLimits
+  /** A `run` that goes on keeps the process alive. */
+  readonly keepsAlive: boolean
   /** In milliseconds, from when a sandbox runs. */
   readonly minTenure: number
   /** What all their actors have as parent: so they are one XState system. It does nothing when one ends. */
