@@ -28,7 +28,7 @@ export interface SandboxManager extends AsyncDisposable {
    * nobody.
    *
    * Rejects as `Lock.acquire` does, and with the error that `restore` threw, the errors of saved state, HandingOffError
-   * (asked for again before it ran), UnknownDefinitionError, ManagerClosedError and InvalidKeyError.
+   * (asked for again before it ran, or a drain began), UnknownDefinitionError, ManagerClosedError and InvalidKeyError.
    */
   restoreSandbox<H>(
     definition: SandboxDefinition<unknown, unknown, H>,
@@ -44,6 +44,9 @@ export interface SandboxManager extends AsyncDisposable {
    * hasn't begun tries again in two cases:
    * - The sandbox left before that. It tries as often as it takes; once with `contention: "fail"`.
    * - The sandbox was lost before that. It tries once more.
+   *
+   * A use that waits when this manager begins to drain runs if its turn comes soon (see `drain`). Otherwise it rejects
+   * with HandingOffError: nothing of it ran, and another process can be asked at once.
    */
   use<S, A>(
     definition: SandboxDefinition<S, unknown, unknown>,
@@ -105,6 +108,10 @@ export interface SandboxManager extends AsyncDisposable {
   /**
    * Lets every sandbox end its work, save and leave, and takes no new one in. The work of all ends at once; as many
    * save at a time as the store answers. ReentrantLockError from inside a turn.
+   *
+   * Uses that wait for their turn in a sandbox that runs here run first, as long as theirs comes within half of
+   * `settleWithin` and half of `grace`. All other calls that wait reject with HandingOffError, which is retryable: ask
+   * another process. Calls that come later reject with ManagerClosedError.
    *
    * Settles when all have left and no mark of a wait is left in the store, or after `grace` (default `killGrace`).
    * `stuck` has the lock keys of those that haven't left: their leases are renewed as long as their work runs. `error`

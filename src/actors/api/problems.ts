@@ -24,13 +24,23 @@ import type { HookLimit, HookName, LimitOption } from "./hooks.ts"
 export const handingOff = (key: string, reason: EndReason, cause?: unknown): HandingOffError =>
   new HandingOffError({
     message: `${key} is leaving this process: ${END_REASONS[reason].because}${cause === undefined ? "" : ` (${briefly(cause)})`}`,
-    next:
-      reason === "failed"
-        ? "Use it again through the manager, which restores what was saved last, after a pause of 1 s or more"
-        : "Use it again through the manager, which finds it where it goes",
+    next: nextAfter(reason),
     key,
     cause,
   })
+
+const ASK_ANOTHER = "Ask another process for it, at once: this one takes no sandbox in any more"
+
+const nextAfter = (reason: EndReason): string => {
+  if (END_REASONS[reason].endsManager) return ASK_ANOTHER
+  return reason === "failed"
+    ? "Use it again through the manager, which restores what was saved last, after a pause of 1 s or more"
+    : "Use it again through the manager, which finds it where it goes"
+}
+
+/** A call that came before the drain waited for a sandbox that doesn't come to run here any more. Nothing of it ran. */
+export const drained = (key: string): HandingOffError =>
+  new HandingOffError({ message: `${key} doesn't come to run here: this process is draining`, next: ASK_ANOTHER, key })
 
 /**
  * An error within a sentence. One of leasehold's own is long: its tag stands here, and the whole of it is the cause.

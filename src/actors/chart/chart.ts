@@ -289,7 +289,7 @@ const machine = chart.createMachine({
           states: {
             settling: {
               description:
-                "No use begins. Waits for run, the use in progress and hooks past their limit, for settleWithin at most.",
+                "No use begins, but those that a drain found waiting. Waits for run, uses and hooks past their limit, for settleWithin at most.",
               entry: [abort, "settle"],
               on: { "work.overran": "stuck", "work.queued": "queued", "work.settled": settled },
             },

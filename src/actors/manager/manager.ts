@@ -6,7 +6,7 @@
  * Not promised: that a use which was answered survives a crash, unless it was `durable`.
  */
 import type { Observable } from "rxjs"
-import type { ManagerClosedError } from "../../locks/api/errors.ts"
+import { ManagerClosedError } from "../../locks/api/errors.ts"
 import { checkKey, sandboxLockKey } from "../../locks/api/keys.ts"
 import type { LockEvent } from "../../locks/api/lock.ts"
 import { identityOf, type StoreIdentity } from "../../locks/stores/identity.ts"
@@ -27,7 +27,7 @@ import { checkKnown } from "../api/call-parts.ts"
 import type { AnswerTo, CallArguments, CallOptions } from "../api/calls.ts"
 import { partsOf } from "../api/definition.ts"
 import type { DrainResult, SandboxManager as StartedManager, Whereabouts } from "../api/manager.ts"
-import { managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
+import { drained, managerClosed, notHere, unknownDefinition } from "../api/problems.ts"
 import type { AnyDefinition, HookContext, SandboxDefinition, SandboxView } from "../api/sandbox.ts"
 import { type CallIdentity, madeCall } from "../calls/call.ts"
 import { SandboxCalls } from "../calls/calls.ts"
@@ -183,13 +183,13 @@ class Manager implements StartedManager {
 
   async drain(options: DrainOptions = {}): Promise<DrainResult> {
     refuseUnknown("drain", options, DRAIN_OPTIONS)
-    const { clock, keyRuntimes, killGrace, report, sumsUp, trace } = this.#settings
+    const { clock, keyRuntimes, killGrace, report, settleWithin, sumsUp, trace } = this.#settings
     const { grace = killGrace } = options
     this.#registry.refuseInside("drain")
     if (this.#closed !== "closed") this.#closed = "draining"
     const cleared = async (): Promise<void> => keyRuntimes()?.cleared()
     const budget = millis("grace", grace)
-    const all = (): Promise<DrainResult> => drainAll(this.#registry, { clock, grace: budget, cleared })
+    const all = (): Promise<DrainResult> => drainAll(this.#registry, { clock, grace: budget, settleWithin, cleared })
     const result = await traced(trace, () => ({ call: "drain", budget }), all)
     if (sumsUp && result.error !== undefined) report(result.error)
     if (trace.isWritten) await trace.flush() // the process may end now
@@ -222,10 +222,13 @@ class Manager implements StartedManager {
 
   /** Makes a call that waits. How it ends is told to its observer, and in the trace where somebody reads that. */
   async #told<A>(wait: CallWait, asked: CallDetail, make: () => Promise<A>): Promise<A> {
+    const isEarly = this.#closed === undefined || this.#closed === "cordoned"
     try {
       return await traced(this.#settings.trace, () => ({ ...asked, key: wait.key, ...wait.budget }), make)
     } catch (error) {
-      throw wait.failed(error)
+      const isClosed = error instanceof ManagerClosedError && error.state !== "cordoned"
+      // It came before the drain, did nothing wrong, and may be made elsewhere at once.
+      throw wait.failed(isClosed && isEarly ? drained(wait.key) : error)
     }
   }
 

@@ -141,15 +141,23 @@ export class Activation implements HookOwner {
   }
 
   /**
-   * The work has to end: no use begins any more. Idempotent. A wait for a hidden owner goes on, since the next owner
+   * The work has to end: no use begins any more. Only a drain lets the uses run that wait for their turn, as this
+   * process can't have the sandbox for them again. Idempotent. A wait for a hidden owner goes on, since the next owner
    * would have to begin it anew. Only a drain ends it.
    */
   end(reason: EndReason, error: () => Error): void {
-    if (END_REASONS[reason].endsManager) this.#departing?.abort()
+    const { endsManager } = END_REASONS[reason]
+    if (endsManager) this.#departing?.abort()
     this.#whyEnding ??= error
-    this.turns.closeToUses(error)
+    if (endsManager) this.turns.closeToLaterUses(error)
+    else this.turns.closeToUses(error)
     this.#routine?.stop()
     this.#ending?.abort(error())
+  }
+
+  /** The uses that a drain let wait for their turn have waited long enough. */
+  refuseQueued(): void {
+    if (this.#whyEnding !== undefined) this.turns.closeToUses(this.#whyEnding)
   }
 
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest"
 import { encodeName } from "../../../src/locks/api/keys.ts"
-import { LockError, ManagerClosedError, StatesUnsavedError } from "../../../src/mod.ts"
+import { HandingOffError, LockError, ManagerClosedError, StatesUnsavedError } from "../../../src/mod.ts"
 import { lateAnswer, loseRequest } from "../../support/scripted-store.ts"
 import { counter, failure, gate, World } from "../world.ts"
 
@@ -39,7 +39,7 @@ describe("a manager that is to end", () => {
       wire.script.onPut(...Array.from({ length: lost }, loseRequest))
       const from = world.time.mono()
       const drained = b.drain({ grace })
-      expect(await world.run(waiting)).toBeInstanceOf(ManagerClosedError)
+      expect(await world.run(waiting)).toBeInstanceOf(HandingOffError)
       await world.run(drained)
       expect(world.time.mono() - from).toBeLessThanOrEqual(25_000)
       const read = await world.store.read(ref, { limit: 65_536, deadline: 1000 })
@@ -50,17 +50,20 @@ describe("a manager that is to end", () => {
     }
   })
 
-  it("refuses during a drain at once what would have to wait for it", async () => {
+  it("refuses at once what comes during the drain", async () => {
     const world = new World()
     const sandbox = counter()
     const a = await world.manager("a", sandbox)
     const going = gate()
     const handle = await world.run(a.restoreSandbox(sandbox, "k"))
     const use = handle.use(() => going.promise)
-    const waiting = failure(a.use(sandbox, "k", () => "never"))
     const drained = a.drain()
-    expect(await world.run(waiting)).toBeInstanceOf(ManagerClosedError)
-    expect(await world.run(failure(a.restoreSandbox(sandbox, "other")))).toBeInstanceOf(ManagerClosedError)
+    expect(await world.failure(a.use(sandbox, "k", () => "never"))).toBeInstanceOf(ManagerClosedError)
+    expect(await world.failure(a.restoreSandbox(sandbox, "other"))).toBeInstanceOf(ManagerClosedError)
+    expect(await world.failure(handle.use(() => "never"))).toMatchObject({
+      code: "LEASEHOLD_HANDING_OFF",
+      next: expect.stringContaining("Ask another process"),
+    })
     going.resolve()
     await world.run(Promise.all([use, drained]))
     await world.end()
@@ -89,7 +92,7 @@ describe("a manager that is to end", () => {
     await world.time.advance(1000)
     expect(a.stats()).toMatchObject({ waiting: 1 })
     expect(await world.run(a.drain())).toEqual({ stuck: [] })
-    expect(await waiting).toBeInstanceOf(ManagerClosedError)
+    expect(await waiting).toBeInstanceOf(HandingOffError)
     await world.time.advance(5000)
     const where = await world.run(b.whereIs(sandbox, "k"))
     expect(where).toMatchObject({ ownerId: "b", here: true })

@@ -91,9 +91,14 @@ export class Turns {
     }
   }
 
+  /** Refuses all later uses, each with an error of its own. Those that wait keep their place. */
+  closeToLaterUses(error: () => Error): void {
+    this.#closed ??= error
+  }
+
   /** Refuses the uses that wait and all later ones, each with an error of its own. The turn in progress goes on. */
   closeToUses(error: () => Error): void {
-    this.#closed ??= error
+    this.closeToLaterUses(error)
     const uses = this.#queue.filter(({ from }) => from === "use")
     this.#queue = this.#queue.filter(({ from }) => from === "own")
     for (const { refuse } of uses) refuse(error())
