@@ -7,7 +7,7 @@ export const rooms: Readonly<Record<string, string>> = {
   "src/runtime/input": "Checks of options: durations, numbers, budgets, unknown names.",
   "src/runtime/time": "The clock, the one schedule of timers, chance, hashes; the same in virtual time.",
   "src/runtime/bridges": "Effect, RxJS and XState on the project's one clock.",
-  "src/runtime/machine": "Processes, process groups, signals and file watches of this machine.",
+  "src/runtime/machine": "Processes, process groups, signals, file watches of this machine; the end of servers.",
 
   "src/draw/machine": "A machine as a graph, and which of its transitions were taken.",
   "src/draw/text": "Widths, columns and what can't be seen in a text.",
