@@ -14,6 +14,7 @@ export {
 } from "./runtime/machine/signals.ts"
 
 export * from "./locks/api/errors.ts"
+export * from "./actors/api/call-errors.ts"
 export type {
   AcquiredHow,
   AcquireError,

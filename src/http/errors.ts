@@ -2,7 +2,26 @@
  * Errors as data, and back. Owns which classes cross as what they are; any other becomes a CallRouteError that says the
  * same. Nothing but texts and numbers crosses, never a stack.
  */
-import * as classes from "../locks/api/errors.ts"
+import {
+  CallAnswerForgottenError,
+  CallDateError,
+  CallIdReusedError,
+  CallInputError,
+  CallRouteError,
+  CallTooOldError,
+  OverloadedError,
+  UnknownCallError,
+} from "../actors/api/call-errors.ts"
+import {
+  CorruptCheckpointError,
+  InvalidConfigError,
+  InvalidKeyError,
+  type LockError,
+  LockTimeoutError,
+  ReentrantLockError,
+  StoreUnavailableError,
+  UnknownDefinitionError,
+} from "../locks/api/errors.ts"
 
 /** An error that crosses. */
 export interface ErrorData {
@@ -15,27 +34,10 @@ export interface ErrorData {
 }
 
 interface Crossing {
-  readonly make: (details: never) => classes.LockError
+  readonly make: (details: never) => LockError
   /** What its class has beside every error. */
   readonly fields?: readonly string[]
 }
-
-const {
-  CallAnswerForgottenError,
-  CallDateError,
-  CallIdReusedError,
-  CallInputError,
-  CallTooOldError,
-  CorruptCheckpointError,
-  InvalidConfigError,
-  InvalidKeyError,
-  LockTimeoutError,
-  OverloadedError,
-  ReentrantLockError,
-  StoreUnavailableError,
-  UnknownCallError,
-  UnknownDefinitionError,
-} = classes
 
 const crossing: Readonly<Record<string, Crossing>> = {
   CallAnswerForgottenError: { make: (details) => new CallAnswerForgottenError(details) },
@@ -55,7 +57,7 @@ const crossing: Readonly<Record<string, Crossing>> = {
 }
 
 /** What crosses of an error. */
-export function errorData(error: classes.LockError): ErrorData {
+export function errorData(error: LockError): ErrorData {
   const { _tag: tag, message, next, key } = error
   const names = Object.hasOwn(crossing, tag) ? (crossing[tag]!.fields ?? []) : []
   const fields = names.map((name) => [name, (error as unknown as Record<string, string | number>)[name]!] as const)
@@ -63,7 +65,7 @@ export function errorData(error: classes.LockError): ErrorData {
 }
 
 /** The error that crossed; undefined where the data is none. */
-export function errorOf(data: unknown): classes.LockError | undefined {
+export function errorOf(data: unknown): LockError | undefined {
   const { tag, message, next, key, fields } = Object(data) as Partial<Record<keyof ErrorData, unknown>>
   if (typeof tag !== "string" || typeof message !== "string" || typeof next !== "string" || typeof key !== "string")
     return undefined
@@ -73,7 +75,7 @@ export function errorOf(data: unknown): classes.LockError | undefined {
   if (own.some(([, value]) => typeof value !== "string" && typeof value !== "number")) return undefined
   const details = { message, next, key, ...Object.fromEntries(own) }
   return kind === undefined
-    ? new classes.CallRouteError({ ...details, message: `The owner refuses the call (${tag}): ${message}` })
+    ? new CallRouteError({ ...details, message: `The owner refuses the call (${tag}): ${message}` })
     : kind.make(details as never)
 }
 

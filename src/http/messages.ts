@@ -5,7 +5,7 @@
 import { CALL_ID } from "../actors/api/call-options.ts"
 import type { CallAnswer } from "../actors/calls/memory/memory.ts"
 import type { CallRequest, CallResult } from "../actors/calls/transport.ts"
-import { LockError } from "../locks/api/errors.ts"
+import type { LockError } from "../locks/api/errors.ts"
 import { type ErrorData, errorData, errorOf } from "./errors.ts"
 
 /** Where a worker takes calls, below its address. */

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import npm from "../../package.json" with { type: "json" }
+import * as callErrors from "../../src/actors/api/call-errors.ts"
 import { EXIT, exitCodeOf } from "../../src/cli/errors/exit-codes.ts"
 import * as errors from "../../src/locks/api/errors.ts"
 
@@ -13,7 +14,10 @@ type ErrorClass = new (details: never) => errors.LockError
 type Named = { readonly name: string | undefined }
 const byName = (a: Named, b: Named): number => (a.name ?? "").localeCompare(b.name ?? "")
 
-const classes = Object.entries(errors).filter(([name]) => name !== "LockError") as [string, ErrorClass][]
+const classes = Object.entries({ ...errors, ...callErrors }).filter(([name]) => name !== "LockError") as [
+  string,
+  ErrorClass,
+][]
 
 /** What every error can be made from, whatever more its class wants. */
 const anything = { message: "m", next: "n", needs: [], saved: 2, known: 1 } as never

@@ -1,3 +1,10 @@
+import {
+  CallAnswerForgottenError,
+  CallDateError,
+  CallThrewError,
+  CallTooOldError,
+  CallUnknownError,
+} from "../../actors/api/call-errors.ts"
 /**
  * The calls of a manager: each is run here where the sandbox runs here or nowhere, and is sent to its owner otherwise.
  * Owns the way of a call: where it goes next, when it may be sent again, and what its caller is told. How it crosses to
@@ -6,11 +13,6 @@
  * Not promised: that a call finds its sandbox while that changes hands all the time. It tries until its time is over.
  */
 import {
-  CallAnswerForgottenError,
-  CallDateError,
-  CallThrewError,
-  CallTooOldError,
-  CallUnknownError,
   CheckpointRejectedError,
   CheckpointUnknownError,
   HandingOffError,

@@ -1,4 +1,3 @@
-/** The typed errors of calls, each with what to do next. Owns the wording; who raises which is elsewhere. */
 import {
   CallAnswerForgottenError,
   CallDateError,
@@ -7,10 +6,11 @@ import {
   CallThrewError,
   CallTooOldError,
   CallUnknownError,
-  type LockError,
   OverloadedError,
   UnknownCallError,
-} from "../../locks/api/errors.ts"
+} from "../../actors/api/call-errors.ts"
+/** The typed errors of calls, each with what to do next. Owns the wording; who raises which is elsewhere. */
+import { type LockError } from "../../locks/api/errors.ts"
 import { refusal, shown } from "../../runtime/input/options.ts"
 import type { CallParts } from "../api/call-parts.ts"
 import { briefly } from "../api/problems.ts"

@@ -1,18 +1,17 @@
 // Calls at a sandbox of this process: typed, validated, one at a time, and durable ones once.
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { defineSandbox } from "../../../src/actors/api/definition.ts"
-import { SandboxManager } from "../../../src/actors/manager/manager.ts"
 import {
   CallDateError,
   CallIdReusedError,
   CallInputError,
   CallThrewError,
   CallTooOldError,
-  InvalidConfigError,
-  OwnedElsewhereError,
   UnknownCallError,
-} from "../../../src/locks/api/errors.ts"
+} from "../../../src/actors/api/call-errors.ts"
+import { defineSandbox } from "../../../src/actors/api/definition.ts"
+import { SandboxManager } from "../../../src/actors/manager/manager.ts"
+import { InvalidConfigError, OwnedElsewhereError } from "../../../src/locks/api/errors.ts"
 import { memoryStore } from "../../../src/locks/stores/memory-store.ts"
 import { VirtualTime } from "../../../src/runtime/time/virtual-time.ts"
 

@@ -76,8 +76,8 @@ export type Recall =
 
 /** Looks a call up, at `now` by the store's time. */
 export function recall(memory: CallMemory, { id, digest, sentAt }: DurableCall, now: number): Recall {
-  const { applied, forgottenUntil } = memory
-  const known = applied.find((call) => call.id === id)
+  const { forgottenUntil } = memory
+  const known = memory.applied.find((call) => call.id === id)
   if (known !== undefined)
     return known.digest === digest ? { kind: "repeated", answer: known.answer } : { kind: "otherCall" }
   if (sentAt <= forgottenUntil) return { kind: "tooOld", forgottenUntil }
