@@ -53,6 +53,9 @@ export const rooms: Readonly<Record<string, string>> = {
   "src/actors/inside": "What the inspector sees of a manager.",
   "src/actors/manager": "`SandboxManager`: calls, drain, numbers, reads without a lease.",
 
+  "src/web": "Fetch handlers on `node:http`; the secret of a fleet; addresses of workers.",
+  "src/http": "`leasehold/http`: calls between workers, signed; a worker's health.",
+
   "src/inspector/live": "The live page's server side; its drawing of the sandbox chart.",
   "src/inspector/live/model": "A fleet as rows, kept by messages; also runs in the browser.",
   "src/inspector/live/stream": "Server-sent events of a fleet to each client.",

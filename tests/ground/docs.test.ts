@@ -97,7 +97,9 @@ describe("the pages", () => {
       names.map(async (name) => Object.keys((await import(`leasehold${name.slice(1)}`)) as object)),
     )
     const log = read("CHANGELOG.md")
-    const unnamed = entries.flat().filter((name) => !(name in errors) && !log.includes(`\`${name}\``))
+    const unnamed = entries
+      .flat()
+      .filter((name) => !(name in errors || name in callErrors) && !log.includes(`\`${name}\``))
     expect(unnamed).toEqual([])
     expect(entries.flat().length).toBeGreaterThan(60)
   })

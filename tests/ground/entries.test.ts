@@ -29,6 +29,7 @@ describe("the published entry points", () => {
       "leasehold/file",
       "leasehold/draw",
       "leasehold/inspector",
+      "leasehold/http",
       "leasehold/testing",
     ])
   })

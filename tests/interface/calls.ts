@@ -3,6 +3,7 @@
  * entry point or an object has and this table hasn't fails the test, so that no new call goes without its checks.
  */
 import * as draw from "../../src/draw/mod.ts"
+import * as http from "../../src/http/mod.ts"
 import * as inspecting from "../../src/inspector/mod.ts"
 import { FileLock, fileStore } from "../../src/locks/stores/file/mod.ts"
 import { GcsLock, gcsStore } from "../../src/locks/stores/gcs/mod.ts"
@@ -47,10 +48,13 @@ export const counter: main.SandboxDefinition<{ n: number }, { n: number }> = mai
   schema: main.unchecked<{ n: number }>(),
   restore: ({ checkpoint }) => ({ n: checkpoint?.n ?? 0 }),
   checkpoint: ({ n }) => ({ n }),
+  calls: { get: { readonly: true, handle: ({ n }) => n } },
 })
 
 /** Of these calls none begins anything with it. */
 const inspected = await main.SandboxManager.start({ store: main.memoryStore(), sandboxes: [counter] })
+
+const secret = "a-secret-of-one-fleet"
 
 const hooks = {
   name: "hooks",
@@ -114,6 +118,14 @@ export const exported: Readonly<
       inspector: [argument(() => inspected), options()],
       serveInspector: [argument(() => inspected), options()],
       nodeListener: [argument(() => inspecting.inspector(inspected))],
+    },
+  },
+  "leasehold/http": {
+    entry: http,
+    calls: {
+      serveWorker: [argument(() => inspected), required(() => ({ secret }))],
+      nodeListener: [argument(() => http.serveWorker(inspected, { secret }))],
+      listen: [options()],
     },
   },
   "leasehold/draw": {
@@ -265,6 +277,7 @@ export const objects: Readonly<Record<string, Methods>> = {
     calls: {
       restoreSandbox: [definition, key, options()],
       use: [definition, key, callback, options()],
+      call: [definition, key, argument(() => "get"), anything, options()],
       checkpointSandbox: [definition, key],
       remove: [definition, key, options()],
       readCheckpoint: [definition, key],

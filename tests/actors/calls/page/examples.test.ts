@@ -1,6 +1,9 @@
 /** The examples of docs/calls.md, word for word: page.test.ts compares them. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 // --- example: a definition with calls
-import { CallThrewError, defineSandbox, type SandboxManager } from "leasehold"
+import { CallThrewError, defineSandbox, SandboxManager } from "leasehold"
 import { testWorker } from "leasehold/testing"
 import { expect, it } from "vitest"
 import * as z from "zod"
@@ -71,3 +74,36 @@ it("counts a payment once, however often it comes, and though the process is kil
   expect(await next.run(next.manager.call(account, "ada", "balance"))).toBe(500)
 })
 // --- end
+
+// --- example: workers that send calls to each other
+import { fileStore } from "leasehold/file"
+import { listen, serveWorker } from "leasehold/http"
+
+/** One worker of a fleet. All share the directory, and the secret (by default that of LEASEHOLD_SECRET). */
+async function startWorker(directory: string, secret: string) {
+  const server = await listen({ port: 0 }) // answers 503 until there is a worker
+  const store = fileStore({ directory })
+  const manager = await SandboxManager.start({ store, sandboxes: [account], address: server.address })
+  server.serve(serveWorker(manager, { secret }))
+  return { manager, server }
+}
+// --- end
+
+it("is answered by its owner, wherever it is called", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "leasehold-calls-"))
+  const secret = "a-secret-of-these-two-workers"
+  try {
+    await using stack = new AsyncDisposableStack()
+    const workers = [await startWorker(directory, secret), await startWorker(directory, secret)]
+    for (const { manager, server } of workers) {
+      stack.use(server)
+      stack.use(manager)
+    }
+    const [a, b] = workers.map(({ manager }) => manager)
+    expect(await a!.call(account, "eve", "deposit", { cents: 5 })).toBe(5)
+    expect(await b!.call(account, "eve", "deposit", { cents: 5 })).toBe(10)
+    expect([b!.stats().owning, b!.stats().callsForwarded]).toEqual([0, 1])
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})
