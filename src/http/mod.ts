@@ -19,8 +19,8 @@ export type { ListenOptions, WorkerOptions } from "./options.ts"
 /** A worker's side of HTTP, to mount in a server. */
 export interface ServedWorker {
   /**
-   * Answers one request: `POST …/_leasehold/call` from another worker, `GET …/healthz`, and `GET …/readyz`, which is 503
-   * once the manager takes no new sandbox in. Anything else is 404. Never rejects.
+   * Answers one request: `POST …/_leasehold/call` from another worker, `GET …/healthz`, and `GET …/readyz`. That one is
+   * 503 once the manager takes no new sandbox in. Anything else is 404. Never rejects.
    */
   readonly fetch: (request: Request) => Promise<Response>
 }
@@ -30,8 +30,8 @@ export interface ServedWorker {
  * that these publish. Requests are signed by a secret that all workers share, count for a minute, and once. Throws
  * InvalidConfigError.
  *
- * It listens to nothing: mount `fetch` at the manager's `address`, in `Deno.serve`, in `node:http` by `nodeListener`, or
- * in any server of Fetch handlers.
+ * It listens to nothing: mount `fetch` at the manager's `address`, in `Deno.serve`, in `node:http` by `nodeListener`,
+ * or in any server of Fetch handlers.
  */
 export function serveWorker(manager: SandboxManager, options: WorkerOptions = {}): ServedWorker {
   const settings = workerSettings(options)

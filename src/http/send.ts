@@ -1,8 +1,8 @@
-import { CallRouteError } from "../actors/api/call-errors.ts"
 /**
  * Sends calls to owners over HTTP. Their addresses come from records that others wrote: only those that are allowed are
  * ever contacted, no redirect is followed, and an answer counts only with the proof that its worker knows the secret.
  */
+import { CallRouteError } from "../actors/api/call-errors.ts"
 import type { CallRequest, CallResult, CallTransport } from "../actors/calls/transport.ts"
 import { addressOf } from "../web/addresses.ts"
 import { CALL_PATH, requestBody, resultOf } from "./messages.ts"

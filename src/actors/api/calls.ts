@@ -102,15 +102,17 @@ export interface KnownCall {
    */
   readonly id: string
   /**
-   * When a call with this id was first sent, in Unix milliseconds: the date of the payment, say. Without it a repetition
-   * that the sandbox has forgotten couldn't be told from a new call.
+   * When a call with this id was first sent, in Unix milliseconds: the date of the payment, say. Without it a
+   * repetition that the sandbox has forgotten couldn't be told from a new call.
    */
   readonly sentAt: number
 }
 
 /** A call that is new: it gets an id and a date. */
 export interface NewCall {
+  /** It has none yet. */
   readonly id?: undefined
+  /** Now. */
   readonly sentAt?: undefined
 }
 

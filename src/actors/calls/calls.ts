@@ -1,10 +1,3 @@
-import {
-  CallAnswerForgottenError,
-  CallDateError,
-  CallThrewError,
-  CallTooOldError,
-  CallUnknownError,
-} from "../../actors/api/call-errors.ts"
 /**
  * The calls of a manager: each is run here where the sandbox runs here or nowhere, and is sent to its owner otherwise.
  * Owns the way of a call: where it goes next, when it may be sent again, and what its caller is told. How it crosses to
@@ -12,6 +5,13 @@ import {
  *
  * Not promised: that a call finds its sandbox while that changes hands all the time. It tries until its time is over.
  */
+import {
+  CallAnswerForgottenError,
+  CallDateError,
+  CallThrewError,
+  CallTooOldError,
+  CallUnknownError,
+} from "../../actors/api/call-errors.ts"
 import {
   CheckpointRejectedError,
   CheckpointUnknownError,
@@ -180,7 +180,7 @@ export class SandboxCalls {
     }
   }
 
-  /** This process takes nothing in any more. The call goes where its sandbox goes, and is refused where that is nowhere. */
+  /** This process takes nothing in any more: the call goes where its sandbox goes. Throws where that is nowhere. */
   async #leave({ lockKey, wait }: Way, closed: ManagerClosedError): Promise<CallResult> {
     const owner = await this.#ownerOf(lockKey, wait)
     if (owner === undefined || (this.#isOver(owner) && !this.#isOwned(lockKey))) throw closed

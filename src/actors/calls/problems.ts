@@ -1,3 +1,4 @@
+/** The typed errors of calls, each with what to do next. Owns the wording; who raises which is elsewhere. */
 import {
   CallAnswerForgottenError,
   CallDateError,
@@ -9,7 +10,6 @@ import {
   OverloadedError,
   UnknownCallError,
 } from "../../actors/api/call-errors.ts"
-/** The typed errors of calls, each with what to do next. Owns the wording; who raises which is elsewhere. */
 import { type LockError } from "../../locks/api/errors.ts"
 import { refusal, shown } from "../../runtime/input/options.ts"
 import type { CallParts } from "../api/call-parts.ts"

@@ -119,7 +119,7 @@ class Fleet {
 }
 
 describe("durable calls in drawn worlds", () => {
-  // Tests calls: A durable call has its effect once, through lost, late, doubled and overtaken messages, handoffs and losses.
+  // Tests calls: A durable call has its effect once, through lost, late and doubled messages, handoffs and losses.
   it("have their effect once where they are answered, and never twice", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -19,7 +19,7 @@ export function joined({ state, calls }: SavedParts): { readonly bytes: Uint8Arr
   return { bytes, calls: calls.byteLength }
 }
 
-/** The way back; `calls` is at most the number of the bytes. Each has a buffer of its own, as a codec may look at that. */
+/** The way back; `calls` is at most the number of the bytes. Each has its own buffer, as a codec may look at that. */
 export function parted(bytes: Uint8Array, calls = 0): SavedParts {
   if (calls === 0) return { state: bytes, calls: undefined }
   const end = bytes.byteLength - calls
