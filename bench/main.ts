@@ -6,6 +6,7 @@
 import { spawnSync } from "node:child_process"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import { benchCalls } from "./calls.ts"
 import { benchCommand } from "./command.ts"
 import { benchFileLock } from "./file-lock.ts"
 import { benchFilePut } from "./file-put.ts"
@@ -23,6 +24,7 @@ import { benchTrace } from "./trace.ts"
 import { benchWaitCpu } from "./wait-cpu.ts"
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
+  calls: benchCalls,
   command: benchCommand,
   "file-put": benchFilePut,
   "file-lock": benchFileLock,

@@ -4,6 +4,7 @@ import { LockError } from "leasehold"
 import { Failure } from "./failure.ts"
 import type { Outcome } from "./job.ts"
 import { help, readOptions, UsageError } from "./options.ts"
+import { RoutingJob } from "./routing/job.ts"
 import { Run } from "./run.ts"
 
 const FAILED = 1
@@ -16,10 +17,23 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(help)
     return 0
   }
+  if (options.routing) return routing()
   await using run = new Run(options)
   const passed = tell(await run.job())
   const drained = options.stay ? await run.stay() : true
   return passed && drained ? 0 : FAILED
+}
+
+/** The exit code of the routing job, which is told in a line. */
+async function routing(): Promise<number> {
+  await using job = new RoutingJob()
+  const { acknowledged, once, sent, forwarded, handoffs, takeovers, problems } = await job.run()
+  for (const problem of problems) console.log(`failed: ${problem}`)
+  const calls = `requests ${sent}, sent on ${forwarded}`
+  console.log(
+    `routing: rows applied once ${once}/${acknowledged}, ${calls}, takeovers ${takeovers}, handoffs ${handoffs}`,
+  )
+  return problems.length === 0 ? 0 : FAILED
 }
 
 function tell({ handoffMs, takeoverMs, found, acknowledged, ownersAtOnce, problems }: Outcome): boolean {

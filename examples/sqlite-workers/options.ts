@@ -11,6 +11,8 @@ export interface Options {
   readonly endpoint: string | undefined
   readonly stay: boolean
   readonly keep: boolean
+  /** The other job: requests through three workers, none of which moves the database. */
+  readonly routing: boolean
 }
 
 /** The options can't work; the message says which. */
@@ -26,6 +28,8 @@ export const help = `The main job of leasehold: a SQLite database that moves bet
   --endpoint URL                of an emulator of it (default: STORAGE_EMULATOR_HOST, where that is set)
   --stay                        serve on after the job, with two new workers, until Ctrl-C: print the address of the page of
                                 the fleet, and curl lines to try
+  --routing                     another job: rows written through three workers while the owner is killed and the next one
+                                drains; it has no other option, and ends with a line of its own
   --keep                        leave the temporary directory with the store and the act log
   --help                        print this
 
@@ -48,6 +52,7 @@ const flags = {
   endpoint: { type: "string" },
   stay: { type: "boolean", default: false },
   keep: { type: "boolean", default: false },
+  routing: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
 } as const
 
@@ -55,12 +60,13 @@ const flags = {
 export function readOptions(args: readonly string[]): Options | "help" {
   const values = parse(args)
   if (values.help) return "help"
-  const { store, endpoint, stay, keep } = values
+  const { store, endpoint, stay, keep, routing } = values
+  if (routing && args.length > 1) throw new UsageError("--routing has no other option beside it")
   if (store === "") throw new UsageError("--store is empty: give a directory, or gs://bucket/prefix")
   const onGcs = store !== undefined && /^[a-z][a-z0-9+.-]*:\/\//i.test(store)
   if (onGcs && !store.startsWith("gs://")) throw new UsageError(`--store ${store}: only gs:// is known, or a directory`)
   if (endpoint !== undefined && !onGcs) throw new UsageError("--endpoint is for --store gs://… only")
-  return { runtimes: runtimesOf(values.runtime ?? ownRuntime), store, endpoint, stay, keep }
+  return { runtimes: runtimesOf(values.runtime ?? ownRuntime), store, endpoint, stay, keep, routing }
 }
 
 function parse(args: readonly string[]): ReturnType<typeof parseArgs<{ options: typeof flags }>>["values"] {

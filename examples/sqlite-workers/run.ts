@@ -16,6 +16,7 @@ import { Timeline } from "./timeline.ts"
 import { viewerReady } from "./viewer.ts"
 import { within } from "./within.ts"
 import { WorkerProcess } from "./worker-process.ts"
+import type { WorkerSettings } from "./worker.ts"
 
 const TTL_SECONDS = 6
 const JOB_WITHIN_MS = 90_000
@@ -88,9 +89,9 @@ export class Run implements AsyncDisposable {
   }
 
   #worker(name: "A" | "B", timeline: Timeline, ...peers: string[]): WorkerProcess {
-    const settings = { ...this.#choice, name, acts: this.#actsPath, ttl: TTL_SECONDS, peers }
+    const settings: WorkerSettings = { ...this.#choice, name, acts: this.#actsPath, ttl: TTL_SECONDS, peers }
     const runtime = this.#options.runtimes[name === "A" ? 0 : 1]
-    return new WorkerProcess(runtime, settings, this.#secret, (report) => timeline.report(name, report))
+    return new WorkerProcess(runtime, "./worker.ts", settings, this.#secret, (report) => timeline.report(name, report))
   }
 
   #curlLines(a: string, b: string): string {

@@ -7,7 +7,6 @@ import { Failure } from "./failure.ts"
 import { parseReport, type Report } from "./reports.ts"
 import { commandFor, type Runtime } from "./runtimes.ts"
 import { within } from "./within.ts"
-import type { WorkerSettings } from "./worker.ts"
 
 const READY_WITHIN_MS = 20_000
 /** For a worker that is asked to end when it is no longer needed; then it is killed. */
@@ -27,11 +26,17 @@ export class WorkerProcess implements AsyncDisposable {
   #page = ""
 
   /**
-   * `secret`: what all workers of the run know. In the environment, as arguments are for everybody on the machine to
+   * `program`: a file of this folder. `secret`: what all workers of the run know. In the environment, as arguments are for everybody on the machine to
    * read.
    */
-  constructor(runtime: Runtime, settings: WorkerSettings, secret: string, onReport: (report: Report) => void) {
-    const [command, ...args] = commandFor(runtime, "./worker.ts")
+  constructor(
+    runtime: Runtime,
+    program: string,
+    settings: { readonly name: string },
+    secret: string,
+    onReport: (report: Report) => void,
+  ) {
+    const [command, ...args] = commandFor(runtime, program)
     const env = { ...process.env, LEASEHOLD_SECRET: secret }
     this.name = settings.name
     this.#child = spawn(command, [...args, JSON.stringify(settings)], { env, stdio: ["pipe", "pipe", "inherit"] })
