@@ -139,9 +139,10 @@ export interface CallMemoryOptions {
  * What a definition is made of. `S` is the live state, `In` what is saved, `Out` what the schema makes of it.
  *
  * Every hook is work. It begins only while the lease is held by time (`close` alone does so afterwards). It has a
- * signal and a limit, which is an option of the manager. Once the limit is over the signal aborts, who waits for the
- * hook is rejected with HookOverrunError, `onError` gets that, and `stats().stuck` counts the sandbox. The lease is
- * kept until the hook has ended, and nothing that follows it (checkpoint, close, release) begins before.
+ * signal and a limit, which is an option of the manager. Once the limit is over the signal aborts, `onError` gets a
+ * HookOverrunError, and `stats().stuck` counts the sandbox. Calls that wait for a restore or a checkpoint reject with
+ * that error; the caller of a use waits until the use ends. The lease is kept until the hook has ended, and nothing
+ * that follows it (checkpoint, close, release) begins before.
  */
 export interface SandboxHooks<S, In, Out, Schema = StandardSchemaV1<In, Out> | Codec<In, Out>> {
   /** See SandboxDefinition: it becomes part of lock keys and object names. */

@@ -34,7 +34,11 @@ export const use = async <A>(activation: Activation, fn: UseFn<A>, call: UseCall
   const { lease, turns, commits } = activation
   const { wait, durable, signal } = call
   turns.refuseInside("use")
-  if (turns.busy) wait.mayWait()
+  if (turns.busy) {
+    const known = wait.detail
+    wait.detail = () => ({ ...known(), where: known().where ?? "another turn of it goes on in this process" })
+    wait.mayWait()
+  }
   let begun = false
 
   const inTurn = async (): Promise<Ran<A>> => {

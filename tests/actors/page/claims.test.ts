@@ -63,6 +63,7 @@ describe("a use", () => {
       Promise.all([failure(crossing("1", "2", one, two)), crossing("2", "1", two, one)]),
     )
     expect(first).toMatchObject({ _tag: "LockTimeoutError", waitedMs: 30_000 })
+    expect((first as Error).message).toMatch(/for the sandbox of counter\/2, where another turn of it goes on in this/)
     expect(second).toBe("1")
     await world.end()
   })
