@@ -50,6 +50,9 @@ export function nodeListener(worker: ServedWorker): (incoming: IncomingMessage, 
   return (incoming, response) => void serve(worker.fetch, incoming, response)
 }
 
+/** A hundred workers with forty calls at once each. Each connection takes some 20 kB. */
+const CONNECTIONS = 4096
+
 /** A server that listens, and has no worker at first. */
 export interface WorkerServer extends AsyncDisposable {
   /** Where it is: the `address` for a manager. */
@@ -74,7 +77,7 @@ export interface WorkerServer extends AsyncDisposable {
 export async function listen(options: ListenOptions = {}): Promise<WorkerServer> {
   const { host, port } = listenSettings(options)
   let answer: ServedWorker["fetch"] = async () => new Response(null, { status: 503, headers: { "retry-after": "1" } })
-  const server = await listenAt((request) => answer(request), { host, port })
+  const server = await listenAt((request) => answer(request), { host, port, connections: CONNECTIONS })
   return {
     address: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     serve(worker) {

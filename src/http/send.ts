@@ -5,6 +5,7 @@
 import { CallRouteError } from "../actors/api/call-errors.ts"
 import type { CallRequest, CallResult, CallTransport } from "../actors/calls/transport.ts"
 import { addressOf } from "../web/addresses.ts"
+import { shortText } from "../web/body.ts"
 import { CALL_PATH, requestBody, resultOf } from "./messages.ts"
 import type { Signing } from "./signing.ts"
 
@@ -43,7 +44,7 @@ export class Sender implements CallTransport {
     const { token, id } = await signing.request({ audience, subject: `POST ${CALL_PATH}`, body })
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
     const answer = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" })
-    const text = await bodyOf(answer.body, maxBody)
+    const text = await shortText(answer.body, maxBody)
     if (text === undefined) return { kind: "unknown", error: new Error(`its answer has more than ${maxBody} bytes`) }
     if (!(await signing.isAnswer(answer.headers.get(PROOF) ?? "", id, text))) return unproven(answer.status, text)
     return resultOf(answer.status, text)
@@ -93,16 +94,3 @@ const UNDELIVERED: ReadonlySet<string> = new Set([
   "ENETUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
 ])
-
-/** The text of a body; undefined where it has more than `limit` bytes. */
-export async function bodyOf(body: ReadableStream<Uint8Array> | null, limit: number): Promise<string | undefined> {
-  const decoder = new TextDecoder()
-  let text = ""
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > limit) return undefined
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
-}

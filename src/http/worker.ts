@@ -5,9 +5,10 @@
 import type { ManagerInside } from "../actors/inside/inside.ts"
 import { InvalidConfigError } from "../locks/api/errors.ts"
 import { reporter } from "../runtime/report.ts"
+import { shortText } from "../web/body.ts"
 import { answerOf, CALL_PATH, parseRequest, type PlainAnswer, refused } from "./messages.ts"
 import type { WorkerSettings } from "./options.ts"
-import { bodyOf, PROOF } from "./send.ts"
+import { PROOF } from "./send.ts"
 import { BadToken, type Signing } from "./signing.ts"
 
 /** Answers the requests of one manager's worker. */
@@ -49,7 +50,7 @@ export class WorkerHandler {
 
   async #call(request: Request): Promise<Response> {
     const { maxBody } = this.#settings
-    const body = await bodyOf(request.body, maxBody)
+    const body = await shortText(request.body, maxBody)
     if (body === undefined) return told(413, { error: `Its body has more than ${maxBody} bytes.` })
     const [, token = ""] = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "") ?? []
     const audience = this.#inside.address ?? new URL(request.url).origin

@@ -23,16 +23,23 @@ const REQUEST_WITHIN = 10_000
 /** In bytes: browsers send one or two thousand. */
 const LONGEST_HEAD = 16_384
 
-/** A page has six connections, a worker two. */
+/** A page has six connections, a worker that looks on two. */
 const MOST_CONNECTIONS = 256
 
 /** How long answers that are on their way may take when the server is closed. In milliseconds. */
 const LAST_WORDS = 500
 
+/** Where a server listens, and how many may be connected. */
+export interface ListenAt {
+  readonly host: string
+  readonly port: number
+  readonly connections?: number
+}
+
 /** Listens. Rejects where that can't be done. */
 export async function listen(
   handle: RequestHandler,
-  { host, port }: { host: string; port: number },
+  { host, port, connections = MOST_CONNECTIONS }: ListenAt,
 ): Promise<Listening> {
   const server = createServer({
     headersTimeout: HEAD_WITHIN,
@@ -40,7 +47,7 @@ export async function listen(
     maxHeaderSize: LONGEST_HEAD,
     keepAliveTimeout: HEAD_WITHIN,
   })
-  server.maxConnections = MOST_CONNECTIONS
+  server.maxConnections = connections
   server.on("request", (request, response) => void serve(handle, request, response))
   server.listen(port, host)
   await once(server, "listening") // rejects with an error that comes before

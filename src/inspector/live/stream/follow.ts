@@ -6,6 +6,7 @@
  */
 import type { Clock } from "../../../runtime/time/clock.ts"
 import { sleep } from "../../../runtime/time/sleep.ts"
+import { shortText } from "../../../web/body.ts"
 import { EventReader } from "./sse.ts"
 
 /** Until the head of the answer is there: a worker that is alive takes milliseconds. In milliseconds. */
@@ -153,19 +154,6 @@ async function reasonIn(answer: Response): Promise<string | undefined> {
 
 /** In bytes. */
 const LONGEST_REASON = 2000
-
-/** The text of a body; undefined where it is longer than `limit` bytes. */
-export async function shortText(body: ReadableStream<Uint8Array> | null, limit: number): Promise<string | undefined> {
-  const decoder = new TextDecoder()
-  let text = ""
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > limit) return undefined
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text
-}
 
 /** What went wrong, in words; of connections that fail the runtimes say it in the cause. */
 function wordsOf(error: unknown): string {

@@ -6,10 +6,11 @@
 import { orAbort } from "../../../runtime/races.ts"
 import type { Clock } from "../../../runtime/time/clock.ts"
 import type { TraceLine } from "../../../trace/trace.ts"
+import { shortText } from "../../../web/body.ts"
 import { checkedLines, checkedRows, checkedWorker } from "../model/checked.ts"
 import { type SandboxRow, WIRE_VERSION, type WorkerRow } from "../model/wire.ts"
 import { unknownWorker } from "../model/worker-lines.ts"
-import { follow, shortText } from "../stream/follow.ts"
+import { follow } from "../stream/follow.ts"
 import type { FleetSink } from "../stream/source.ts"
 import { isSame, NONCE, PROOF, proofOf, type Signable, signed } from "./signature.ts"
 
