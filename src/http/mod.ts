@@ -50,7 +50,7 @@ export function nodeListener(worker: ServedWorker): (incoming: IncomingMessage, 
   return (incoming, response) => void serve(worker.fetch, incoming, response)
 }
 
-/** A hundred workers with forty calls at once each. Each connection takes some 20 kB. */
+/** A hundred workers with forty calls at once each. */
 const CONNECTIONS = 4096
 
 /** A server that listens, and has no worker at first. */
