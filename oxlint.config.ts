@@ -104,9 +104,14 @@ const gcsRules: OxlintOverride = {
   rules: imports(...libraryBans, ...timeBans, rxjsTimeBan, selfBan),
 }
 
-/** The files that may look at real time and real randomness: two of the runtime, and one of the page. */
+/** The files that may look at real time and real randomness: two of the runtime, and one each of page and client. */
 const clockRules: OxlintOverride = {
-  files: ["src/runtime/time/clock.ts", "src/runtime/time/virtual-time.ts", "src/inspector/page/look/clock.ts"],
+  files: [
+    "src/runtime/time/clock.ts",
+    "src/runtime/time/virtual-time.ts",
+    "src/inspector/page/look/clock.ts",
+    "src/client/clock.ts",
+  ],
   rules: {
     "no-restricted-globals": "off",
     "no-restricted-properties": "off",

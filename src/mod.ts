@@ -78,6 +78,8 @@ export type {
   AnyDefinition,
   AnySchema,
   BackOffSchedule,
+  Callable,
+  CallKind,
   CallMemoryOptions,
   CheckpointContext,
   CheckpointReason,

@@ -56,6 +56,8 @@ export const rooms: Readonly<Record<string, string>> = {
   "src/web": "Fetch handlers on `node:http`; the secret of a fleet; addresses of workers.",
   "src/http": "`leasehold/http`: calls between workers, signed; a worker's health.",
 
+  "src/client": "`leasehold/client`: calls from a process that is no worker, a browser too.",
+
   "src/inspector/live": "The live page's server side; its drawing of the sandbox chart.",
   "src/inspector/live/model": "A fleet as rows, kept by messages; also runs in the browser.",
   "src/inspector/live/stream": "Server-sent events of a fleet to each client.",

@@ -2,14 +2,18 @@
  * Calls and their results as HTTP: the body of a request, and status and body of an answer. Both come from others, so
  * what doesn't fit is refused. Pure.
  */
-import { CALL_ID } from "../actors/api/call-options.ts"
+import { CALL_ID } from "../actors/api/call-id.ts"
 import type { CallAnswer } from "../actors/calls/memory/memory.ts"
 import type { CallRequest, CallResult } from "../actors/calls/transport.ts"
 import type { LockError } from "../locks/api/errors.ts"
+import { shown } from "../runtime/input/options.ts"
 import { type ErrorData, errorData, errorOf } from "./errors.ts"
 
 /** Where a worker takes calls, below its address. */
 export const CALL_PATH = "/_leasehold/call"
+/** Of an answer: the store's time when it was sent, in Unix milliseconds, and the owner of the sandbox by then. */
+export const TIME = "leasehold-time"
+export const OWNER = "leasehold-owner"
 /** Who takes others' calls and sends them. A worker of another one is refused. */
 export const WIRE_VERSION = 1
 
@@ -30,7 +34,7 @@ export function parseRequest(body: string): CallRequest | string {
   const fields = jsonOf(body)
   if (fields === undefined) return "its body is no JSON object"
   if (fields["version"] !== WIRE_VERSION)
-    return `it speaks version ${String(fields["version"])}, and this worker ${WIRE_VERSION}`
+    return `it speaks version ${shown(fields["version"])}, and this worker ${WIRE_VERSION}`
   const { definition, key, call, input, durable, budget, forwarded } = fields
   if (typeof definition !== "string" || typeof key !== "string" || typeof call !== "string")
     return "it lacks definition, key or call"
@@ -53,7 +57,7 @@ export function answerOf(result: CallResult): PlainAnswer {
     case "refused":
       return refused(result.error)
     case "notHere":
-      return plain(421, { notHere: true })
+      return plain(409, { notHere: true }) // 421 would say the same, and Node's fetch sends again by itself then
     case "leaving":
       return plain(503, { leaving: true }, { "retry-after": "1" })
     case "unreachable":
@@ -111,7 +115,7 @@ function jsonOf(body: string): Fields | undefined {
 
 const isIdentity = (value: unknown): value is NonNullable<CallRequest["durable"]> => {
   const { id, sentAt } = Object(value) as Fields
-  return typeof id === "string" && CALL_ID.test(id) && typeof sentAt === "number"
+  return typeof id === "string" && CALL_ID.test(id) && Number.isFinite(sentAt)
 }
 
 const isAnswer = (value: unknown): value is CallAnswer => {

@@ -8,12 +8,15 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { insideOf } from "../actors/inside/inside.ts"
 import type { SandboxManager } from "../actors/manager/manager.ts"
 import { anObject } from "../runtime/input/options.ts"
+import { liveClock } from "../runtime/time/clock.ts"
 import { listen as listenAt, serve } from "../web/serve.ts"
-import { type ListenOptions, listenSettings, type WorkerOptions, workerSettings } from "./options.ts"
+import type { CallAuth } from "./auth.ts"
+import { type ListenOptions, listenSettings, secretOf, type WorkerOptions, workerSettings } from "./options.ts"
 import { Sender } from "./send.ts"
 import { Signing } from "./signing.ts"
 import { WorkerHandler } from "./worker.ts"
 
+export type { CallAuth, Credentials, OutgoingRequest } from "./auth.ts"
 export type { ListenOptions, WorkerOptions } from "./options.ts"
 
 /** A worker's side of HTTP, to mount in a server. */
@@ -34,12 +37,20 @@ export interface ServedWorker {
  * or in any server of Fetch handlers.
  */
 export function serveWorker(manager: SandboxManager, options: WorkerOptions = {}): ServedWorker {
-  const settings = workerSettings(options)
   const inside = insideOf(manager)
-  const signing = new Signing(settings.secret, inside.clock)
+  const settings = workerSettings(options, inside.address)
+  const signing = new Signing(settings.secret, inside.clock, () => inside.calls.storeTime)
   const handler = new WorkerHandler(inside, settings, signing)
-  inside.calls.connect(new Sender({ signing, allow: settings.allow, maxBody: settings.maxBody }))
+  inside.calls.connect(new Sender({ auth: signing.sign, allow: settings.allow, maxBody: settings.maxBody }))
   return { fetch: (request) => handler.fetch(request) }
+}
+
+/**
+ * The credentials of a client that knows the workers' secret, for `client` of `leasehold/client`. Default: that of
+ * `LEASEHOLD_SECRET`. Throws InvalidConfigError.
+ */
+export function signedBy(secret?: string): CallAuth {
+  return new Signing(secretOf(secret), liveClock, () => liveClock.read().wall).sign
 }
 
 const aWorker = anObject("Give what serveWorker() gave", "fetch")
@@ -59,6 +70,8 @@ export interface WorkerServer extends AsyncDisposable {
   readonly address: string
   /** Answers by this worker from now on; until then with 503. */
   serve(worker: ServedWorker): void
+  /** Takes no connection any more, and settles once no answer is in flight: for `servers` of `drainOnSignals`. */
+  shutdown(): Promise<void>
   /** Listens no more. Answers that are on their way have half a second. Idempotent. */
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -75,15 +88,16 @@ export interface WorkerServer extends AsyncDisposable {
  * ```
  */
 export async function listen(options: ListenOptions = {}): Promise<WorkerServer> {
-  const { host, port } = listenSettings(options)
+  const { host, port, address } = listenSettings(options)
   let answer: ServedWorker["fetch"] = async () => new Response(null, { status: 503, headers: { "retry-after": "1" } })
   const server = await listenAt((request) => answer(request), { host, port, connections: CONNECTIONS })
   return {
-    address: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
+    address: address ?? `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     serve(worker) {
       aWorker("the worker", worker)
       answer = worker.fetch
     },
+    shutdown: () => server.shutdown(),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
     },

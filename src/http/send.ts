@@ -1,96 +1,96 @@
 /**
- * Sends calls to owners over HTTP. Their addresses come from records that others wrote: only those that are allowed are
- * ever contacted, no redirect is followed, and an answer counts only with the proof that its worker knows the secret.
+ * Sends a worker's calls to owners over HTTP. Their addresses come from records that others wrote: only those that are
+ * allowed are ever contacted, no redirect is followed, and an answer counts only with the proof that its worker knows
+ * the secret.
  */
 import { CallRouteError } from "../actors/api/call-errors.ts"
-import type { CallRequest, CallResult, CallTransport } from "../actors/calls/transport.ts"
+import type { CallRequest, CallResult, CallTransport, Destination } from "../actors/calls/transport.ts"
+import { orAbort } from "../runtime/races.ts"
 import { addressOf } from "../web/addresses.ts"
-import { shortText } from "../web/body.ts"
-import { CALL_PATH, requestBody, resultOf } from "./messages.ts"
-import type { Signing } from "./signing.ts"
+import type { CallAuth } from "./auth.ts"
+import { post } from "./post.ts"
 
-/** Of the answer. */
-export const PROOF = "leasehold-proof"
+/** So many calls are at one address at a time; others wait. Each has a connection of its own. */
+const AT_ONCE = 128
 
 /** What sends. */
 export interface SenderParts {
-  readonly signing: Signing
+  readonly auth: CallAuth
   readonly allow: (address: URL) => boolean
-  /** The longest answer, in bytes. */
+  /** The longest request or answer, in bytes. */
   readonly maxBody: number
 }
 
 /** Where a call goes, signed. */
 export class Sender implements CallTransport {
   readonly #parts: SenderParts
+  readonly #lines = new Map<string, Line>()
 
   constructor(parts: SenderParts) {
     this.#parts = parts
   }
 
-  async send(address: string, request: CallRequest, signal: AbortSignal): Promise<CallResult> {
-    const url = addressOf(address)
-    const refusal = url === undefined ? noAddress(address) : this.#refusal(url, request)
+  async send({ address, ownerId: to }: Destination, request: CallRequest, signal: AbortSignal): Promise<CallResult> {
+    const { auth, maxBody } = this.#parts
+    const refusal = this.#refusal(address, request)
     if (refusal !== undefined) return { kind: "refused", error: refusal }
+    const line = this.#lines.get(address) ?? new Line()
+    this.#lines.set(address, line)
     try {
-      return await this.#post(callUrl(url!), address, requestBody(request), signal)
+      await line.enter(signal)
     } catch (error) {
-      return isUndelivered(error) ? { kind: "unreachable", error } : { kind: "unknown", error }
+      return { kind: "unreachable", error }
+    }
+    try {
+      return await post(request, { address, to, auth, maxBody, signal })
+    } finally {
+      if (line.leave()) this.#lines.delete(address)
     }
   }
 
-  async #post(url: URL, audience: string, body: string, signal: AbortSignal): Promise<CallResult> {
-    const { signing, maxBody } = this.#parts
-    const { token, id } = await signing.request({ audience, subject: `POST ${CALL_PATH}`, body })
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-    const answer = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" })
-    const text = await shortText(answer.body, maxBody)
-    if (text === undefined) return { kind: "unknown", error: new Error(`its answer has more than ${maxBody} bytes`) }
-    if (!(await signing.isAnswer(answer.headers.get(PROOF) ?? "", id, text))) return unproven(answer.status, text)
-    return resultOf(answer.status, text)
-  }
-
-  #refusal(url: URL, { definition, key }: CallRequest): CallRouteError | undefined {
-    if (this.#parts.allow(url)) return undefined
-    return new CallRouteError({
-      message: `${definition}/${key} is owned at ${url.href}, which isn't allowed`,
-      next: "Allow that address (allow) if it is one of your workers",
-      key: `${definition}/${key}`,
-    })
+  #refusal(address: string, { definition, key }: CallRequest): CallRouteError | undefined {
+    const url = addressOf(address)
+    const of = { key: `${definition}/${key}` }
+    if (url === undefined)
+      return new CallRouteError({
+        message: `The owner's address is ${JSON.stringify(address.slice(0, 100))}`,
+        next: "Give its manager an address as http://host:port",
+        ...of,
+      })
+    const next = "Allow that address (allow) if it is one of your workers"
+    try {
+      if (this.#parts.allow(url) === true) return undefined
+      return new CallRouteError({ message: `${of.key} is owned at ${url.href}, which isn't allowed`, next, ...of })
+    } catch (cause) {
+      return new CallRouteError({ message: `Asked about ${url.href}, allow throws`, next, ...of, cause })
+    }
   }
 }
 
-/** An address may have a path of its own. */
-const callUrl = (address: URL): URL => new URL(`${address.pathname.replace(/\/$/, "")}${CALL_PATH}`, address)
+/** Those who are at one address, and those who wait. */
+class Line {
+  readonly #waiting = new Set<() => void>()
+  #inside = 0
 
-const noAddress = (address: string): CallRouteError =>
-  new CallRouteError({
-    message: `The owner's address is ${JSON.stringify(address.slice(0, 100))}`,
-    next: "Give its manager an address as http://host:port",
-  })
+  /** Rejects where the signal aborts first. */
+  async enter(signal: AbortSignal): Promise<void> {
+    if (this.#inside < AT_ONCE) return void this.#inside++
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.add(resolve)
+    try {
+      await orAbort(promise, signal)
+    } catch (error) {
+      if (!this.#waiting.delete(resolve)) this.leave() // its turn had come
+      throw error
+    }
+  }
 
-/** A worker that refuses a signature can't prove itself; of any other answer nobody knows what lies behind it. */
-function unproven(status: number, text: string): CallResult {
-  const error = new CallRouteError({
-    message: `The owner's address answers with status ${status} and no proof that it is a worker of this fleet: ${text.slice(0, 200)}`,
-    next: "Give all workers one secret (LEASEHOLD_SECRET) and clocks that are right",
-  })
-  return status === 401 ? { kind: "refused", error } : { kind: "unknown", error }
+  /** The next one takes the place. Whether nobody is left. */
+  leave(): boolean {
+    const [next] = this.#waiting
+    if (next === undefined) return --this.#inside === 0
+    this.#waiting.delete(next)
+    next()
+    return false
+  }
 }
-
-/** Nothing of the request was sent: nobody listens there, or there is no way there. */
-export function isUndelivered(error: unknown): boolean {
-  const { cause, message } = error instanceof Error ? error : new Error(String(error))
-  const { code } = Object(cause) as { readonly code?: unknown }
-  if (typeof code === "string") return UNDELIVERED.has(code)
-  return /connection refused|dns error|no route to host|network unreachable/i.test(message)
-}
-
-const UNDELIVERED: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-])

@@ -14,11 +14,16 @@ export type RequestHandler = (request: Request) => Promise<Response>
 /** A server that listens. */
 export interface Listening extends AsyncDisposable {
   readonly port: number
+  /** Takes no connection any more. Settles once all answers in flight have ended. */
+  shutdown(): Promise<void>
 }
 
 /** A request's head is there within this, and all of it within that. In milliseconds. */
 const HEAD_WITHIN = 5000
 const REQUEST_WITHIN = 10_000
+
+/** Node looks for late requests only so often: every 30 s without this. In milliseconds. */
+const CHECK_EVERY = 1000
 
 /** In bytes: browsers send one or two thousand. */
 const LONGEST_HEAD = 16_384
@@ -45,6 +50,7 @@ export async function listen(
     headersTimeout: HEAD_WITHIN,
     requestTimeout: REQUEST_WITHIN,
     maxHeaderSize: LONGEST_HEAD,
+    connectionsCheckingInterval: CHECK_EVERY,
     keepAliveTimeout: HEAD_WITHIN,
   })
   server.maxConnections = connections
@@ -53,17 +59,26 @@ export async function listen(
   await once(server, "listening") // rejects with an error that comes before
   return {
     port: (server.address() as AddressInfo).port,
+    shutdown: () => ended(server),
     [Symbol.asyncDispose]: () => closed(server),
   }
 }
 
-async function closed(server: Server): Promise<void> {
+/** Each answer closes its connection from now on. */
+async function ended(server: Server): Promise<void> {
   if (!server.listening) return
   const { promise, resolve } = Promise.withResolvers<void>()
+  server.prependListener("request", (_request, response) => {
+    response.shouldKeepAlive = false
+  })
   server.close(() => resolve())
   server.closeIdleConnections()
-  const late = liveClock.after(LAST_WORDS, () => server.closeAllConnections())
   await promise
+}
+
+async function closed(server: Server): Promise<void> {
+  const late = liveClock.after(LAST_WORDS, () => server.closeAllConnections())
+  await ended(server)
   late.cancel()
 }
 

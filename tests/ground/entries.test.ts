@@ -30,6 +30,7 @@ describe("the published entry points", () => {
       "leasehold/draw",
       "leasehold/inspector",
       "leasehold/http",
+      "leasehold/client",
       "leasehold/testing",
     ])
   })

@@ -20,6 +20,7 @@ const counter = defineSandbox({
     add: { durable: true, input: z.object({ by: z.number() }), handle: (state, { by }) => (state.n += by) },
     get: { readonly: true, handle: ({ n }) => n },
     echo: { handle: (_state, input: string) => input },
+    repeat: { handle: (_state, { text, times }: { text: string; times: number }) => text.repeat(times) },
     fail: {
       handle: () => {
         throw Object.assign(new RangeError("too far"), { code: "FAR" })
@@ -100,12 +101,63 @@ describe("calls over HTTP", () => {
     expect(await a.manager.call(counter, "k", "get")).toBe(1)
   })
 
-  it("to a worker with another secret are refused, and say so", async () => {
+  it("to a worker with another secret are unknown, as its refusal can't be proven, and say so", async () => {
     const { b } = await two({}, { secret: "another-secret-of-another" })
-    expect(await failure(b.manager.call(counter, "k", "get"))).toMatchObject({
-      _tag: "CallRouteError",
+    expect(await failure(b.manager.call(counter, "k", "echo", "x"))).toMatchObject({
+      _tag: "CallUnknownError",
       message: expect.stringContaining("the signature is of another secret") as string,
     })
+  })
+
+  // Tests calls: No address that isn't allowed is contacted, however it is written.
+  it.each(["//ADDRESS", "/.//ADDRESS/", "/\\ADDRESS"])("go to no other host by a path such as %s", async (path) => {
+    const asked: string[] = []
+    const other = createServer((request, response) => {
+      asked.push(request.url ?? "")
+      response.end()
+    })
+    other.listen(0, "127.0.0.2")
+    await new Promise((resolve) => other.once("listening", resolve))
+    stack.defer(() => void other.close())
+    const host = `127.0.0.2:${(other.address() as AddressInfo).port}`
+    const allow = ({ hostname }: URL): boolean => hostname === "127.0.0.1"
+    const { b } = await two({ address: `http://127.0.0.1:1${path.replace("ADDRESS", host)}` }, { allow })
+    await failure(b.manager.call(counter, "k", "echo", "x", { timeout: "1 s" }))
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("allow fails")
+      },
+    ],
+    ["promises", async () => true],
+  ])("are refused where allow %s", async (_, allow) => {
+    const { b } = await two({}, { allow: allow as unknown as () => boolean })
+    expect(await failure(b.manager.call(counter, "k", "get"))).toMatchObject({ _tag: "CallRouteError" })
+  })
+
+  it("find the next owner, and a new life at the same address", async () => {
+    const { a, b } = await two()
+    const c = await worker("c")
+    expect(await b.manager.call(counter, "k", "get")).toBe(1)
+    await c.manager.restoreSandbox(counter, "k", { whenOwned: "request" })
+    expect(await b.manager.call(counter, "k", "get")).toBe(1)
+    expect(a.manager.stats()).toMatchObject({ owning: 0 })
+    await c.manager.drain()
+    const again = await worker("d", { address: a.address })
+    await again.manager.call(counter, "k", "add", { by: 1 })
+    expect(await failure(b.manager.call(counter, "k", "get", undefined, { timeout: "1 s" }))).toMatchObject({
+      _tag: "LockTimeoutError", // the manager at that address isn't the owner that the record names
+    })
+  })
+
+  it("that come many at once are all answered", async () => {
+    const { b } = await two()
+    const all = Array.from({ length: 600 }, (_, index) => b.manager.call(counter, "k", "echo", `${index}`))
+    expect(await Promise.all(all)).toEqual(all.map((_, index) => `${index}`))
   })
 
   it("that are answered by somebody else at the owner's address are unknown", async () => {
@@ -118,24 +170,24 @@ describe("calls over HTTP", () => {
     expect(await failure(b.manager.call(counter, "k", "echo", "x"))).toMatchObject({ _tag: "CallUnknownError" })
   })
 
-  it("with an answer, or an input, over the cap are refused", async () => {
-    const { b } = await two({ maxBody: 500 }, { maxBody: 500 })
-    expect(await failure(b.manager.call(counter, "k", "echo", "x".repeat(600)))).toMatchObject({
-      _tag: "CallUnknownError",
-    })
+  it("over the cap say so: an input at its sender and at its worker, an answer as an error of the call", async () => {
+    const { a, b } = await two({ maxBody: 600 }, { maxBody: 800 })
+    const large = (length: number) =>
+      failure(b.manager.call(counter, "k", "repeat", { text: "x".repeat(length / 4), times: 4 }))
+    const input = (length: number) => failure(b.manager.call(counter, "k", "echo", "x".repeat(length)))
+    expect(await input(900)).toMatchObject({ _tag: "CallInputError", key: "counter/k" })
+    expect(await input(650)).toMatchObject({ _tag: "CallInputError" })
+    expect(await large(700)).toMatchObject({ _tag: "CallThrewError", thrown: { name: "RangeError" } })
     expect(await b.manager.call(counter, "k", "echo", "x".repeat(100))).toHaveLength(100)
+    expect(await a.manager.call(counter, "k", "echo", "x".repeat(2000))).toHaveLength(2000)
   })
 })
 
 describe("a worker", () => {
   const ask = async (address: string, body: string, audience = address) => {
-    const signing = new Signing(secret, liveClock)
-    const { token } = await signing.request({ audience, subject: "POST /_leasehold/call", body })
-    const answer = await fetch(`${address}/_leasehold/call`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}` },
-      body,
-    })
+    const signing = new Signing(secret, liveClock, () => liveClock.read().wall)
+    const { headers } = await signing.sign({ address: audience, subject: "POST /_leasehold/call", body })
+    const answer = await fetch(`${address}/_leasehold/call`, { method: "POST", headers, body })
     return { status: answer.status, body: (await answer.json()) as { error?: { tag: string } } }
   }
   const call = { version: 1, definition: "counter", key: "k", call: "get", forwarded: false }
@@ -182,7 +234,25 @@ describe("a worker", () => {
     expect((await ask(address, JSON.stringify(call), "http://elsewhere.test")).status).toBe(401)
     expect((await fetch(`${address}/_leasehold/call`)).status).toBe(405)
     expect((await fetch(`${address}/`)).status).toBe(404)
-    expect((await post("/_leasehold/call", { body: "x".repeat(2_000_000) })).status).toBe(413)
+    expect((await post("/_leasehold/call", { body: "x".repeat(2_000_000) })).status).toBe(401)
+    expect((await ask(address, "x".repeat(2_000_000))).body.error?.tag).toBe("CallInputError")
+  })
+
+  it("takes a token once, and of a repetition says that nobody knows", async () => {
+    const { address } = await worker("a")
+    const body = JSON.stringify({ ...call, call: "echo", input: "x" })
+    const signing = new Signing(secret, liveClock, () => liveClock.read().wall)
+    const { headers, isAnswer } = await signing.sign({ address, subject: "POST /_leasehold/call", body })
+    const send = () => fetch(`${address}/_leasehold/call`, { method: "POST", headers, body })
+    const [first, again] = [await send(), await send()]
+    expect([first.status, again.status]).toEqual([200, 502])
+    expect(await isAnswer!(again.status, again.headers, await again.text())).toBe(true)
+    const altered = await fetch(`${address}/_leasehold/call`, {
+      method: "POST",
+      headers: (await signing.sign({ address, subject: "POST /_leasehold/call", body })).headers,
+      body: body.replace("x", "y"),
+    })
+    expect((await altered.json()) as object).toMatchObject({ error: { tag: "CallRouteError" } })
   })
 
   it("is alive before it is ready, and while it drains", async () => {
@@ -212,7 +282,8 @@ describe("a worker", () => {
   })
 
   it("takes no secret that is short, no unknown option, and none at all", async () => {
-    const manager = stack.use(await SandboxManager.start({ store, sandboxes: [counter] }))
+    const start = { store, sandboxes: [counter], address: "http://127.0.0.1:1" }
+    const manager = stack.use(await SandboxManager.start(start))
     const bad: [object, RegExp][] = [
       [{ secret: "short" }, /secret is a text of 5 characters/],
       [{ secret, allowed: [] }, /allowed/],
@@ -220,6 +291,9 @@ describe("a worker", () => {
       [{}, /LEASEHOLD_SECRET isn't set/],
     ]
     for (const [options, why] of bad) expect(() => serveWorker(manager, options)).toThrow(why)
+    const nowhere = stack.use(await SandboxManager.start({ store, sandboxes: [counter], incarnation: { id: "n" } }))
+    expect(() => serveWorker(nowhere, { secret })).toThrow(/address is null/)
+    await expect(listen({ host: "0.0.0.0" })).rejects.toMatchObject({ _tag: "InvalidConfigError" })
     await expect(listen({ port: 70_000 })).rejects.toMatchObject({ _tag: "InvalidConfigError" })
   })
 })

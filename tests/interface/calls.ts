@@ -1,3 +1,4 @@
+import * as calling from "../../src/client/mod.ts"
 /**
  * Every public function, class and method with what it takes: the table that `garbage.test.ts` walks. A name that an
  * entry point or an object has and this table hasn't fails the test, so that no new call goes without its checks.
@@ -52,7 +53,11 @@ export const counter: main.SandboxDefinition<{ n: number }, { n: number }> = mai
 })
 
 /** Of these calls none begins anything with it. */
-const inspected = await main.SandboxManager.start({ store: main.memoryStore(), sandboxes: [counter] })
+const inspected = await main.SandboxManager.start({
+  store: main.memoryStore(),
+  sandboxes: [counter],
+  address: "http://127.0.0.1:1",
+})
 
 const secret = "a-secret-of-one-fleet"
 
@@ -126,6 +131,17 @@ export const exported: Readonly<
       serveWorker: [argument(() => inspected), required(() => ({ secret }))],
       nodeListener: [argument(() => http.serveWorker(inspected, { secret }))],
       listen: [options()],
+      signedBy: [argument(() => secret)],
+    },
+  },
+  "leasehold/client": {
+    entry: calling,
+    calls: {
+      client: [
+        argument(() => [counter]),
+        required(() => ({ workers: ["http://127.0.0.1:1"], auth: http.signedBy(secret) })),
+      ],
+      callable: [argument(() => counter)],
     },
   },
   "leasehold/draw": {

@@ -7,6 +7,7 @@ import type { AcquireOptions } from "../../locks/api/lock.ts"
 import { ACQUIRE_OPTIONS } from "../../locks/engine/options.ts"
 import type { Duration } from "../../runtime/input/duration.ts"
 import { aDuration, aFlag, aNumber, millis, type OptionChecks, refusal, shown } from "../../runtime/input/options.ts"
+import { CALL_ID } from "./call-id.ts"
 import type { CallOptions } from "./calls.ts"
 import type { UseOptions } from "./sandbox.ts"
 
@@ -28,9 +29,6 @@ export interface DrainOptions {
   /** How long to wait for all to leave. Default: the manager's `killGrace`. */
   readonly grace?: Duration
 }
-
-/** What the id of a call can be. */
-export const CALL_ID: RegExp = /^[\w.:-]{1,128}$/
 
 function aCallId(name: string, value: unknown): void {
   if (typeof value === "string" && CALL_ID.test(value)) return

@@ -12,6 +12,7 @@ import { type CallParts, callParts, memoryLimits } from "./call-parts.ts"
 import type { CallDefinitions, CheckedCalls, MessagesOf } from "./calls.ts"
 import type {
   AnyDefinition,
+  CallKind,
   AnySchema,
   BackOffSchedule,
   RestoredBy,
@@ -45,11 +46,15 @@ export interface DefinitionParts {
 class Definition implements AnyDefinition {
   readonly name: string
   readonly version: number
+  readonly calls: Readonly<Record<string, CallKind>>
   readonly #parts: DefinitionParts
 
   constructor(parts: DefinitionParts) {
     this.name = parts.hooks.name
     this.version = parts.version
+    this.calls = Object.fromEntries(
+      [...parts.calls].map(([name, { durable, readonly }]) => [name, { durable, readonly }] as const),
+    )
     this.#parts = parts
   }
 

@@ -45,7 +45,7 @@ export const drained = (key: string): HandingOffError =>
 /**
  * An error within a sentence. One of leasehold's own is long: its tag stands here, and the whole of it is the cause.
  */
-export const briefly = (error: unknown): string => (error instanceof LockError ? error._tag : String(error))
+const briefly = (error: unknown): string => (error instanceof LockError ? error._tag : String(error))
 
 /** Its run threw. */
 export const runThrew = (key: string, cause: unknown): HandingOffError =>

@@ -16,13 +16,29 @@ declare const checkpointType: unique symbol
 declare const handleType: unique symbol
 declare const callsType: unique symbol
 
+/** Which calls a kind of sandbox takes: what a caller in another process has to know of it. `M` is its messages. */
+export interface Callable<out M = unknown> {
+  /** Names the kind in the store. Fixed for ever: another name is another kind, with no saved state. */
+  readonly name: string
+  /** Its calls, by name. */
+  readonly calls: Readonly<Record<string, CallKind>>
+  /** Only in types. */
+  readonly [callsType]?: M
+}
+
+/** What kind of call it is, as the definition says. */
+export interface CallKind {
+  /** It is answered once its effect is stored, and has its effect once. */
+  readonly durable?: boolean
+  /** It changes nothing. */
+  readonly readonly?: boolean
+}
+
 /**
  * A kind of sandbox, made by `defineSandbox`: pass it (not its name) wherever one is asked for, and types follow.
  * `S` is the live state, `C` what `checkpoint` returns, `H` the handle that `restoreSandbox` gives, `M` its messages.
  */
-export interface SandboxDefinition<out S, out C = unknown, out H = Sandbox<S>, out M = unknown> {
-  /** Names the kind in the store. Fixed for ever: another name is another kind, with no saved state. */
-  readonly name: string
+export interface SandboxDefinition<out S, out C = unknown, out H = Sandbox<S>, out M = unknown> extends Callable<M> {
   /** The version of its saved state. */
   readonly version: number
   /** Only in types. */
@@ -31,8 +47,6 @@ export interface SandboxDefinition<out S, out C = unknown, out H = Sandbox<S>, o
   readonly [checkpointType]?: C
   /** Only in types. */
   readonly [handleType]?: H
-  /** Only in types. */
-  readonly [callsType]?: M
 }
 
 /** Any definition. */

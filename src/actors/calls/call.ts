@@ -18,15 +18,15 @@ import { errorAnswer } from "./error-answer.ts"
 import type { CallAnswer, DurableCall, KeptAnswer } from "./memory/memory.ts"
 import type { AdmittedCall } from "./memory/remembered.ts"
 import { answerTooLarge, callEarly, callThrew, callTooOld, idOfAnother, inputRefused } from "./problems.ts"
+import type { SentCall } from "./verdict.ts"
 
 /** A call as it reaches its sandbox. */
-export interface MadeCall {
+export interface MadeCall extends SentCall {
   readonly parts: CallParts
   /** As JSON has it; undefined where there is none. Each attempt reads an input of its own from it. */
   readonly text: string | undefined
   /** Undefined where it isn't durable. A repetition has what the call was let in with. */
   durable: DurableCall | undefined
-  /** It was never sent before. */
   isFirst: boolean
 }
 
@@ -50,9 +50,10 @@ export function madeCall(
   const json = given === undefined ? { text: undefined } : through(given)
   if ("why" in json) throw inputRefused(lockKey, name, `${json.path} ${json.why}`)
   const { text } = json
-  if (identity === undefined) return { parts, text, durable: undefined, isFirst: false }
+  const sent = { begun: false, mayRepeat: parts.durable || parts.readonly }
+  if (identity === undefined) return { parts, text, durable: undefined, isFirst: false, ...sent }
   const { id, sentAt, isFirst } = identity
-  return { parts, text, durable: { id, sentAt, digest: digestOf(name, text) }, isFirst }
+  return { parts, text, durable: { id, sentAt, digest: digestOf(name, text) }, isFirst, ...sent }
 }
 
 /**
@@ -100,6 +101,7 @@ async function inTurn(activation: Activation, call: MadeCall, { wait, admitted, 
   const begun = (): void => {
     call.durable = admitted?.call
     call.isFirst = false
+    call.begun = true
     onBegin()
   }
   const isUnsaved = (): boolean => admitted?.isStored === false

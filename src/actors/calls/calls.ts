@@ -5,13 +5,7 @@
  *
  * Not promised: that a call finds its sandbox while that changes hands all the time. It tries until its time is over.
  */
-import {
-  CallAnswerForgottenError,
-  CallDateError,
-  CallThrewError,
-  CallTooOldError,
-  CallUnknownError,
-} from "../../actors/api/call-errors.ts"
+import { CallAnswerForgottenError, CallThrewError, CallUnknownError } from "../../actors/api/call-errors.ts"
 import {
   CheckpointRejectedError,
   CheckpointUnknownError,
@@ -26,6 +20,7 @@ import {
   StoreUnavailableError,
 } from "../../locks/api/errors.ts"
 import { checkKey, sandboxLockKey } from "../../locks/api/keys.ts"
+import { quiet } from "../../runtime/races.ts"
 import { sleep } from "../../runtime/time/sleep.ts"
 import { unknownDefinition } from "../api/problems.ts"
 import { inSandbox, type SandboxWish } from "../registry/attempts.ts"
@@ -34,10 +29,12 @@ import type { Registry, SandboxRef } from "../registry/registry.ts"
 import type { Activation } from "../sandbox/activation.ts"
 import { CallWait } from "../sandbox/waits.ts"
 import { callHere, type MadeCall, madeCall } from "./call.ts"
+import type { CallAnswer } from "./memory/memory.ts"
 import { callThrew, callUnknown, unknownCall, withIdentity, withoutIdentity } from "./problems.ts"
 import { CallQueue } from "./queue.ts"
 import { Routes } from "./routes.ts"
-import type { CallRequest, CallResult, CallTransport } from "./transport.ts"
+import type { CallRequest, CallResult, CallTransport, Destination } from "./transport.ts"
+import { verdictOn } from "./verdict.ts"
 
 /** A call never moves a sandbox. */
 const IN_PLACE = { whenOwned: "report", contention: "retry" } as const
@@ -46,6 +43,9 @@ const IN_PLACE = { whenOwned: "report", contention: "retry" } as const
 const FIRST_PAUSE = 25
 /** The longest: a call finds a sandbox that was taken over within this. */
 const LONGEST_PAUSE = 1000
+
+/** How often the record is looked at while an owner says nothing, in milliseconds: a third of the usual lease. */
+const LOOK_EVERY = 10_000
 
 /**
  * How long an owner may be without an address, in milliseconds: one that was granted the key publishes its address by a
@@ -59,24 +59,26 @@ interface Way {
   readonly lockKey: string
   readonly made: MadeCall
   readonly wait: CallWait
-  /** It may have had an effect, here or elsewhere. */
-  begun: boolean
   /** Since when its owner has no address, by the clock's monotonic time; undefined: it has one, or there is none. */
   nameless: number | undefined
 }
 
 /** Where a call goes next. `nowhere`: its owner has yet to say where it is. */
-type Next = { readonly to: "here" | "nowhere" } | { readonly to: "owner"; readonly address: string }
+type Next = { readonly to: "here" | "nowhere" } | { readonly to: "owner"; readonly owner: Destination }
 
 export class SandboxCalls {
   readonly #settings: ManagerSettings
   readonly #registry: Registry
+  readonly #refuseClosed: (key: string) => void
   readonly #queue = new CallQueue()
-  readonly #routes = new Routes()
+  readonly #peeks = new Map<string, Promise<Owner | undefined>>()
+  readonly #routes = new Routes<Destination>()
   #transport: CallTransport | undefined
 
-  constructor(settings: ManagerSettings, registry: Registry) {
+  /** `refuseClosed` throws where the manager is closed. */
+  constructor(settings: ManagerSettings, registry: Registry, refuseClosed: (key: string) => void) {
     this.#settings = settings
+    this.#refuseClosed = refuseClosed
     this.#registry = registry
   }
 
@@ -87,6 +89,7 @@ export class SandboxCalls {
 
   /** Settles with the answer of a call that is made here. Rejects as `SandboxManager.call` does. */
   async make(ref: () => SandboxRef, made: MadeCall, wait: CallWait): Promise<unknown> {
+    this.#refuseClosed(wait.key)
     const way = wayOf(ref, made, wait)
     return this.#settled(way, () =>
       this.#transport === undefined ? this.#here(way) : this.#find(way, this.#transport),
@@ -109,6 +112,16 @@ export class SandboxCalls {
     }
   }
 
+  /** Where the sandbox of a key is, as far as it is known here. */
+  ownerOf(lockKey: string): string | undefined {
+    return this.#isOwned(lockKey) ? this.#settings.lockOptions.address : this.#routes.get(lockKey)?.address
+  }
+
+  /** The store's time as far as it is known here, in Unix milliseconds. */
+  get storeTime(): number {
+    return this.#registry.storeTime()
+  }
+
   #received({ definition, key, call, input, durable }: CallRequest): { ref: () => SandboxRef; made: MadeCall } {
     const known = this.#settings.definitions.get(definition)
     if (known === undefined) throw unknownDefinition(definition)
@@ -127,7 +140,7 @@ export class SandboxCalls {
     try {
       return await make()
     } catch (error) {
-      if (!way.begun || KNOWN.some((kind) => error instanceof kind)) throw error
+      if (!way.made.begun || KNOWN.some((kind) => error instanceof kind)) throw error
       throw callUnknown(way.lockKey, way.made, error)
     }
   }
@@ -138,10 +151,9 @@ export class SandboxCalls {
     const run = (activation: Activation, onBegin: () => void): Promise<unknown> =>
       callHere(activation, made, wait, () => {
         place.leave()
-        way.begun = true
         onBegin()
       })
-    const again = (error: unknown): boolean => mayRepeat(made) && hasEnded(error)
+    const again = (error: unknown): boolean => made.mayRepeat && hasEnded(error)
     const wish: SandboxWish = { what: "call", ref, options: IN_PLACE, wait, mayRepeat: again }
     return await inSandbox(this.#registry, wish, run)
   }
@@ -151,19 +163,19 @@ export class SandboxCalls {
     let next = await this.#next(way)
     for (let tries = 0; ; tries++) {
       const result = await this.#go(way, transport, next)
-      if (result.kind === "answer") return valueOf(way, result)
-      if (result.kind === "refused" && !isDatedAnew(way, result.error)) throw result.error
-      if (result.kind === "unknown") way.begun = true
-      if (result.kind === "unknown" && !mayRepeat(way.made)) throw result.error
+      const verdict = verdictOn(way.made, result)
+      if (verdict.kind === "answered") return valueOf(way, verdict.answer)
+      if (verdict.kind === "failed") throw verdict.error
+      const { durable } = way.made
+      if (verdict.sentAt !== undefined) way.made.durable = durable && { ...durable, sentAt: verdict.sentAt }
+      if (verdict.pauses) await this.#pause(way, tries)
       // Nobody answers at its address: it may have ended, and here its key is taken over as soon as that may be.
-      const isGone = result.kind === "unreachable" || result.kind === "unknown"
-      if (result.kind !== "refused") await this.#pause(way, tries)
-      next = isGone ? { to: "here" } : await this.#next(way)
+      next = verdict.isGone ? { to: "here" } : await this.#next(way)
     }
   }
 
   async #go(way: Way, transport: CallTransport, next: Next): Promise<CallResult> {
-    if (next.to === "owner") return this.#send(way, transport, next.address)
+    if (next.to === "owner") return this.#send(way, transport, next.owner)
     return next.to === "here" ? this.#tryHere(way) : { kind: "notHere" }
   }
 
@@ -172,10 +184,10 @@ export class SandboxCalls {
       return answered(await this.#here(way))
     } catch (error) {
       if (error instanceof ManagerClosedError) return this.#leave(way, error)
-      const address = error instanceof OwnedElsewhereError ? error.owner?.address : undefined
-      if (address === undefined && this.#isNameless(way)) throw error
-      if (address === undefined) return { kind: "notHere" }
-      this.#routes.set(way.lockKey, address)
+      if (!(error instanceof OwnedElsewhereError) || error.key !== way.lockKey || error.owner === undefined) throw error
+      const { address, ownerId } = error.owner
+      if (address !== undefined) this.#routes.set(way.lockKey, { address, ownerId })
+      else if (this.#isNameless(way)) throw error
       return { kind: "notHere" }
     }
   }
@@ -187,7 +199,8 @@ export class SandboxCalls {
     return { kind: "leaving" }
   }
 
-  async #send({ lockKey, made, wait, ref }: Way, transport: CallTransport, address: string): Promise<CallResult> {
+  async #send(way: Way, transport: CallTransport, owner: Destination): Promise<CallResult> {
+    const { lockKey, made, wait, ref } = way
     wait.mayWait()
     const { key, known } = ref()
     const { durable, text, parts } = made
@@ -197,10 +210,38 @@ export class SandboxCalls {
       ...(durable && { durable: { id: durable.id, sentAt: durable.sentAt } }),
       ...(wait.left < Infinity && { budget: wait.left }),
     }
-    const result = await transport.send(address, request, wait.signal)
-    if (result.kind !== "answer") this.#routes.delete(lockKey)
-    else this.#registry.tally.callsForwarded++
+    const attempt = new AbortController()
+    const sent = transport.send(owner, request, AbortSignal.any([wait.signal, attempt.signal]))
+    const result = await this.#watched(way, owner, sent, attempt)
+    if ("error" in result) wait.detail = () => ({ cause: result.error })
+    if (result.kind === "answer") this.#registry.tally.callsForwarded++
+    else if (result.kind !== "refused") this.#routes.delete(lockKey)
     return result
+  }
+
+  /** An owner that says nothing may own the sandbox no more: then its answer counts for nothing, and the call goes on. */
+  async #watched(
+    { lockKey, wait }: Way,
+    { ownerId }: Destination,
+    sent: Promise<CallResult>,
+    attempt: AbortController,
+  ): Promise<CallResult> {
+    const over = new AbortController()
+    const watch = async (): Promise<void> => {
+      for (;;) {
+        await sleep(this.#settings.clock, LOOK_EVERY, over.signal)
+        if (over.signal.aborted) return
+        const owner = await this.#ownerOf(lockKey, wait).catch(() => undefined)
+        if (owner !== undefined && (owner.ownerId !== ownerId || this.#isOver(owner)))
+          return attempt.abort(new Error("it owns the sandbox no more"))
+      }
+    }
+    void watch()
+    try {
+      return await sent
+    } finally {
+      over.abort()
+    }
   }
 
   async #pause({ wait }: Way, tries: number): Promise<void> {
@@ -214,14 +255,15 @@ export class SandboxCalls {
     const { lockKey, wait } = way
     if (this.#isOwned(lockKey)) return { to: "here" }
     const guess = this.#routes.get(lockKey)
-    if (guess !== undefined) return { to: "owner", address: guess }
+    if (guess !== undefined) return { to: "owner", owner: guess }
     const owner = await this.#ownerOf(lockKey, wait)
     wait.detail = () => ({ owner })
     if (owner === undefined || this.#isOver(owner)) return { to: "here" }
     if (owner.address === undefined) return { to: this.#isNameless(way) ? "here" : "nowhere" }
     way.nameless = undefined
-    this.#routes.set(lockKey, owner.address)
-    return { to: "owner", address: owner.address }
+    const { address, ownerId } = owner
+    this.#routes.set(lockKey, { address, ownerId })
+    return { to: "owner", owner: { address, ownerId } }
   }
 
   /** The owner has no address, and had the time to say one. */
@@ -234,29 +276,40 @@ export class SandboxCalls {
   /** Undefined also where the store doesn't answer: who asks for the key tries that until its time is over. */
   async #ownerOf(lockKey: string, wait: CallWait): Promise<Owner | undefined> {
     try {
-      return await wait.for(this.#settings.makeLock(lockKey).peek())
+      return await wait.for(this.#peek(lockKey))
     } catch (error) {
       if (error instanceof StoreUnavailableError) return undefined
       throw error
     }
   }
 
+  /** One read serves all calls of a key that want to know at the same time. */
+  #peek(lockKey: string): Promise<Owner | undefined> {
+    let peek = this.#peeks.get(lockKey)
+    if (peek === undefined) {
+      peek = this.#settings.makeLock(lockKey).peek()
+      this.#peeks.set(lockKey, peek)
+      quiet(peek)
+        .finally(() => this.#peeks.delete(lockKey))
+        .catch(() => {})
+    }
+    return peek
+  }
+
   #isOver({ ownerId, expiresAt }: Owner): boolean {
     return ownerId === this.#settings.lockOptions.incarnation.id || expiresAt < this.#registry.storeTime()
   }
 
-  /** This process has the lease, so that no other owner can be asked. */
+  /** This process has the lease: no other owner can be asked. */
   #isOwned(lockKey: string): boolean {
-    return this.#registry.find(lockKey)?.activation !== undefined
+    return this.#registry.find(lockKey)?.activation?.lease.isHeld() === true
   }
 }
 
 const wayOf = (ref: () => SandboxRef, made: MadeCall, wait: CallWait): Way => ({
   ...{ ref, lockKey: wait.key, made, wait },
-  ...{ begun: false, nameless: undefined },
+  nameless: undefined,
 })
-
-const mayRepeat = ({ parts }: MadeCall): boolean => parts.readonly || parts.durable
 
 /** What says itself what came of the call. */
 const KNOWN = [CallThrewError, CallAnswerForgottenError, CallUnknownError]
@@ -275,21 +328,9 @@ const timeoutOf = ({ budget }: CallRequest): number | "infinite" =>
 
 const answered = (value: unknown): CallResult => ({ kind: "answer", answer: { kind: "value", value } })
 
-function valueOf({ lockKey, made }: Way, { answer }: Extract<CallResult, { kind: "answer" }>): unknown {
+function valueOf({ lockKey, made }: Way, answer: CallAnswer): unknown {
   if (answer.kind === "value") return answer.value
   throw callThrew(lockKey, made.parts.name, answer)
-}
-
-/**
- * A call that was never sent before is refused for its date where the clock here is wrong, or all of its time is
- * forgotten. It surely had no effect then, and is dated anew.
- */
-function isDatedAnew({ made, begun }: Way, error: LockError): boolean {
-  if (begun || !made.isFirst || made.durable === undefined) return false
-  const sentAt = error instanceof CallTooOldError ? error.forgottenUntil + 1 : undefined
-  const date = error instanceof CallDateError ? error.storeTime : sentAt
-  if (date !== undefined) made.durable = { ...made.durable, sentAt: date }
-  return date !== undefined
 }
 
 /** What the sender is told of an error. Throws what is a fault. */

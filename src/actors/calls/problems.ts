@@ -13,7 +13,6 @@ import {
 import { type LockError } from "../../locks/api/errors.ts"
 import { refusal, shown } from "../../runtime/input/options.ts"
 import type { CallParts } from "../api/call-parts.ts"
-import { briefly } from "../api/problems.ts"
 import type { CallAnswer, DurableCall } from "./memory/memory.ts"
 
 /** The definition has no call of that name. */
@@ -88,7 +87,7 @@ export const callUnknown = (key: string, { parts, durable }: BegunCall, cause: u
   const again = durable !== undefined ? "Call again with this id and sentAt" : "Call again"
   const isSafe = durable !== undefined || parts.readonly
   return new CallUnknownError({
-    message: `Nobody knows whether the call ${parts.name} of ${key} had its effect: ${briefly(cause)}`,
+    message: `Nobody knows whether the call ${parts.name} of ${key} had its effect: ${sentenceOf(cause)}`,
     next: isSafe ? `${again}: it has its effect once` : "Read the state before you call again",
     key,
     cause,
@@ -104,6 +103,10 @@ export const answerTooLarge = (key: string, name: string): CallAnswerForgottenEr
     next: "Read the state for what it answered; raise the size of callMemory, or answer with less",
     key,
   })
+
+/** Of an error, to stand in another: without its full stop, and not too long. */
+const sentenceOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, 300).replace(/\.$/, "")
 
 /** Its handler threw. */
 export const callThrew = (key: string, name: string, error: Extract<CallAnswer, { kind: "error" }>): CallThrewError =>

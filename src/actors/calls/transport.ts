@@ -34,8 +34,15 @@ export type CallResult =
   /** It may have had its effect. */
   | { readonly kind: "unknown"; readonly error: unknown }
 
+/** An owner that is asked. */
+export interface Destination {
+  readonly address: string
+  /** Its incarnation: another life at the address is another. */
+  readonly ownerId: string
+}
+
 /** Sends calls. */
 export interface CallTransport {
   /** Settles with what came of it, soon after the signal aborts at the latest. Never rejects. */
-  send(address: string, request: CallRequest, signal: AbortSignal): Promise<CallResult>
+  send(to: Destination, request: CallRequest, signal: AbortSignal): Promise<CallResult>
 }

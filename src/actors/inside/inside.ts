@@ -54,7 +54,7 @@ export interface ManagerInside {
   readonly clockOffset: number | null
   readonly tap: TraceTap
   /** Takes calls of other processes, and sends them. */
-  readonly calls: Pick<SandboxCalls, "connect" | "receive">
+  readonly calls: Pick<SandboxCalls, "connect" | "ownerOf" | "receive" | "storeTime">
   /** What the lease record of a key says now: one read. Null where there is none. Rejects as `Lock.peek` does. */
   read(lockKey: string): Promise<RecordInside | null>
 }

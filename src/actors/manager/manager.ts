@@ -69,7 +69,9 @@ class Manager implements StartedManager {
   constructor(settings: ManagerSettings, leases: StoreIdentity) {
     this.#settings = settings
     this.#registry = new Registry(settings, leases, this.#admit)
-    this.#calls = new SandboxCalls(settings, this.#registry)
+    this.#calls = new SandboxCalls(settings, this.#registry, (key) => {
+      if (this.#closed === "closed") throw managerClosed("closed", key)
+    })
     this.events$ = this.#registry.events.observable
     openInside(this, {
       ...{ settings, registry: this.#registry, calls: this.#calls },

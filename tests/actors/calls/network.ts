@@ -48,7 +48,7 @@ export class Network {
   }
 
   readonly #transport: CallTransport = {
-    send: async (to, request, signal) => {
+    send: async ({ address: to }, request, signal) => {
       this.sent.push({ to, request })
       const fault = this.#faults.shift() ?? this.draw()
       try {

@@ -387,7 +387,7 @@ describe("what a manager tells", () => {
     const sandbox = counter()
     const a = await world.manager("a", sandbox)
     expect(await world.failure(a.use(counter(), "k", () => 0))).toBeInstanceOf(UnknownDefinitionError)
-    expect(await world.failure(a.restoreSandbox({ name: "counter", version: 1 }, "k"))).toBeInstanceOf(
+    expect(await world.failure(a.restoreSandbox({ name: "counter", version: 1, calls: {} }, "k"))).toBeInstanceOf(
       UnknownDefinitionError,
     )
     for (const key of ["", "a/../b", "e\u0301", "line\nbreak", "x".repeat(2000)]) {

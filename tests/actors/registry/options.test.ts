@@ -84,7 +84,7 @@ describe("a manager's options", () => {
 
   it("name each definition once, and only what defineSandbox made", async () => {
     expect(await said({ sandboxes: [counter(), counter()] })).toContain('two definitions named "counter"')
-    const foreign = { store, sandboxes: [{ name: "x", version: 1 }], clock: time }
+    const foreign = { store, sandboxes: [{ name: "x", version: 1, calls: {} }], clock: time }
     expect(await time.runUntil(failure(SandboxManager.start(foreign)))).toBeInstanceOf(UnknownDefinitionError)
     expect(await failure(SandboxManager.start(undefined as never))).toBeInstanceOf(InvalidConfigError)
   })

@@ -89,6 +89,17 @@ async function startWorker(directory: string, secret: string) {
 }
 // --- end
 
+// --- example: a client
+import { client } from "leasehold/client"
+import { signedBy } from "leasehold/http"
+
+/** In a web server that is no worker. */
+function accountsAt(workers: readonly string[], secret: string) {
+  const { call } = client([account], { workers, auth: signedBy(secret) })
+  return { deposit: (customer: string, cents: number) => call(account, customer, "deposit", { cents }) }
+}
+// --- end
+
 it("is answered by its owner, wherever it is called", async () => {
   const directory = await mkdtemp(join(tmpdir(), "leasehold-calls-"))
   const secret = "a-secret-of-these-two-workers"
@@ -103,6 +114,8 @@ it("is answered by its owner, wherever it is called", async () => {
     expect(await a!.call(account, "eve", "deposit", { cents: 5 })).toBe(5)
     expect(await b!.call(account, "eve", "deposit", { cents: 5 })).toBe(10)
     expect([b!.stats().owning, b!.stats().callsForwarded]).toEqual([0, 1])
+    const { deposit } = accountsAt([workers[1]!.server.address], secret)
+    expect(await deposit("eve", 5)).toBe(15)
   } finally {
     await rm(directory, { recursive: true })
   }

@@ -8,7 +8,7 @@ import { comparePrograms, root } from "../../../support/page-examples.ts"
 it("shows no program that isn't in a test, and all that are marked there as its examples", () => {
   const { onlyShown, onlyMarked, count } = comparePrograms("docs/calls.md", "tests/actors/calls/page")
   expect([onlyShown, onlyMarked]).toEqual([[], []])
-  expect(count).toBe(4)
+  expect(count).toBe(5)
 })
 
 it("has a row for each error of calls", () => {
