@@ -1,9 +1,9 @@
-import { AsyncLocalStorage } from "node:async_hooks"
-import { type ChildProcess, fork } from "node:child_process"
 /**
  * What a call costs: here, against a bare queue for each key; sent on by a worker, against a bare handler behind one
  * proxy of node:http; durable and a hundred at a time, against one at a time.
  */
+import { AsyncLocalStorage } from "node:async_hooks"
+import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

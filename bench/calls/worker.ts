@@ -1,5 +1,5 @@
-import { once } from "node:events"
 // A worker of the bench: answers each request by one call, at a sandbox of its own or of another worker.
+import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import process from "node:process"

@@ -26,8 +26,8 @@ export class WorkerProcess implements AsyncDisposable {
   #page = ""
 
   /**
-   * `program`: a file of this folder. `secret`: what all workers of the run know. In the environment, as arguments are for everybody on the machine to
-   * read.
+   * `program`: a file of this folder. `secret`: what all workers of the run know. It goes in the environment, as
+   * arguments are for everybody on the machine to read.
    */
   constructor(
     runtime: Runtime,

@@ -1,4 +1,4 @@
-/** How a request to a worker is made known as one that may be answered. Only types; `signing.ts` has the workers' way. */
+/** How a worker knows that a request may be answered. Only types; `signing.ts` has the workers' way. */
 
 /** A request that is about to be sent. */
 export interface OutgoingRequest {
@@ -8,6 +8,7 @@ export interface OutgoingRequest {
   readonly to?: string | undefined
   /** Method and path. */
   readonly subject: string
+  /** As it is sent. */
   readonly body: string
 }
 

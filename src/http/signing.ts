@@ -37,8 +37,8 @@ export interface AcceptedToken {
 }
 
 /**
- * What follows for the call of a token that doesn't count. `used`: what came of it before isn't known here. `elsewhere`:
- * it is for another life.
+ * What follows for the call of a token that doesn't count. `used`: what came of it before isn't known here.
+ * `elsewhere`: it is for another life.
  */
 export type TokenFault = "refused" | "used" | "elsewhere"
 

@@ -219,7 +219,7 @@ export class SandboxCalls {
     return result
   }
 
-  /** An owner that says nothing may own the sandbox no more: then its answer counts for nothing, and the call goes on. */
+  /** An owner that says nothing may own the sandbox no more. Then its answer counts for nothing: the call goes on. */
   async #watched(
     { lockKey, wait }: Way,
     { ownerId }: Destination,
