@@ -65,7 +65,7 @@ export class Activation implements HookOwner {
     this.#around = around
     this.#parts = parts
     this.#listener = listener
-    this.#saved = new SavedState(this, around, parts, listener)
+    this.#saved = new SavedState(this, around, parts)
   }
 
   /** Asks for checkpoints. */
@@ -201,6 +201,14 @@ export class Activation implements HookOwner {
 
   isLost(): boolean {
     return this.lease.signal.aborted
+  }
+
+  onWrite(): void {
+    this.#listener.onWrite()
+  }
+
+  onFenced(error: unknown): void {
+    this.#listener.onFenced(error)
   }
 
   onOverrun(error: HookOverrunError): void {

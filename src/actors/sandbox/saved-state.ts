@@ -8,7 +8,7 @@
 import type { Lease } from "../../locks/api/lock.ts"
 import type { CheckpointReason } from "../api/sandbox.ts"
 import type { CallMemory } from "../calls/memory/memory.ts"
-import { floorOfFound, type FoundCalls, RememberedCalls } from "../calls/memory/remembered.ts"
+import { RememberedCalls } from "../calls/memory/remembered.ts"
 import type { CodecScope } from "../checkpoints/content/codec.ts"
 import { joined } from "../checkpoints/objects/parts.ts"
 import type { Claimed } from "../checkpoints/writer.ts"
@@ -17,21 +17,21 @@ import { Commits, type CommitSteps } from "./work/commits.ts"
 import type { HookRuns } from "./work/hook-runs.ts"
 import type { Turns } from "./work/turns.ts"
 
-/** Whose state it is. */
-export interface StateOwner {
-  readonly lease: Lease
-  readonly hooks: HookRuns
-  readonly turns: Turns
-  /** The live state. */
-  readonly state: unknown
-}
-
 /** Hears of it. None of these may throw. */
 export interface SavedStateListener {
   /** A checkpoint was taken, and is written from now on. */
   onWrite(): void
   /** A later owner has claimed the head: whatever the lease says of itself, it is lost. */
   onFenced(error: unknown): void
+}
+
+/** Whose state it is. */
+export interface StateOwner extends SavedStateListener {
+  readonly lease: Lease
+  readonly hooks: HookRuns
+  readonly turns: Turns
+  /** The live state. */
+  readonly state: unknown
 }
 
 /** A checkpoint that was taken. */
@@ -52,19 +52,15 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   readonly #owner: StateOwner
   readonly #around: Surroundings
   readonly #parts: RuntimeParts
-  readonly #listener: SavedStateListener
   /** Why no checkpoint can be taken now: the limit of one is over, and its hook goes on. Undefined where one can. */
   #hindrance: Error | undefined
   /** Made where there are calls: most sandboxes have none. */
   #calls: RememberedCalls | undefined
-  /** What was claimed of calls and not restored: a removal needs no state. */
-  #unread: FoundCalls | undefined
 
-  constructor(owner: StateOwner, around: Surroundings, parts: RuntimeParts, listener: SavedStateListener) {
+  constructor(owner: StateOwner, around: Surroundings, parts: RuntimeParts) {
     this.#owner = owner
     this.#around = around
     this.#parts = parts
-    this.#listener = listener
     this.commits = new Commits<TakenCheckpoint>(this)
   }
 
@@ -86,7 +82,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
     const { writer } = this.#parts
     const budget = this.#around.limits.restoreWithin
     const claimed = await writer.claim({ lease: this.#owner.lease, budget, signal: ending })
-    if (claimed.calls !== undefined || claimed.callsUntil > 0) this.#unread = claimed
+    if (claimed.calls !== undefined || claimed.callsUntil > 0) this.calls.found(claimed)
     await writer.waitOut({ signal: departing })
     return claimed
   }
@@ -94,8 +90,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   /** What `restore` gets. Rejects with CheckpointVersionError, CorruptCheckpointError, or as `run` does. */
   async decode(claimed: Claimed, run: CodecScope["run"]): Promise<unknown> {
     const { checkpoint, version } = claimed
-    if (this.#unread !== undefined) this.calls.restore(this.#parts.lockKey, this.#unread)
-    this.#unread = undefined
+    this.#calls?.restore(this.#parts.lockKey)
     return checkpoint === undefined ? undefined : this.#parts.codec.decode(this.#scope(run), checkpoint, version)
   }
 
@@ -115,9 +110,8 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   /** Until when the calls were sent that a removal makes too old; undefined where there were none, nor could be. */
   #callsUntil(): number | undefined {
     const { lockKey, definition } = this.#parts
-    if (this.#unread !== undefined) return floorOfFound(lockKey, this.#unread, this.#around.storeTime())
     const mayBeCalled = this.#calls !== undefined || [...definition.calls.values()].some(({ durable }) => durable)
-    return mayBeCalled ? this.calls.floor : undefined
+    return mayBeCalled ? this.calls.floor(lockKey) : undefined
   }
 
   /**
@@ -167,7 +161,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
   async write({ bytes, calls, memory, from, until }: TakenCheckpoint): Promise<void> {
     const { writer } = this.#parts
     const { tally, clock } = this.#around
-    this.#listener.onWrite()
+    this.#owner.onWrite()
     try {
       await writer.commit(bytes, { calls, budget: Math.max(0, until - clock.mono()) })
       if (memory !== undefined) this.calls.stored(memory)
@@ -176,7 +170,7 @@ export class SavedState implements CommitSteps<TakenCheckpoint> {
       tally.checkpointMs += clock.mono() - from
     } catch (error) {
       tally.checkpointsFailed++
-      if (writer.isFenced) this.#listener.onFenced(error)
+      if (writer.isFenced) this.#owner.onFenced(error)
       throw error
     }
   }

@@ -58,6 +58,7 @@ export class RememberedCalls {
   readonly #entries = new Map<string, Entry>()
   #now: CallMemory = NO_CALLS
   #stored: CallMemory = NO_CALLS
+  #found: FoundCalls | undefined
   /** Of a memory that hasn't changed since. */
   #taken: TakenCalls = { memory: NO_CALLS, bytes: undefined }
 
@@ -67,9 +68,15 @@ export class RememberedCalls {
     this.#storeTime = storeTime
   }
 
-  /** Begins with what the store has. Throws CorruptCheckpointError. */
-  restore(lockKey: string, found: FoundCalls): void {
-    this.#now = this.#stored = foundMemory(lockKey, found)
+  /** What the store has is known, and not yet read: a removal needs no more than its date. */
+  found(found: FoundCalls): void {
+    this.#found = found
+  }
+
+  /** Begins with what was found. Throws CorruptCheckpointError. */
+  restore(lockKey: string): void {
+    if (this.#found !== undefined) this.#now = this.#stored = foundMemory(lockKey, this.#found)
+    this.#found = undefined
   }
 
   /** For a checkpoint that has room for so many bytes of it: the oldest calls are forgotten until they fit. */
@@ -88,8 +95,14 @@ export class RememberedCalls {
   }
 
   /** What a tombstone says instead of all this, so that no call that was applied is applied again after it. */
-  get floor(): number {
-    return floorOf(this.#now, this.#storeTime())
+  floor(lockKey: string): number {
+    const now = this.#storeTime()
+    try {
+      this.restore(lockKey)
+      return floorOf(this.#now, now)
+    } catch {
+      return now + AHEAD // what can't be read may name calls that were dated so late
+    }
   }
 
   /** Lets a call in, or says why not. `isFirst`: it was never sent before, so it is dated now. */
@@ -125,15 +138,6 @@ export class RememberedCalls {
 function foundMemory(lockKey: string, { calls, callsUntil }: FoundCalls): CallMemory {
   const found = calls === undefined ? NO_CALLS : parseMemory(lockKey, calls)
   return { ...found, forgottenUntil: Math.max(found.forgottenUntil, callsUntil) }
-}
-
-/** The floor that a removal leaves of what it didn't restore, at `now` by the store's time. */
-export function floorOfFound(lockKey: string, found: FoundCalls, now: number): number {
-  try {
-    return floorOf(foundMemory(lockKey, found), now)
-  } catch {
-    return now + AHEAD // what can't be read may name calls that were dated so late
-  }
 }
 
 interface AdmittedTo {
