@@ -28,6 +28,8 @@ interface Sent extends SentCall {
   readonly lockKey: string
   durable: { readonly id: string; readonly sentAt: number } | undefined
   isFirst: boolean
+  /** It has no effect. */
+  readonly isReadonly: boolean
 }
 
 export class Caller {
@@ -49,7 +51,8 @@ export class Caller {
     try {
       return await this.#find(sent, wait)
     } catch (error) {
-      throw sent.begun && !(error instanceof CallThrewError) ? unknown(sent, error) : error
+      const isKnown = !sent.begun || sent.isReadonly || error instanceof CallThrewError
+      throw isKnown ? error : unknown(sent, error)
     }
   }
 
@@ -67,6 +70,7 @@ export class Caller {
       durable: durable ? { id, sentAt } : undefined,
       isFirst: options.id === undefined,
       mayRepeat: durable || readonly,
+      isReadonly: readonly,
       begun: false,
     }
   }
@@ -190,9 +194,11 @@ const threw = ({ request, lockKey }: Sent, thrown: { name: string; message: stri
     thrown: { name: thrown.name, message: thrown.message, code: thrown.code },
   })
 
-const unknown = ({ request, lockKey, durable, mayRepeat }: Sent, cause: unknown): CallUnknownError =>
+const unknown = ({ request, lockKey, durable }: Sent, cause: unknown): CallUnknownError =>
   new CallUnknownError({
     message: `Nobody knows whether the call ${request.call} of ${lockKey} had its effect`,
-    next: mayRepeat ? "Call again, with its id and sentAt if it has them" : "Read the state before you call again",
+    next: durable
+      ? "Call again with this id and sentAt: it has its effect once"
+      : "Read the state before you call again",
     ...{ key: lockKey, cause, id: durable?.id, sentAt: durable?.sentAt },
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { help, readOptions, UsageError } from "../../examples/sqlite-workers/options.ts"
 
-const given = { store: undefined, endpoint: undefined, stay: false, keep: false }
+const given = { store: undefined, endpoint: undefined, stay: false, keep: false, routing: false }
 
 describe("the options of npm start", () => {
   it("name the runtime of each worker", () => {
@@ -10,6 +10,10 @@ describe("the options of npm start", () => {
     expect(readOptions(["--runtime", "mixed"])).toEqual({ ...given, runtimes: ["node", "deno"] })
     const own = "Deno" in globalThis ? "deno" : "node"
     expect(readOptions([])).toEqual({ ...given, runtimes: [own, own] })
+  })
+
+  it("name the other job", () => {
+    expect(readOptions(["--routing"])).toMatchObject({ routing: true })
   })
 
   it("name the store, and the emulator of one on GCS", () => {
@@ -27,6 +31,7 @@ describe("the options of npm start", () => {
     [["--runtime"], "--runtime"],
     [["--runtime", "bun"], "give node, deno or mixed"],
     [["--stay=yes"], "--stay"],
+    [["--routing", "--stay"], "--routing has no other option"],
     [["--store", ""], "--store is empty"],
     [["--store", "s3://b"], "only gs:// is known"],
     [["--endpoint", "http://127.0.0.1:1"], "for --store gs://… only"],

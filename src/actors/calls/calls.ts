@@ -135,12 +135,13 @@ export class SandboxCalls {
     return { ref: () => ({ known, key, lockKey }), made: madeCall(lockKey, parts, input, identity) }
   }
 
-  /** Once it may have had an effect, its caller is told so, unless it is known which. */
+  /** Once it may have had an effect, its caller is told so, unless it is known which. A readonly one has none. */
   async #settled(way: Way, make: () => Promise<unknown>): Promise<unknown> {
     try {
       return await make()
     } catch (error) {
-      if (!way.made.begun || KNOWN.some((kind) => error instanceof kind)) throw error
+      const { begun, parts } = way.made
+      if (!begun || parts.readonly || KNOWN.some((kind) => error instanceof kind)) throw error
       throw callUnknown(way.lockKey, way.made, error)
     }
   }

@@ -78,17 +78,19 @@ export const overloaded = (key: string, waiting: number): OverloadedError =>
 
 /** A call that had begun. */
 interface BegunCall {
-  readonly parts: Pick<CallParts, "name" | "readonly">
+  readonly parts: Pick<CallParts, "name">
   readonly durable: DurableCall | undefined
 }
 
 /** Nobody knows how it ended. */
 export const callUnknown = (key: string, { parts, durable }: BegunCall, cause: unknown): CallUnknownError => {
-  const again = durable !== undefined ? "Call again with this id and sentAt" : "Call again"
-  const isSafe = durable !== undefined || parts.readonly
+  const next =
+    durable === undefined
+      ? "Read the state before you call again"
+      : "Call again with this id and sentAt: it has its effect once"
   return new CallUnknownError({
     message: `Nobody knows whether the call ${parts.name} of ${key} had its effect: ${sentenceOf(cause)}`,
-    next: isSafe ? `${again}: it has its effect once` : "Read the state before you call again",
+    next,
     key,
     cause,
     id: durable?.id,
