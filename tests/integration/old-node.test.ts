@@ -27,7 +27,8 @@ const old = (process.env["PATH"] ?? "")
   .map((folder) => join(folder, "node"))
   .filter((program) => existsSync(program) && Number.parseInt(versionOf(program), 10) < Number(least))
 
-const { "./package.json": _, ...entries } = npm.exports
+/** The client runs in browsers too, and asks nothing of Node. */
+const { "./package.json": _, "./client": anywhere, ...entries } = npm.exports
 
 describe("a Node that is too old for the library", () => {
   const folder = mkdtempSync(join(tmpdir(), "leasehold-dist-"))
@@ -46,6 +47,10 @@ describe("a Node that is too old for the library", () => {
     return call(program, ...before, "--input-type=module", "-e", code).stdout.trim()
   }
   const refusal = (version: string): string => `leasehold needs Node ${least} or Deno 2.9, and this is Node ${version}.`
+
+  it("is no matter to the client", () => {
+    for (const each of [node, ...old]) expect(imported(each, anywhere.default)).toBe("imported")
+  })
 
   // Tests command: A Node too old says which one is needed when any entry point is imported.
   it.each(Object.values(entries).map((entry) => entry.default))("is told in a sentence by %s", (entry) => {
