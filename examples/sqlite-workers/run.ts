@@ -19,7 +19,8 @@ import { WorkerProcess } from "./worker-process.ts"
 import type { WorkerSettings } from "./worker.ts"
 
 const TTL_SECONDS = 6
-const JOB_WITHIN_MS = 90_000
+/** A guard against hangs, as the start of a worker has one. */
+const JOB_WITHIN_MS = 240_000
 const DRAINED_WITHIN_MS = 15_000
 
 export class Run implements AsyncDisposable {

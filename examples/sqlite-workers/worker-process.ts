@@ -8,7 +8,8 @@ import { parseReport, type Report } from "./reports.ts"
 import { commandFor, type Runtime } from "./runtimes.ts"
 import { within } from "./within.ts"
 
-const READY_WITHIN_MS = 20_000
+/** A guard against hangs: a start takes a second, and many times that beside other work. */
+const READY_WITHIN_MS = 120_000
 /** For a worker that is asked to end when it is no longer needed; then it is killed. */
 const END_WITHIN_MS = 3000
 

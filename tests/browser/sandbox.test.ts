@@ -101,13 +101,15 @@ describe.runIf(hasBrowser)("a sandbox", () => {
   })
 
   it("drains its lease to the guard, then to the expiry", async () => {
-    fleet.rows = [
-      row({ worker: "eu-1", key: KEY, value: running, token: 1, deadline: Date.now() + 1500, ownedSince: 0 }),
-    ]
+    const deadline = Date.now() + 3_600_000
+    fleet.rows = [row({ worker: "eu-1", key: KEY, value: running, token: 1, deadline, ownedSince: 0 })]
     await look(browser, address(), { calm: true }, async (page) => {
       const words = page.locator(".lease .words")
+      await page.clock.setFixedTime(deadline - 1000)
       await expect.poll(() => words.textContent()).toMatch(/to its guard, [\d.]+ s to its expiry/)
+      await page.clock.setFixedTime(deadline + 1000)
       await expect.poll(() => words.textContent()).toMatch(/In its guard: the owner has stopped/)
+      await page.clock.setFixedTime(deadline + 60_000)
       await expect.poll(() => words.textContent()).toMatch(/Over for .*: another may take it/)
     })
   })
