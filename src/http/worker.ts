@@ -1,8 +1,8 @@
-import { CallInputError, CallRouteError } from "../actors/api/call-errors.ts"
 /**
  * A worker's side of calls over HTTP: takes those that are signed, and tells of its health. It answers every request,
  * and never rejects. Nothing of a body is read before its sender is known.
  */
+import { CallInputError, CallRouteError } from "../actors/api/call-errors.ts"
 import type { ManagerInside } from "../actors/inside/inside.ts"
 import { InvalidConfigError } from "../locks/api/errors.ts"
 import { orAbort } from "../runtime/races.ts"

@@ -1,8 +1,8 @@
-import * as calling from "../../src/client/mod.ts"
 /**
  * Every public function, class and method with what it takes: the table that `garbage.test.ts` walks. A name that an
  * entry point or an object has and this table hasn't fails the test, so that no new call goes without its checks.
  */
+import * as calling from "../../src/client/mod.ts"
 import * as draw from "../../src/draw/mod.ts"
 import * as http from "../../src/http/mod.ts"
 import * as inspecting from "../../src/inspector/mod.ts"

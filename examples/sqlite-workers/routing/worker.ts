@@ -1,5 +1,5 @@
-// One worker of the routing job: a manager that takes calls of other workers, and `POST /notes/:key` for clients. The job
-// starts it with its settings as one JSON argument. It prints reports (../reports.ts), and hands over at SIGTERM.
+// One worker of the routing job: a manager that takes calls of other workers, and `POST /notes/:key` for clients. The
+// job starts it with its settings as one JSON argument. It prints reports (../reports.ts), and hands over at SIGTERM.
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -123,8 +123,12 @@ export class HookRuns {
 
   /** Begins fn, at once. Throws the reason of the signal that forbids it, by time: then nothing of fn has run. */
   start<A>({ hook, under, limit, reason }: HookCall, fn: HookFn<A>): HookRun<A> {
-    for (const signal of under) signal?.throwIfAborted()
+    // One look, and the last thing before it begins: a process that was stopped may find the lease over at a second one.
     const abort = anySignal(...under)
+    if (abort.signal.aborted) {
+      abort[Symbol.dispose]()
+      throw abort.signal.reason as Error
+    }
     const { promise, resolve, reject } = Promise.withResolvers<A>()
     const fail = limit && reject
     const ends = this.#owner.onBegin(hook, reason)
