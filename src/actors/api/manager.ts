@@ -94,7 +94,7 @@ export interface SandboxManager extends AsyncDisposable {
    *
    * - Sandboxes now: `acquiring`, `waiting`, `owning`, `handingOff`. `stuck`: a hook goes on past its limit.
    *   `usesWaiting`: uses that wait for their turn. `turns`: sandboxes in which a turn goes on.
-   * - Done so far: `restores` and `uses` that ended well, `restoresFailed` and `usesFailed`. Handlers of calls are uses.
+   * - Done so far: `restores` and `uses` that ended well, `restoresFailed` and `usesFailed`. A call's handler is a use.
    *   `callsForwarded`: calls that owners in other processes answered.
    * - Checkpoints so far: `checkpoints` that are known to be stored, and `checkpointBytes`, their bytes. `checkpointMs`
    *   is the time that they took, from the beginning of the hook to the store's answer. `checkpointsFailed` were begun,

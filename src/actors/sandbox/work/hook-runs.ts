@@ -123,7 +123,7 @@ export class HookRuns {
 
   /** Begins fn, at once. Throws the reason of the signal that forbids it, by time: then nothing of fn has run. */
   start<A>({ hook, under, limit, reason }: HookCall, fn: HookFn<A>): HookRun<A> {
-    // One look, and the last thing before it begins: a process that was stopped may find the lease over at a second one.
+    // One look, and the last thing before it begins: after a stop a second one may find that the lease is over.
     const abort = anySignal(...under)
     if (abort.signal.aborted) {
       abort[Symbol.dispose]()

@@ -13,7 +13,7 @@ describe("a hook", () => {
       ...{ isLost: () => true, onOverrun: () => {}, onEnd: () => {} },
       onBegin: () => void begun.push("told"),
     }
-    const hooks = new HookRuns("k", new Fibers(time, () => {}), time, owner as never)
+    const hooks = new HookRuns("k", new Fibers(time, () => {}), time, owner)
     let looks = 0
     const lease = latchedAbort(() => {
       if (++looks === 2) lease.abort(new Error("the lease is over"))
